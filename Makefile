@@ -31,8 +31,8 @@ check: $(READY) lint  ## The fast loop: the lints and the tests that say most in
 	  tests/docs/test_vocabulary.py tests/model/test_transcripts.py tests/model/test_explorer.py tests/impl/gate \
 	  tests/impl/coordinator tests/impl/store tests/impl/subtask tests/conformance/adapters/test_frames.py
 
-test: $(READY)  ## The tests, on two processes; what is skipped is told with its reason
-	$(BIN)/pytest -n 2 -rs -m "not cluster and not wheel and not docs"
+test: $(READY)  ## The tests, on three processes, as some of them wait; what is skipped is listed with its reason
+	$(BIN)/pytest -n 3 -rs -m "not cluster and not wheel and not docs"
 
 clusters: $(READY)  ## One job on every kind of Spark: local-cluster, standalone, Connect; takes minutes
 	$(BIN)/pytest -n 0 -m cluster
@@ -53,7 +53,7 @@ bench: $(READY)  ## Measure the suite's rates and the runtime on Spark; half an 
 	$(BIN)/barrierspec bench
 
 torture: $(READY)  ## 300 faults at every point, drivers frozen and thawed among them; nothing may be lost, doubled or left behind
-	PAUSED_DRIVERS=40 $(BIN)/pytest -n 2 tests/runtime/test_paused_drivers.py
+	PAUSED_DRIVERS=40 $(BIN)/pytest -n 2 tests/runtime/drivers/test_paused_drivers.py
 	$(BIN)/barrierspec torture
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
@@ -72,7 +72,7 @@ flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the
 flink-matrix: $(READY)  ## All listed releases, all modes and levels, 20,000 sequences each; takes a while
 	$(BIN)/barrierspec flink matrix
 
-generations: $(READY)  ## Make docs/generations.md: one sequence in every generation
+generations: $(READY)  ## Make docs/reference/generations.md: one sequence in every generation
 	$(BIN)/barrierspec flink side-by-side
 
 pictures: $(READY)  ## Make docs/pictures/: the small state graphs of every part and of the whole

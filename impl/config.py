@@ -1,7 +1,7 @@
-"""How a job checkpoints, restarts and runs: three immutable records, checked when they are made.
+"""How a job checkpoints, restarts and runs: immutable records, checked when they are made.
 
 Option names are Flink's own, with the unit in the name. A value that cannot work is refused here, before
-Spark is started, with a `ConfigError` that says what was expected and what came.
+Spark is started, with a `ConfigError` that has the expected and the given value.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ MEMORY = "memory"
 ROCKSDB = "rocksdb"
 STATE_BACKENDS = (MEMORY, ROCKSDB)
 INLINE_BYTES, MOST_INLINE_BYTES = 4_096, 1 << 20
-"""A snapshot that gets no file is no larger than this, if nothing else is told; the most that can be."""
+"""The default of `data_inline_threshold_bytes`, and its highest value."""
 
 
 class ConfigError(ValueError):
@@ -31,22 +31,22 @@ def _at_least(option: str, value: object, least: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointConfig:
-    """When checkpoints are taken and what becomes of failed ones.
+    """When checkpoints are taken, and how many may fail.
 
     `checkpointing_mode`: EXACTLY_ONCE aligns barriers; AT_LEAST_ONCE never blocks a channel, so that a task
-    has nothing to wait for, and after a failure records behind a barrier may count twice (TRACK-01).
+    does not wait, and after a failure records behind a barrier may count twice (TRACK-01).
     `unaligned_checkpoints_enabled`: barriers overtake the records that wait, which are stored with the
-    checkpoint, so that it completes quickly while a slow task holds all others back (UNAL-32). With an
-    `aligned_checkpoint_timeout_ms` above 0 they align first, and overtake when that has lasted so long
-    since the trigger (UNAL-16, UNAL-33).
-    `max_concurrent_checkpoints` bounds the pending ones (COORD-03); `num_retained_checkpoints` is what the
-    store keeps (SUB-07) and therefore how many altered ones a restore survives, less one;
-    `tolerable_checkpoint_failure_number` is how many failed checkpoints in a row the job endures, -1 for
-    any number. `checkpointing_start_delay_ms` is the time from the start of an attempt to its first
-    checkpoint, None for one interval. Without a `checkpointing_interval_ms`, None, there are only those that
-    somebody asks for (`RunningJob.checkpoint`), and the one at the end of the data.
-    A task's snapshot of at most `data_inline_threshold_bytes` gets no file of its own and stands in the
-    checkpoint's `_metadata`; with 0 each gets one.
+    checkpoint, so that it completes quickly although a slow task holds all others back (UNAL-32). With an
+    `aligned_checkpoint_timeout_ms` above 0 they align first, and overtake after that time since the trigger
+    (UNAL-16, UNAL-33).
+    `max_concurrent_checkpoints` bounds the pending checkpoints (COORD-03), `num_retained_checkpoints` the
+    completed ones (SUB-07); a restore survives one altered checkpoint less than are retained.
+    `tolerable_checkpoint_failure_number`: consecutive failed checkpoints that do not fail the attempt, -1 for
+    any number. `checkpointing_start_delay_ms`: from the start of an attempt to its first checkpoint, None for
+    one interval. Without a `checkpointing_interval_ms`, None, checkpoints are taken on request only
+    (`RunningJob.checkpoint`), and at the end of the data.
+    A task's snapshot of at most `data_inline_threshold_bytes` is stored in the checkpoint's `_metadata`, a
+    larger one in a file of its own; with 0 each has a file.
     """
 
     checkpointing_interval_ms: int | None = 500
@@ -119,15 +119,15 @@ class RestartConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionConfig:
-    """The engine's own bounds: nothing here changes a result.
+    """The engine's own bounds; none of them changes a result.
 
-    `batch_rows` rows travel in one frame; `channel_batches` frames wait in a channel's queue before its
-    reader stops (back-pressure); `socket_buffer_bytes` bounds what the kernel holds between two subtasks,
-    or a barrier would wait behind megabytes. A worker silent for `heartbeat_timeout_ms` is taken for hung;
-    an attempt whose workers have not all come within `startup_timeout_ms` has failed. `max_parallelism` is
-    the number of key groups, which bounds the parallelism of every stage: a job keeps it as long as it keeps
-    its checkpoints. `state_backend`: where keyed state lies, "memory", written whole at every checkpoint, or
-    "rocksdb", for state bigger than memory, of which a checkpoint writes what is new; a job keeps that too.
+    A frame has `batch_rows` rows. A channel's queue holds `channel_batches` frames before its reader stops
+    (back-pressure). `socket_buffer_bytes` bounds the bytes in the kernel between two subtasks: a barrier
+    waits behind them. A worker without a heartbeat for `heartbeat_timeout_ms` counts as hung; an attempt
+    fails whose workers have not all registered within `startup_timeout_ms`. `max_parallelism` is the number
+    of key groups, which bounds the parallelism of every stage: a job keeps it as long as its checkpoints.
+    `state_backend`: "memory" writes all keyed state at every checkpoint, "rocksdb" is for state larger than
+    memory and writes what is new; a job keeps it as long as its checkpoints too.
     """
 
     batch_rows: int = 1_000
@@ -151,3 +151,12 @@ class ExecutionConfig:
             raise ConfigError(f"state_backend takes memory or rocksdb, not {self.state_backend!r}")
         if self.state_backend == ROCKSDB and importlib.util.find_spec("rocksdict") is None:
             raise ConfigError("state_backend rocksdb takes rocksdict: pip install 'barrierspec[rocksdb]'")
+
+
+@dataclass(frozen=True, slots=True)
+class JobConfig:
+    """All settings of a job."""
+
+    checkpoints: CheckpointConfig
+    restarts: RestartConfig
+    execution: ExecutionConfig

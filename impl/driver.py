@@ -1,18 +1,18 @@
-"""A job whose driver is a process of its own, and is started again when it dies.
+"""A job whose driver is a process of its own, and is started again when it is killed.
 
-`supervise` starts `python -m impl.driver FOLDER`, hands it the job over a pipe, and waits. A driver that ends
-by itself has a result, or an error that no driver would escape. One that was killed is followed by another,
-which goes on from the newest checkpoint: it draws a higher attempt id, so that what is left of the dead
-one's workers is refused everywhere (ONCE-06), and those end when their control connection does. The folder
-it is started in comes last on its path: a job's own modules are found there, none that is called like ours.
+`supervise` starts `python -m impl.driver`, sends it the job over a pipe, and waits. A driver that ends by
+itself has a result, or an error that the next driver would meet again. One that was killed is followed by
+another, which restores the newest checkpoint: its attempts have higher ids, so that the dead driver's workers
+are refused everywhere (ONCE-06), and end when their control connection does. The working folder comes last on
+the path of the driver: it finds the modules of a job there, and none with the name of one of this package.
 
-The pipe stays open for as long as the supervisor lives: a driver that reads its end has lost its supervisor,
-however that died, and ends itself with all that it has started. A supervisor that is interrupted, or gets
-SIGTERM, ends them itself. A job may hold a database's password, so it is in no file; what is in the folder
-can be read by its owner only.
+The pipe stays open while the supervisor lives: a driver that reads its end has lost its supervisor, and ends
+itself with all processes that it has started. A supervisor that is interrupted, or gets SIGTERM, ends them
+itself. A job may contain the password of a database, so it is in no file; only their owner can read the files
+in the folder `driver`, whose names begin with the supervisor's token:
 
-    FOLDER/struck     the planned faults that have struck, by number
-    FOLDER/result     how it ended
+    TOKEN-faults      the planned faults that have happened, by number
+    TOKEN-N-result    the result of its N-th driver, or its error
 """
 
 import contextlib
@@ -26,28 +26,35 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from impl.faults import FaultPlan
 from impl.job import Job, JobResult, start_of
 from impl.output_lock import inherit, locked
 from impl.process_tree import TOKEN, end, exit_on_sigterm, new_token
 from impl.spark.errors import JobFailedError
-from impl.spark.results import Start
+from impl.spark.results import RunSettings, Start
 
 _LENGTH = struct.Struct(">Q")
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
-    """What a driver is given."""
+class DriverJob:
+    """The job of a driver, and how it is run."""
 
     job: Job
     master: str
     output: Path
-    start: Start
-    faults: tuple[FaultPlan, ...]
-    event_log: bool
-    from_savepoint: Path | None = None
+    settings: RunSettings
+
+
+class _Supervisor(NamedTuple):
+    folder: Path
+    """`driver` in the output folder."""
+    token: str
+    """In the environment of every process that its drivers have started."""
+    lock: int
+    """The descriptor of the lock of the output folder."""
 
 
 def supervise(
@@ -63,61 +70,68 @@ def supervise(
 ) -> JobResult:
     """Run `job` as `Job.execute` does, in a driver that is replaced when it is killed.
 
-    At most `drivers` of them, the first among them: then `JobFailedError`. Everything else that a driver
-    raises is raised here. The folder of the driver is `output / "driver"`.
+    At most `drivers` are started: then `JobFailedError`. Everything else that a driver raises is raised here.
     """
     start = start_of(resume=resume, from_savepoint=from_savepoint)
-    errand = Errand(job, master, output, start, tuple(faults), event_log, from_savepoint)
     token = new_token()
+    folder = output / "driver"
+    settings = RunSettings(
+        start,
+        from_savepoint,
+        event_log=event_log,
+        faults=tuple(faults),
+        fault_record=folder / f"{token}-faults",
+    )
     with exit_on_sigterm(), locked(output, supersedes=resume) as lock:
-        folder = _emptied(output / "driver")
+        _make_private(folder, empty=not resume)
+        supervisor = _Supervisor(folder, token, lock)
         deaths: list[str] = []
         try:
             while len(deaths) < drivers:
-                died = _run(folder, errand, token, lock)
+                result = folder / f"{token}-{len(deaths) + 1}-result"
+                died = _run(DriverJob(job, master, output, settings), supervisor, result)
                 if died is None:
-                    return _outcome(folder, tuple(deaths))
+                    return _outcome(result, tuple(deaths))
                 deaths.append(died)
-                errand = replace(errand, start=Start.TAKEN_OVER)
+                settings = replace(settings, start=Start.TAKEN_OVER)
         finally:
-            end(token)  # of drivers that were killed, or have failed, something may still run
+            end(token)  # processes of drivers that were killed, or have failed, may still run
     raise JobFailedError(
         f"job {job.name!r}: {drivers} drivers died, the last by {deaths[-1]}; see who kills them, and "
         "resume the job"
     )
 
 
-def _emptied(folder: Path) -> Path:
-    """The folder of the driver, for its owner only, without what an earlier run has left."""
+def _make_private(folder: Path, *, empty: bool) -> None:
+    """Make the folder for its owner only; `empty`: remove the files of earlier runs, which have ended."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
-    for name in ("job", "struck", "result"):  # an older version has left the job itself
-        (folder / name).unlink(missing_ok=True)
-    return folder
+    for file in folder.iterdir() if empty else ():
+        file.unlink(missing_ok=True)
 
 
-def _run(folder: Path, errand: Errand, token: str, lock: int) -> str | None:
-    """One driver, to its end; by which signal it was killed, None if it ended by itself."""
+def _run(driver_job: DriverJob, supervisor: _Supervisor, result: Path) -> str | None:
+    """Run one driver to its end; the signal that killed it, None if it ended by itself."""
     from pyspark import cloudpickle
 
-    packed: bytes = cloudpickle.dumps((errand, lock))
+    packed: bytes = cloudpickle.dumps((driver_job, supervisor.lock, result))
     root = str(Path(__file__).resolve().parents[1])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     driver = subprocess.Popen(
-        [sys.executable, "-P", "-m", "impl.driver", str(folder)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), TOKEN: token},
+        [sys.executable, "-P", "-m", "impl.driver"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), TOKEN: supervisor.token},
         stdin=subprocess.PIPE,
-        pass_fds=(lock,),
-        start_new_session=True,  # what is typed at a terminal reaches the supervisor, which ends the driver
+        pass_fds=(supervisor.lock,),
+        start_new_session=True,  # signals of a terminal reach the supervisor, which ends the driver
     )
     assert driver.stdin is not None
     try:
-        with contextlib.suppress(BrokenPipeError):  # it has died; its code tells how
+        with contextlib.suppress(BrokenPipeError):  # it has died; its exit code has the signal
             driver.stdin.write(_LENGTH.pack(len(packed)) + packed)
             driver.stdin.flush()
         code = driver.wait()
     except BaseException:
-        end(token)
+        end(supervisor.token)
         driver.wait()
         raise
     finally:
@@ -126,40 +140,43 @@ def _run(folder: Path, errand: Errand, token: str, lock: int) -> str | None:
     return signal.Signals(-code).name if code < 0 else None
 
 
-def _outcome(folder: Path, deaths: tuple[str, ...]) -> JobResult:
-    path = folder / "result"
-    if not path.exists():
-        raise JobFailedError(f"the driver ended without a result; what it printed tells why ({folder})")
-    outcome = pickle.loads(path.read_bytes())
+def _outcome(result: Path, deaths: tuple[str, ...]) -> JobResult:
+    if not result.exists():
+        raise JobFailedError(
+            f"the driver ended without a result ({result}); its output on the terminal has the reason"
+        )
+    outcome = pickle.loads(result.read_bytes())
     if isinstance(outcome, Exception):
         raise outcome
     if not isinstance(outcome, JobResult):
-        raise JobFailedError(f"{path}: expected a job's result, came {type(outcome).__name__}")
+        raise JobFailedError(f"{result}: expected a job's result, came {type(outcome).__name__}")
     return replace(outcome, deaths=deaths)
 
 
-def main(folder: Path, supervisor: int) -> None:
-    """The driver's process. `supervisor`: the descriptor of the pipe that the job comes by."""
+def main(supervisor: int) -> None:
+    """The driver's process. `supervisor`: the descriptor of the pipe that brings the job."""
     sys.path.append(os.getcwd())
     (length,) = _LENGTH.unpack(_exactly(supervisor, _LENGTH.size))
-    errand, lock = pickle.loads(_exactly(supervisor, length))
-    assert isinstance(errand, Errand)
-    inherit(errand.output, lock)
+    driver_job, lock, result = pickle.loads(_exactly(supervisor, length))
+    assert isinstance(driver_job, DriverJob)
+    inherit(driver_job.output, lock)
     threading.Thread(target=_end_with, args=(supervisor,), name="supervisor", daemon=True).start()
+    _write_privately(result, pack_outcome(driver_job))
+
+
+def pack_outcome(driver_job: DriverJob) -> bytes:
+    """Run a job; its result or its error, pickled."""
     outcome: JobResult | Exception
     try:
-        outcome = errand.job.drive(
-            errand.master,
-            errand.output,
-            errand.start,
-            errand.faults,
-            errand.event_log,
-            struck=folder / "struck",
-            from_savepoint=errand.from_savepoint,
-        )
+        outcome = driver_job.job.drive(driver_job.master, driver_job.output, driver_job.settings)
     except Exception as failed:  # noqa: BLE001 - whatever it is, the supervisor raises it
         outcome = failed
-    _write_privately(folder / "result", _pickled(outcome))
+    try:
+        packed = pickle.dumps(outcome)
+        pickle.loads(packed)
+    except Exception:  # noqa: BLE001 - an error of a library that cannot be pickled
+        return pickle.dumps(JobFailedError(f"{type(outcome).__name__}: {outcome}"))
+    return packed
 
 
 def _exactly(supervisor: int, count: int) -> bytes:
@@ -167,15 +184,15 @@ def _exactly(supervisor: int, count: int) -> bytes:
     while len(got) < count:
         part = os.read(supervisor, count - len(got))
         if not part:
-            raise SystemExit("the supervisor ended before it had handed over the job")
+            raise SystemExit("the supervisor ended before it had sent the job")
         got += part
     return bytes(got)
 
 
 def _end_with(supervisor: int) -> None:
-    """Wait for the end of the supervisor, then end everything that this driver has started, and itself.
+    """Wait for the end of the supervisor, then end all processes of this driver.
 
-    It still waits when the driver ends by itself, so it holds no lock of a buffered file then.
+    It reads the descriptor itself: a buffered file would be locked while the driver ends by itself.
     """
     while os.read(supervisor, 1):
         pass  # nothing more is sent
@@ -190,16 +207,7 @@ def _write_privately(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _pickled(outcome: JobResult | Exception) -> bytes:
-    try:
-        packed = pickle.dumps(outcome)
-        pickle.loads(packed)
-    except Exception:  # noqa: BLE001 - an error of a library that does not come back as it went
-        return pickle.dumps(JobFailedError(f"{type(outcome).__name__}: {outcome}"))
-    return packed
-
-
 if __name__ == "__main__":
     from impl import driver
 
-    driver.main(Path(sys.argv[1]), sys.stdin.fileno())
+    driver.main(sys.stdin.fileno())

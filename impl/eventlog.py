@@ -1,9 +1,9 @@
-"""The event log: one JSON line for each protocol event, as the component was given it and answered it.
+"""The event log: one JSON line for each event of a protocol component, with the effects.
 
 A log is one file for each task and attempt (`<attempt>-<task>.jsonl`; the coordinator's is
-`coordinator.jsonl`), so that nothing has to be merged while the job runs. A line reaches the file in one
-write before the answer is acted on: what a killed worker did is in its log. Trace validation reads it.
-Without a folder there is no log, and an event costs one comparison more than the component itself.
+`coordinator.jsonl`), so that nothing has to be merged while the job runs. A line is in the file, by one
+write, before its effects are carried out: the log of a killed worker has everything that it did. Trace
+validation reads it.
 """
 
 import itertools
@@ -12,31 +12,35 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import orjson
 
+from impl.core.effects import Effect
+from impl.core.events import Event
 from impl.state.durable import append
 from impl.state.errors import StorageError
+from impl.state.storage import StateHandle
 
-Wire = dict[str, object]
-Extras = Callable[[list[Wire]], Mapping[str, object]]
+EventT = TypeVar("EventT", bound=Event, contravariant=True)
+EffectT = TypeVar("EffectT", bound=Effect, covariant=True)
+Fields = Callable[[tuple[Effect, ...]], Mapping[str, object]]
 
 
-class Component(Protocol):
-    """A protocol component: it takes one wire event and answers its effects in order."""
+class Handler(Protocol[EventT, EffectT]):
+    """A protocol component that takes one union of events and returns another of effects."""
 
-    def apply(self, event: Wire) -> list[Wire]:
-        """Apply `event`."""
+    def handle(self, event: EventT) -> tuple[EffectT, ...]:
+        """Apply `event`; the effects in order."""
         ...
 
 
 class EventLog:
     """An append-only file of JSON lines, numbered from 0.
 
-    A coordinator's log goes on over the attempts (`attempt` is set anew for each); a task's has one. With
-    `continued` it goes on over drivers too: what the one before has written until now stays before it, in a
-    copy, so that what that one may still write, if it is not dead, is in nobody's log.
+    The coordinator's log continues over all attempts (`attempt` is set for each); a task's has one. With
+    `continued` it continues over drivers too: the lines that the previous driver has written until now are
+    copied, so that a line which it still writes, if it is alive, is in no log.
     """
 
     def __init__(self, folder: Path, name: str, task: str, attempt: int, *, continued: bool = False) -> None:
@@ -57,14 +61,19 @@ class EventLog:
         with self._writing:
             head = {"attempt": self.attempt, "task": self._task, "seq": self._seq}
             try:
-                append(self._file, orjson.dumps({**head, **fields}, option=orjson.OPT_APPEND_NEWLINE))
+                append(self._file, _packed({**head, **fields}))
             except OSError as cause:
                 raise StorageError.of("writing", self._path, cause) from cause
             self._seq += 1
 
+    def step(self, component: str, event: Event, effects: tuple[Effect, ...], **fields: object) -> None:
+        """Append an event of `component` with its effects and further `fields`; errors as in `line`."""
+        words = [effect.wire() for effect in effects]
+        self.line({"component": component, "event": event.wire(), "effects": words, **fields})
+
     @contextmanager
     def held(self) -> Iterator[None]:
-        """No line is written meanwhile: whoever has one waits."""
+        """A thread that writes a line waits until the end of the context."""
         with self._writing:
             yield
 
@@ -75,8 +84,19 @@ class EventLog:
             self._file = -1
 
 
+def _packed(line: Mapping[str, object]) -> bytes:
+    options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS
+    return orjson.dumps(line, default=_json, option=options)
+
+
+def _json(value: object) -> object:
+    if isinstance(value, StateHandle):
+        return value.to_json()
+    raise TypeError(f"expected a field of an event or an effect, came {type(value).__name__}")
+
+
 def _copied(path: Path) -> int:
-    """Put a copy of a log in its place; answers how many lines it has."""
+    """Replace a log by a copy of its complete lines; returns their number."""
     content = path.read_bytes()
     content = content[: content.rfind(b"\n") + 1]
     copy = path.with_name(f".{path.name}.tmp")
@@ -86,7 +106,7 @@ def _copied(path: Path) -> int:
 
 
 def tasks_of_last_attempt(folder: Path) -> list[str]:
-    """The tasks of the last attempt that a coordinator's log in `folder` tells of; none without one."""
+    """The tasks of the last attempt in the coordinator's log in `folder`; none without a log."""
     path = folder / "coordinator.jsonl"
     content = path.read_bytes() if path.is_file() else b""
     starts = [line for line in content.splitlines() if b'"attempt_started"' in line]
@@ -105,25 +125,21 @@ def set_aside(folder: Path) -> None:
         file.rename(aside / file.name)
 
 
-class Recorded:
-    """A component whose every event is recorded with its effects, if there is a log.
+class Recorded(Generic[EventT, EffectT]):
+    """A component whose every event is logged with its effects, if there is a log."""
 
-    `extras` is asked only then: what it costs to say how many records a barrier followed is not paid
-    by a run without a log.
-    """
-
-    def __init__(self, name: str, component: Component, log: EventLog | None) -> None:
+    def __init__(self, name: str, component: Handler[EventT, EffectT], log: EventLog | None) -> None:
         self._name = name
         self._component = component
         self._log = log
 
-    def apply(self, event: Wire, extras: Extras | None = None) -> list[Wire]:
-        """Apply `event` to the component and answer its effects.
+    def handle(self, event: EventT, fields: Fields | None = None) -> tuple[EffectT, ...]:
+        """Apply `event`; the effects in order. `fields`: called for further fields of the line, if there is a
+        log.
 
-        Raises what the component raises; then nothing is recorded, since nothing happened.
+        Raises what the component raises; then nothing is logged, because nothing has happened.
         """
-        effects = self._component.apply(event)
+        effects = self._component.handle(event)
         if self._log is not None:
-            more = extras(effects) if extras else {}
-            self._log.line({"component": self._name, "event": event, "effects": effects, **more})
+            self._log.step(self._name, event, effects, **(fields(effects) if fields else {}))
         return effects

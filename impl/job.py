@@ -1,4 +1,4 @@
-"""A job in a few lines: sources, processing, sinks, and how it checkpoints.
+"""The declaration of a job: sources, processing, sinks, and how it checkpoints.
 
     result = (
         Job("flights")
@@ -10,28 +10,30 @@
         .execute("local[8]", output)
     )
 
-A declaration is a value: every step answers a new one. Streams may part and meet again (see `streams`); jobs
-that share sources and stages are put together with `together_with`. Nothing runs before `execute`, which
-raises `ConfigError` for a job that cannot work, before it starts Spark.
+A declaration is a value: every step returns a new one. Streams may part and meet again (see `streams`); jobs
+that share sources and stages are combined with `together_with`. Nothing runs before `execute`, which raises
+`ConfigError` for a job that cannot work, before it starts Spark.
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, JobConfig, RestartConfig
 from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
-from impl.faults import KILL_EXECUTOR, KILL_SERVER, FaultPlan
+from impl.faults import KILL_EXECUTOR, KILL_SERVER, FaultLedger, FaultPlan
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.graph.topology import require_runnable, require_stage
 from impl.output_lock import locked
 from impl.running import RunningJob
-from impl.savepoints import REQUESTS, Savepoint, SavepointDesk
-from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
-from impl.spark.runtime import run_job
+from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
+from impl.spark.faults.driver import FaultyParts
+from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSettings, Start
+from impl.spark.runtime import JobParts, run_job
 from impl.spark.session import spark_session
 from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 from impl.streams import ConnectedStreams, End, KeyedStream, Stream
@@ -72,14 +74,14 @@ class Job:
     edges: tuple[Edge, ...] = ()
 
     def source(self, name: str, source: Input, parallelism: int = 1, splits: int | None = None) -> Stream:
-        """Begin a stream. Its rows are cut into `splits` parts, which the subtasks share: one for each.
+        """Begin a stream. The source is read in `splits` parts, which the subtasks share; None: one for each.
 
-        More splits than subtasks leave room for a higher parallelism later.
+        More splits than subtasks allow a higher parallelism later.
         """
         return Stream(self.with_stage(Stage(name, Role.SOURCE, source, parallelism, splits)), (End(name),))
 
     def together_with(self, *others: "Job") -> "Job":
-        """One job of several: a stage that they share runs once.
+        """Combine jobs into one: a stage that they share runs once.
 
         Raises `ConfigError` if two stages have one name, or the jobs are not configured alike.
         """
@@ -87,13 +89,15 @@ class Job:
         for other in others:
             if job._settings() != other._settings():
                 raise ConfigError(
-                    f"jobs that are put together have one name and one configuration: {job._settings()}, "
-                    f"and {other._settings()}; configure what came of putting them together"
+                    f"expected jobs of one name and one configuration, came {job._settings()} and "
+                    f"{other._settings()}; configure the combined job"
                 )
             for stage in other.stages:
                 known = [one for one in job.stages if one.name == stage.name]
                 if known and known[0] is not stage:
-                    raise ConfigError(f"a stage takes a name of its own; there are two named {stage.name!r}")
+                    raise ConfigError(
+                        f"expected a name for each stage, two are named {stage.name!r}; rename one"
+                    )
             job = replace(
                 job,
                 stages=(*job.stages, *_new(other.stages, job.stages)),
@@ -102,9 +106,9 @@ class Job:
         return job
 
     def with_stage(self, stage: Stage, edges: Sequence[Edge] = ()) -> "Job":
-        """With one more stage, and the edges into it; streams call this."""
+        """The job with one more stage, and the edges into it."""
         if stage.name in [one.name for one in self.stages]:
-            raise ConfigError(f"a stage takes a name of its own; there are two named {stage.name!r}")
+            raise ConfigError(f"expected a name for each stage, two are named {stage.name!r}; rename one")
         require_stage(stage, self.execution.max_parallelism)
         return replace(self, stages=(*self.stages, stage), edges=(*self.edges, *edges))
 
@@ -116,19 +120,19 @@ class Job:
         return self.name, self.checkpoints, self.restarts, self.execution
 
     def with_checkpoints(self, config: CheckpointConfig) -> "Job":
-        """Checkpoint like this."""
+        """The job with this configuration."""
         return replace(self, checkpoints=config)
 
     def with_restarts(self, config: RestartConfig) -> "Job":
-        """Restart like this."""
+        """The job with this configuration."""
         return replace(self, restarts=config)
 
     def with_execution(self, config: ExecutionConfig) -> "Job":
-        """Run within these bounds."""
+        """The job with this configuration."""
         return replace(self, execution=config)
 
     def plan(self) -> Plan:
-        """The plan of the finished declaration. Raises `ConfigError` if it is none."""
+        """The plan of the job. Raises `ConfigError` if it cannot run."""
         plan = Plan(self.name, self.stages, self.edges, self.execution.max_parallelism)
         require_runnable(plan)
         return plan
@@ -146,27 +150,25 @@ class Job:
         allow_non_restored_state: bool = False,
         spark: "SparkSession | None" = None,
     ) -> JobResult:
-        """Run the job on a Spark master and wait for its end. `impl.driver.supervise` outlives drivers.
+        """Run the job on a Spark master and wait for its end. `impl.driver.supervise` replaces dead drivers.
 
-        Under `output` come `checkpoints`, `spark.log` and, with `event_log`, `events`. `faults` strike as
-        planned; `resume` goes on from the checkpoints that an earlier run has left there, `from_savepoint`
-        from a savepoint, wherever it lies: both also with other parallelisms, and with
-        `allow_non_restored_state` without the state of stages that are no more; a session given as `spark`
-        is used and left open. Raises `ConfigError` if both are asked for, `OutputInUseError` if a job runs
-        into `output`, other `SparkRuntimeError`s: see `impl.spark.errors`, and `StateError`s for a savepoint
-        that is none.
+        Makes `checkpoints`, `spark.log` and, with `event_log`, `events` in `output`. `faults` happen as
+        planned. `resume` restores the newest checkpoint in `output`, `from_savepoint` a savepoint in any
+        folder, both also at other parallelisms; `allow_non_restored_state` drops state of stages that the
+        job no longer has. A session given as `spark` is used and left open. Raises `ConfigError` for
+        `resume` together with `from_savepoint`, `OutputInUseError` if a job runs into `output`, other
+        `SparkRuntimeError`s: see `impl.spark.errors`, and `StateError`s for a savepoint that cannot be read.
         """
-        return self.drive(
-            master,
-            output,
+        settings = RunSettings(
             start_of(resume=resume, from_savepoint=from_savepoint),
-            faults,
+            from_savepoint,
+            allow_non_restored_state,
             event_log,
-            on_progress,
-            spark,
-            from_savepoint=from_savepoint,
-            allow_non_restored_state=allow_non_restored_state,
+            tuple(faults),
+            on_progress=on_progress,
+            spark=spark,
         )
+        return self.drive(master, output, settings)
 
     def start(
         self,
@@ -181,99 +183,69 @@ class Job:
         allow_non_restored_state: bool = False,
         spark: "SparkSession | None" = None,
     ) -> RunningJob:
-        """As `execute`, but it does not wait: savepoints can be taken of the job while it runs."""
-        start = start_of(resume=resume, from_savepoint=from_savepoint)
-        desk = SavepointDesk(output / REQUESTS)
+        """As `execute`, but returns at once: savepoints can be taken of the job while it runs."""
+        settings = RunSettings(
+            start_of(resume=resume, from_savepoint=from_savepoint),
+            from_savepoint,
+            allow_non_restored_state,
+            event_log,
+            tuple(faults),
+            on_progress=on_progress,
+            requests=SavepointRequests(output / REQUESTS),
+            spark=spark,
+        )
+        assert settings.requests is not None
+        return RunningJob(self.name, lambda: self.drive(master, output, settings), settings.requests)
 
-        def run() -> JobResult:
-            return self.drive(
-                master,
-                output,
-                start,
-                faults,
-                event_log,
-                on_progress,
-                spark,
-                from_savepoint=from_savepoint,
-                desk=desk,
-                allow_non_restored_state=allow_non_restored_state,
-            )
-
-        return RunningJob(self.name, run, desk)
-
-    def drive(
-        self,
-        master: str,
-        output: Path,
-        start: Start,
-        faults: Sequence[FaultPlan] = (),
-        event_log: bool = False,
-        on_progress: OnProgress | None = None,
-        spark: "SparkSession | None" = None,
-        struck: Path | None = None,
-        *,
-        from_savepoint: Path | None = None,
-        desk: SavepointDesk | None = None,
-        allow_non_restored_state: bool = False,
-    ) -> JobResult:
-        """What `execute` does, with everything that a driver may have to be told."""
+    def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
+        """As `execute`, with all settings of a run."""
         plan = self.plan()
-        known = {*plan.ids(), *(stage.name for stage in plan.stages)}
-        for fault in faults:
-            if fault.task is not None and fault.task not in known:
-                raise ConfigError(
-                    f"a fault is planned for {fault.task!r}; the tasks are {', '.join(plan.ids())}"
-                )
-            if fault.action == KILL_EXECUTOR and master.startswith("local["):
-                raise ConfigError(
-                    f"{KILL_EXECUTOR} needs executors of their own; {master} runs everything in the driver"
-                )
-            if fault.action == KILL_SERVER and not any(
-                isinstance(output, PostgresOutput) for output in plan.outputs()
-            ):
-                raise ConfigError(f"{KILL_SERVER} needs a PostgresOutput; this job writes elsewhere")
+        for fault in settings.faults:
+            _require_possible(fault, plan, master)
         paths = JobPaths(
             checkpoints=output / "checkpoints",
-            events=output / "events" if event_log else None,
+            events=output / "events" if settings.event_log else None,
             spark_log=output / "spark.log",
         )
+        if settings.requests is None:
+            settings = replace(settings, requests=SavepointRequests(output / REQUESTS))
+        config = JobConfig(self.checkpoints, self.restarts, self.execution)
+        ledger = FaultLedger(settings.faults, settings.fault_record)
+        parts = FaultyParts(ledger, paths.checkpoints) if settings.faults else JobParts()
+        with (
+            locked(output, supersedes=settings.start in (Start.RESUMED, Start.TAKEN_OVER)),
+            nullcontext(settings.spark)
+            if settings.spark is not None
+            else spark_session(master, paths.spark_log, self.name) as session,
+        ):
+            result = run_job(session, master, plan, config, paths, settings, parts)
+        return replace(result, faults=ledger.happened)
 
-        def run(session: "SparkSession") -> JobResult:
-            return run_job(
-                session,
-                master,
-                plan,
-                self.checkpoints,
-                self.restarts,
-                self.execution,
-                paths,
-                faults,
-                on_progress,
-                start,
-                struck,
-                allow_non_restored_state,
-                from_savepoint,
-                desk or SavepointDesk(output / REQUESTS),
-            )
 
-        with locked(output, supersedes=start in (Start.RESUMED, Start.TAKEN_OVER)):
-            if spark is not None:
-                return run(spark)
-            with spark_session(master, paths.spark_log, self.name) as session:
-                return run(session)
+def _require_possible(fault: FaultPlan, plan: Plan, master: str) -> None:
+    """Raise `ConfigError` for a fault that cannot happen to this job."""
+    known = {*plan.ids(), *(stage.name for stage in plan.stages)}
+    if fault.task is not None and fault.task not in known:
+        raise ConfigError(f"a fault is planned for {fault.task!r}; the tasks are {', '.join(plan.ids())}")
+    if fault.action == KILL_EXECUTOR and master.startswith("local["):
+        raise ConfigError(
+            f"{KILL_EXECUTOR} needs executors of their own; {master} runs everything in the driver"
+        )
+    if fault.action == KILL_SERVER and not any(isinstance(one, PostgresOutput) for one in plan.outputs()):
+        raise ConfigError(f"{KILL_SERVER} needs a PostgresOutput; this job writes elsewhere")
 
 
 def start_of(*, resume: bool, from_savepoint: Path | None) -> Start:
-    """What a run begins with. Raises `ConfigError` if two beginnings are asked for."""
+    """The start of a run. Raises `ConfigError` for `resume` together with `from_savepoint`."""
     if resume and from_savepoint is not None:
         raise ConfigError(
-            "resume goes on from the newest checkpoint and from_savepoint from a savepoint; give one of them"
+            "resume restores the newest checkpoint and from_savepoint a savepoint; give one of them"
         )
     if from_savepoint is not None:
         return Start.SAVEPOINT
     return Start.RESUMED if resume else Start.ANEW
 
 
-def _new(there: Sequence[Any], here: Sequence[Any]) -> list[Any]:
-    """Those of `there` that are not the very same as one here."""
-    return [one for one in there if not any(one is known for known in here)]
+def _new(others: Sequence[Any], known: Sequence[Any]) -> list[Any]:
+    """Those of `others` that are not the same object as one of `known`."""
+    return [one for one in others if not any(one is other for other in known)]

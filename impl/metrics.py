@@ -1,15 +1,14 @@
-"""What a run measures of itself: by task, while it runs, and by checkpoint, in a file that stays.
+"""The measurements of a run: by task, while it runs, and by checkpoint, in a file.
 
-A worker measures its alignments and its snapshots and tells them with its acknowledgement; its heartbeat
-tells how many records it has handled and how many bytes wait at its inputs. The driver keeps what was told
-last, and writes a line for every completed checkpoint into `metrics.jsonl`.
+A worker measures its alignments and its snapshots and sends them with its acknowledgement; its heartbeat has
+the number of records handled and the bytes that wait at its inputs. The driver keeps the newest of each task,
+and writes a line for every completed checkpoint into `metrics.jsonl`.
 """
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -33,7 +32,7 @@ class SnapshotMeasures:
 
 @dataclass(frozen=True, slots=True)
 class TaskMeasures:
-    """What a task has told last. `buffered`: bytes that have come and wait at its inputs."""
+    """The newest measurements of a task. `buffered`: bytes that wait at its inputs."""
 
     records: int = 0
     buffered: int = 0
@@ -70,16 +69,16 @@ class Stopwatch:
         self._written: dict[int, tuple[float, int]] = {}
 
     def barrier(self, checkpoint: int) -> None:
-        """A barrier has come: perhaps it is the last of its checkpoint."""
+        """A barrier has come; the last one of its checkpoint ends the alignment."""
         now = self._clock()
         first = self._first.setdefault(checkpoint, now)
         self._aligned[checkpoint] = (now - first) * 1_000
         for known in (self._first, self._aligned):
             if len(known) > _REMEMBERED:
-                del known[min(known)]  # it was aborted: nobody will ask
+                del known[min(known)]  # it was aborted
 
     def written(self, checkpoint: int, began: float, size: int) -> None:
-        """A snapshot of `size` bytes is durable; its writing has begun at `began`."""
+        """A snapshot of `size` bytes is durable; its writing began at `began`."""
         self._written[checkpoint] = (self._clock() - began) * 1_000, size
         if len(self._written) > _REMEMBERED:
             del self._written[min(self._written)]
@@ -88,16 +87,16 @@ class Stopwatch:
         """Seconds of the clock."""
         return self._clock()
 
-    def told(self, checkpoint: int) -> dict[str, Any]:
-        """What the acknowledgement tells."""
+    def measures(self, checkpoint: int) -> SnapshotMeasures:
+        """The measurements of a checkpoint, once."""
         self._first.pop(checkpoint, None)
         writing, size = self._written.pop(checkpoint, (0.0, 0))
         aligned = self._aligned.pop(checkpoint, 0.0)
-        return asdict(SnapshotMeasures(round(aligned, 3), round(writing, 3), size))
+        return SnapshotMeasures(round(aligned, 3), round(writing, 3), size)
 
 
 class JobMetrics:
-    """What the driver has been told, and the file. Used by one thread."""
+    """The newest measurements of every task, and the file. Used by one thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -106,11 +105,11 @@ class JobMetrics:
 
     @property
     def tasks(self) -> Mapping[str, TaskMeasures]:
-        """What each task has told last."""
+        """The newest measurements, by task."""
         return dict(self._tasks)
 
     def begin_attempt(self) -> None:
-        """Everything is counted anew."""
+        """Every count begins at 0."""
         self._tasks.clear()
         self._open.clear()
 
@@ -119,9 +118,8 @@ class JobMetrics:
         known = self._tasks.get(task, TaskMeasures())
         self._tasks[task] = TaskMeasures(records, buffered, known.snapshot)
 
-    def acknowledged(self, task: str, checkpoint: int, measures: Mapping[str, Any]) -> None:
-        """An acknowledgement tells its measures; it comes before the checkpoint can be complete."""
-        snapshot = SnapshotMeasures(**measures)
+    def acknowledged(self, task: str, checkpoint: int, snapshot: SnapshotMeasures) -> None:
+        """An acknowledgement; it comes before the checkpoint is complete."""
         known = self._tasks.get(task, TaskMeasures())
         self._tasks[task] = TaskMeasures(known.records, known.buffered, snapshot)
         self._open.setdefault(checkpoint, {})[task] = snapshot
@@ -129,7 +127,7 @@ class JobMetrics:
             del self._open[min(self._open)]
 
     def completed(self, checkpoint: int, attempt: int, duration_ms: float) -> None:
-        """A checkpoint is complete: its line is written."""
+        """A checkpoint is complete: write its line."""
         tasks = self._open.pop(checkpoint, {})
         line = asdict(CheckpointMeasures(checkpoint, attempt, duration_ms, tasks))
         append_line(self._path, orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
@@ -138,13 +136,13 @@ class JobMetrics:
 def read_metrics(path: Path) -> list[CheckpointMeasures]:
     """The checkpoints of a metrics file, in the order in which they were completed.
 
-    A last line that a killed driver has left half is no checkpoint. Raises OSError.
+    An incomplete last line, which a killed driver has left, is ignored. Raises OSError.
     """
     found = []
     for line in path.read_bytes().splitlines(keepends=True):
         if not line.endswith(b"\n"):
             break
-        told = orjson.loads(line)
-        tasks = {task: SnapshotMeasures(**one) for task, one in told.pop("tasks").items()}
-        found.append(CheckpointMeasures(**told, tasks=tasks))
+        values = orjson.loads(line)
+        tasks = {task: SnapshotMeasures(**one) for task, one in values.pop("tasks").items()}
+        found.append(CheckpointMeasures(**values, tasks=tasks))
     return found

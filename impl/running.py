@@ -5,15 +5,15 @@ from concurrent.futures import Future
 from pathlib import Path
 from threading import Thread
 
-from impl.savepoints import Savepoint, SavepointDesk, SavepointRequest
+from impl.savepoints import Savepoint, SavepointRequest, SavepointRequests
 from impl.spark.results import JobResult
 
 
 class RunningJob:
-    """What `Job.start` answers. Its methods may be called from any thread."""
+    """The result of `Job.start`. Its methods may be called from any thread."""
 
-    def __init__(self, name: str, run: Callable[[], JobResult], desk: SavepointDesk) -> None:
-        self._desk = desk
+    def __init__(self, name: str, run: Callable[[], JobResult], requests: SavepointRequests) -> None:
+        self._requests = requests
         self._result: Future[JobResult] = Future()
         self._thread = Thread(target=self._drive, args=(run,), name=name, daemon=True)
         self._thread.start()
@@ -24,30 +24,31 @@ class RunningJob:
         return self._result.done()
 
     def checkpoint(self, *, seconds: float | None = None) -> int:
-        """Take a checkpoint now, whatever the schedule says; answers its id when it is complete.
+        """Take a checkpoint now, beside the schedule; returns its id when it is complete.
 
-        It waits until all tasks run. Raises `CheckpointFailedError` if there is none, `TimeoutError` after
-        `seconds`: it may still complete.
+        Waits until all tasks run. Raises `CheckpointFailedError` if it fails, `TimeoutError` after `seconds`:
+        the checkpoint may still complete.
         """
-        return self._desk.checkpoints.ask().result(seconds)
+        return self._requests.checkpoints.request().result(seconds)
 
     def savepoint(self, directory: Path | None = None, *, seconds: float | None = None) -> Savepoint:
-        """Take a savepoint; the job goes on. It waits until all tasks run, and then for its completion.
+        """Take a savepoint; the job goes on. Waits until all tasks run and the savepoint is complete.
 
         `directory`: where its folder is made, None for `savepoints` in the job's output. Raises
-        `SavepointFailedError` if there is none, `TimeoutError` after `seconds`: it may still complete.
+        `SavepointFailedError` if it fails, `TimeoutError` after `seconds`: it may still complete.
         """
-        return self._desk.ask(SavepointRequest(directory)).result(seconds)
+        return self._requests.add(SavepointRequest(directory)).result(seconds)
 
     def stop(
         self, directory: Path | None = None, *, drain: bool = False, seconds: float | None = None
     ) -> Savepoint:
-        """Stop the job with a savepoint, and wait until it has ended: what came before it is committed.
+        """Stop the job with a savepoint, and wait for its end: all records before the savepoint are
+        committed.
 
-        With `drain` every function first sees the end of its data; use it for a job that is to end for good.
+        With `drain` every function first sees the end of its data, for a job that will not run again.
         Raises as `savepoint` does; `SavepointFailedError` also if the job goes on.
         """
-        taken = self._desk.ask(SavepointRequest(directory, stop=True, drain=drain)).result(seconds)
+        taken = self._requests.add(SavepointRequest(directory, stop=True, drain=drain)).result(seconds)
         self._result.result(seconds)
         return taken
 
@@ -58,8 +59,8 @@ class RunningJob:
     def _drive(self, run: Callable[[], JobResult]) -> None:
         try:
             result = run()
-        except BaseException as failed:  # noqa: BLE001 - whoever waits for the result gets it
-            self._desk.close(f"the job failed: {failed}")
+        except BaseException as failed:  # noqa: BLE001 - `result` raises it
+            self._requests.close(f"the job failed: {failed}")
             self._result.set_exception(failed)
         else:
             self._result.set_result(result)

@@ -37,7 +37,6 @@ from model.gate import (
     buffering,
     polled_gate,
     polled_unaligned_gate,
-    tracking,
     two_threads,
 )
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
@@ -59,34 +58,51 @@ from model.source import source_task
 from model.source.events import Ended, Induce, TriggerArrives
 from model.store import store
 from model.store.events import Add, LatestRequest, Shutdown
-from model.subtask import subtask
 from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
+from model.subtask.generations import subtask_steps
 
 Handler = Callable[..., Step[Any]]
 
+
+def _of_generation(steps_of: Callable[[Any], object], names: Mapping[type, str]) -> Mapping[type, Handler]:
+    """By event, the step of the state's generation. `names`: by event, the name of the step."""
+
+    def handler(name: str) -> Handler:
+        return lambda state, *fields: getattr(steps_of(state), name)(state, *fields)
+
+    return {event: handler(name) for event, name in names.items()}
+
+
 HANDLERS: Mapping[str, Mapping[type, Handler]] = {
-    "gate": {
-        Barrier: lambda gate, *fields: aligned_steps(gate).on_barrier(gate, *fields),
-        Cancel: lambda gate, *fields: aligned_steps(gate).on_cancel(gate, *fields),
-        EndOfPartition: lambda gate, *fields: aligned_steps(gate).on_end_of_partition(gate, *fields),
-        Injection: lambda gate, *fields: aligned_steps(gate).on_inject(gate, *fields),
-    },
-    "tracker": {
-        Record: tracking.on_record,
-        Barrier: lambda tracker, *fields: tracking_steps(tracker).on_barrier(tracker, *fields),
-        Cancel: lambda tracker, *fields: tracking_steps(tracker).on_cancel(tracker, *fields),
-        EndOfPartition: lambda tracker, *fields: tracking_steps(tracker).on_end_of_partition(
-            tracker, *fields
-        ),
-    },
-    "unaligned": {
-        OptionedBarrier: lambda gate, *fields: unaligned_steps(gate).on_barrier(gate, *fields),
-        Announce: lambda gate, *fields: unaligned_steps(gate).on_announce(gate, *fields),
-        Inject: lambda gate, *fields: unaligned_steps(gate).on_inject(gate, *fields),
-        Cancel: lambda gate, *fields: unaligned_steps(gate).on_cancel(gate, *fields),
-        EndOfPartition: lambda gate, *fields: unaligned_steps(gate).on_end_of_partition(gate, *fields),
-        Advance: lambda gate, *fields: unaligned_steps(gate).on_advance(gate, *fields),
-    },
+    "gate": _of_generation(
+        aligned_steps,
+        {
+            Barrier: "on_barrier",
+            Cancel: "on_cancel",
+            EndOfPartition: "on_end_of_partition",
+            Injection: "on_inject",
+        },
+    ),
+    "tracker": _of_generation(
+        tracking_steps,
+        {
+            Record: "on_record",
+            Barrier: "on_barrier",
+            Cancel: "on_cancel",
+            EndOfPartition: "on_end_of_partition",
+        },
+    ),
+    "unaligned": _of_generation(
+        unaligned_steps,
+        {
+            OptionedBarrier: "on_barrier",
+            Announce: "on_announce",
+            Inject: "on_inject",
+            Cancel: "on_cancel",
+            EndOfPartition: "on_end_of_partition",
+            Advance: "on_advance",
+        },
+    ),
     "channel": {
         Emit: channel.on_emit,
         SendBarrier: channel.on_send_barrier,
@@ -108,17 +124,20 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         EndOfPartition: two_threads.on_end_of_partition,
         Advance: two_threads.on_advance,
     },
-    "subtask": {
-        Checkpoint: subtask.on_checkpoint,
-        AbortOnBarrier: subtask.on_abort_on_barrier,
-        AbortNotification: subtask.on_abort_notification,
-        CompleteNotification: subtask.on_complete_notification,
-        AsyncDone: subtask.on_async_done,
-        AsyncFailed: subtask.on_async_failed,
-        SubsumedNotification: subtask.on_subsumed_notification,
-        Close: subtask.on_close,
-        Status: subtask.on_status,
-    },
+    "subtask": _of_generation(
+        subtask_steps,
+        {
+            Checkpoint: "on_checkpoint",
+            AbortOnBarrier: "on_abort_on_barrier",
+            AbortNotification: "on_abort_notification",
+            CompleteNotification: "on_complete_notification",
+            AsyncDone: "on_async_done",
+            AsyncFailed: "on_async_failed",
+            SubsumedNotification: "on_subsumed_notification",
+            Close: "on_close",
+            Status: "on_status",
+        },
+    ),
     "source": {
         TriggerArrives: source_task.on_trigger,
         Induce: source_task.on_induce,

@@ -1,17 +1,28 @@
 """Settings of all tests: runs repeat exactly, and nothing is judged by the clock."""
 
+import gc
+
 import pytest
 from hypothesis import settings
 
 from conformance.torture.postgres_server import PostgresServer, ServerNotFoundError
+from tests.distribution import SlowestFirst
 
 settings.register_profile("barrierspec", deadline=None, derandomize=True)
 settings.load_profile("barrierspec")
+
+# State graphs are large and live long: with Python's own thresholds their scans take a sixth of the time.
+gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--rewrite`: write the golden transcripts anew; a person then reads the diff."""
     parser.addoption("--rewrite", action="store_true", default=False)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> SlowestFirst:
+    """With `-n`, the tests are distributed by `tests.distribution`."""
+    return SlowestFirst(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 from conformance.mutants.catalogue import LAYERS, load_catalogue
 from spec.manifest import load_manifest
 
-PAGE = Path(__file__).parent.parent / "docs" / "historic-defects.md"
+PAGE = Path(__file__).parent.parent / "docs" / "learn" / "historic-defects.md"
 DEFECTS = tomllib.loads(files("conformance.mutants").joinpath("historic.toml").read_text("utf-8"))["defect"]
 MUTANTS = {mutant.id: mutant for mutant in load_catalogue()}
 HEAD = (

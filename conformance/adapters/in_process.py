@@ -6,7 +6,6 @@ plugs in the reference model, which also tells which rules fired.
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata
 from typing import Any, Protocol
 
 from conformance.adapters.protocol import (
@@ -21,6 +20,7 @@ from conformance.adapters.protocol import (
     Unsupported,
     Wire,
 )
+from conformance.version import own_version
 from model.components import COMPONENTS, Component, WireError
 from spec.vocabulary import types, vocabulary
 
@@ -37,14 +37,6 @@ class Instance(Protocol):
     def observe(self) -> Wire:
         """The whole observable state."""
         ...
-
-
-def own_version() -> str:
-    """The version of this package; `0+source` where it runs from a checkout that is not installed."""
-    try:
-        return metadata.version("barrierspec")
-    except metadata.PackageNotFoundError:
-        return "0+source"
 
 
 INJECT = "inject"

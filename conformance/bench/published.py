@@ -1,4 +1,4 @@
-"""The published figures: the README's table, docs/performance.md and its plots.
+"""The published figures: the README's table, docs/run/performance.md and its plots.
 
 They are made from `figures.toml`, which holds a median with its interval for each figure. The raw data stay
 in the build folder.
@@ -18,7 +18,7 @@ from conformance.bench.figures import FOLDER, Figure, Summary
 from conformance.machine import HOME
 from conformance.report.plots import lines
 
-PLOTS, PAGE, README = "docs/performance", "docs/performance.md", "README.md"
+PLOTS, PAGE, README = "docs/run/performance", "docs/run/performance.md", "README.md"
 STORED = f"{PLOTS}/figures.toml"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 COLUMNS = ("measured", "median", "95 % interval of the median", "bar", "met")

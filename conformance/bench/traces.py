@@ -7,11 +7,10 @@ import shutil
 import time
 from pathlib import Path
 
-import psutil
-
 from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime import word_counts
+from conformance.bench.runtime.processes import resident
 from conformance.bench.runtime.scale import Scale
 from conformance.parts.trace import Watched, judged
 from conformance.parts.traces import judged_on_spark, logs_under
@@ -82,14 +81,7 @@ def _same(watched: Watched, expected: Watched) -> None:
 
 def _largest_worker() -> int:
     """Bytes in memory of the largest Python process that Spark has started."""
-    held = [0]
-    for one in psutil.Process().children(recursive=True):
-        try:
-            if "python" in one.name():
-                held.append(one.memory_info().rss)
-        except psutil.Error:  # it has just ended
-            continue
-    return max(held)
+    return max((size for name, size in resident().values() if "python" in name), default=0)
 
 
 def _silent(what: str) -> None:

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import Wire, canonical
 from conformance.drive.bounds.channels import widened
 from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
@@ -36,7 +36,7 @@ def chosen_cases(
     component: str,
     oracles: Oracles,
     pinned: Mapping[str, object],
-    asked: frozenset[str] = frozenset(),
+    selected: frozenset[str] = frozenset(),
     *,
     injects: bool = False,
 ) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
@@ -45,16 +45,24 @@ def chosen_cases(
     Where a gate has more channels than the cases know, the last one that they know stands for all others.
     """
     configs = generate.fitting(component, pinned)
-    for rule in coverage(component, (), pinned, asked, injects=injects).missing:
-        cases = [
-            case.events
-            for case in rule_cases()
-            if (case.component, case.rule) == (component, rule)
-            and (injects or not any(event["kind"] == INJECT for event in case.events))
-        ]
-        found = _first(rule, map(oracles.of, configs), cases)
+    chosen_from = (component, injects, canonical(dict(pinned)))
+    for rule in coverage(component, (), pinned, selected, injects=injects).missing:
+        if (*chosen_from, rule) not in _FOUND:
+            cases = [
+                case.events
+                for case in rule_cases()
+                if (case.component, case.rule) == (component, rule)
+                and (injects or not any(event["kind"] == INJECT for event in case.events))
+            ]
+            _FOUND[*chosen_from, rule] = _first(rule, map(oracles.of, configs), cases)
+        found = _FOUND[*chosen_from, rule]
         if found is not None:
-            yield (rule, *found)
+            config, events = found
+            yield rule, oracles.of(config), events
+
+
+_FOUND: dict[tuple[object, ...], tuple[Wire, tuple[Wire, ...]] | None] = {}
+"""The cases that were searched for: the model is pure, and an examination needs each of them three times."""
 
 
 def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
@@ -91,15 +99,15 @@ def _told(event: Wire) -> str:
 
 def _first(
     rule: str, oracles: Iterator[Oracle], cases: Sequence[tuple[Wire, ...]]
-) -> tuple[Oracle, tuple[Wire, ...]] | None:
+) -> tuple[Wire, tuple[Wire, ...]] | None:
     """The first configuration in which a case fires the rule, with that case."""
     for oracle in oracles:
         for events in cases:
             if fires(oracle, rule, events):
-                return oracle, events
+                return oracle.config, events
             wide = _widened(oracle.config, events)
             if wide and fires(oracle, rule, wide):
-                return oracle, wide
+                return oracle.config, wide
     return None
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser
 from conformance.vectors.tla.binding import Binding

@@ -1,9 +1,9 @@
-"""What a run has left behind, held against the protocol.
+"""Validation of recorded runs.
 
-`eventlog` reads a run's event log; `validate` replays it through the model, component by component
-(`replay`, `task`, `inflight`, `coordinator`), and joins the files by what caused what (`causes`);
-`situations` counts what the run has witnessed, so that a trace that exercises nothing is not green.
-`guarantee` holds a run's output and state against its input and says which guarantee is left, by `anomalies`.
+`eventlog` reads a run's event log. `validate` replays it through the model, component by component (`replay`,
+`task`, `sink`, `inflight`, `coordinator`), and joins the files by causes (`causes`, `stuck`). `situations`
+counts what the run has witnessed: a run that exercises nothing is UNDETERMINED. `flink` does the same with
+logs of Flink jobs. `guarantees` compares a run's output and state with its input.
 """
 
 from conformance.observe.eventlog import EventLogError

@@ -1,13 +1,16 @@
-"""What caused what between the files of a log, and in what order they can be read because of it.
+"""Causes between the files of a log, and the order in which the files can be read because of them.
 
-Within a file the order of lines is trusted; between files only causes order them: a message is received
-after it was sent. Each file is read until its next event waits for a cause that no other file has shown
-yet. What waits when nothing moves any more has no cause at all.
+Within a file the order of lines is trusted. Between files only causes order them: a message is received
+after it was sent. Each file is read until its next event waits for a cause that no other file has shown yet.
+An event that waits when no file can be read any further has no cause at all.
 """
 
+from abc import ABC, abstractmethod
 from collections import defaultdict, deque
-from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from conformance.observe.eventlog import Line, LogFile
 
 Key = tuple[str | int, ...]
 
@@ -23,50 +26,86 @@ class Need(NamedTuple):
     """What is missing, in plain words."""
 
 
-class Reader(Protocol):
-    """Whoever replays one file."""
+class FileReader(ABC):
+    """Replays one file, event by event."""
+
+    def __init__(self, file: LogFile, causes: "Causes") -> None:
+        self.file = file
+        self._causes = causes
+        self.line: Line | None = None
+        """The line that is being replayed, or that waits; None at the end of the file."""
+        self._lines = file.lines()
+
+    @abstractmethod
+    def replay(self, line: Line) -> Need | None:
+        """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
 
     def advance(self) -> Need | None:
-        """Replay until the end (None) or until an event has to wait."""
-        ...
+        """Replay until the end (None), or until an event has to wait. Raises Rejected and EventLogError."""
+        while True:
+            if self.line is None:
+                self.line = next(self._lines, None)
+                if self.line is None:
+                    self._causes.happened(("ended", self.file.attempt, self.file.task))
+                    return None
+            need = self.replay(self.line)
+            if need is not None:
+                return need
+            self.line = None
+
+    def remaining(self) -> Iterator[Line]:
+        """The lines that were not replayed, the waiting one first. The file cannot be replayed afterwards."""
+        if self.line is not None:
+            yield self.line
+        yield from self._lines
+
+    @property
+    def number(self) -> int:
+        """The number of the current line, from 1; 0 at the end."""
+        return 0 if self.line is None else self.line.number
+
+
+Waiting = tuple[FileReader, Need]
 
 
 class Causes:
-    """What has happened so far, and who waits for what."""
+    """What has happened so far, and the readers that wait."""
 
     def __init__(self) -> None:
+        self.reading: FileReader | None = None
+        """The reader that replays at the moment."""
         self._happened: dict[Key, list[Any]] = {}
-        self._waiting: dict[Key, list[tuple[int, Reader]]] = defaultdict(list)
-        self._ready: deque[Reader] = deque()
+        self._waiting: dict[Key, list[tuple[int, FileReader]]] = defaultdict(list)
+        self._ready: deque[FileReader] = deque()
 
     def happened(self, key: Key, what: object = None) -> None:
-        """It happened once more; `what` is kept with it. Who waited for it may go on."""
+        """Count `key` once more, keep `what` with it, and wake the readers that waited for it."""
         known = self._happened.setdefault(key, [])
         known.append(what)
         waiting = self._waiting.get(key)
         if waiting:
-            self._ready.extend(reader for count, reader in waiting if count <= len(known))
-            self._waiting[key] = [(count, reader) for count, reader in waiting if count > len(known)]
+            self._ready.extend(reader for times, reader in waiting if times <= len(known))
+            self._waiting[key] = [(times, reader) for times, reader in waiting if times > len(known)]
 
     def count(self, key: Key) -> int:
-        """How often it has happened."""
+        """How often `key` has happened."""
         return len(self._happened.get(key, ()))
 
-    def what(self, key: Key, position: int) -> Any:  # noqa: ANN401 - whatever was kept
-        """What was kept when it happened for the `position`-th time, from 0."""
+    def what(self, key: Key, position: int) -> Any:  # noqa: ANN401 - any value
+        """The value that was kept when `key` happened for the `position`-th time, from 0."""
         return self._happened[key][position]
 
-    def run(self, readers: Iterable[Reader]) -> list[tuple[Reader, Need]]:
-        """Let all advance as far as they can; answers who waits in the end, and for what."""
+    def run(self, readers: Iterable[FileReader]) -> list[Waiting]:
+        """Let all readers advance as far as they can. Returns those that wait in the end."""
         self._ready.extend(readers)
-        stuck: dict[int, tuple[Reader, Need]] = {}
+        stuck: dict[int, Waiting] = {}
         while self._ready:
-            reader = self._ready.popleft()
+            self.reading = reader = self._ready.popleft()
             stuck.pop(id(reader), None)
             need = reader.advance()
             if need is None:
                 continue
-            if self.count(need.key) >= need.times:  # it happened within this very reading
+            if self.count(need.key) >= need.times:  # it happened while this reader advanced
                 self._ready.append(reader)
                 continue
             stuck[id(reader)] = reader, need

@@ -1,8 +1,8 @@
 """Reading a run's event log: a folder with one file for each task and attempt, and the coordinator's.
 
-A file is JSON lines in the order in which that task did things; nothing is known of the order between
-files. A line is a component's event with its effects, or a word of the engine (`deployed`,
-`attempt_started`, ...). Whatever is not a whole line of that shape is an `EventLogError` with its place.
+A file has JSON lines in the order in which the task did things; the order between files is unknown. A line is
+a component's event with its effects, or a line of the engine (`deployed`, `attempt_started`, ...). Any other
+text is an `EventLogError` with its place.
 """
 
 import mmap
@@ -22,13 +22,13 @@ KINDS = frozenset(
         "publishing", "publication_failed",
     }
 )  # fmt: skip
-"""The engine's words: docs/event-log.md."""
+"""The kinds of the engine's lines: docs/reference/event-log.md."""
 _KNOWN = ", ".join(sorted(KINDS))
 _TASK_FILE = re.compile(r"([0-9]{1,9})-(.+)\.jsonl")
 LONGEST_LINE = 16 << 20
-"""Bytes of a line at most; a handle may hold a snapshot of 1 MiB."""
+"""Maximum length of a line in bytes; a handle may hold a snapshot of 1 MiB."""
 PIECE = 1 << 20
-"""Bytes of a file in memory at once: all files of a log are read side by side, and none is held open."""
+"""Bytes of a file in memory at once: all files of a log are read at the same time, and none stays open."""
 
 
 class EventLogError(ValueError):
@@ -41,7 +41,7 @@ class EventLogError(ValueError):
 
 
 class Line(NamedTuple):
-    """One line: an event of `component` with its effects, or for None a word of the engine in `fields`."""
+    """One line: an event of `component` with its effects, or for None a line of the engine in `fields`."""
 
     number: int
     """From 1."""
@@ -50,16 +50,16 @@ class Line(NamedTuple):
     event: dict[str, Any]
     effects: list[dict[str, Any]]
     fields: dict[str, Any]
-    """The whole object: what else was recorded stands here."""
+    """The whole object, with all recorded fields."""
 
     @property
     def kind(self) -> str:
-        """The kind of the event, or the engine's word."""
+        """The kind of the event, or of the engine's line."""
         return str((self.event if self.component else self.fields)["kind"])
 
 
 class LogFile(NamedTuple):
-    """One file: whose it is. The coordinator's covers all attempts and counts as attempt 0."""
+    """One file, of one task and attempt; the coordinator's covers all attempts and has attempt 0."""
 
     path: Path
     task: str
@@ -71,7 +71,7 @@ class LogFile(NamedTuple):
         return self.path.name
 
     def lines(self) -> Iterator[Line]:
-        """The lines in their order. Raises EventLogError at the first that is no whole line."""
+        """The lines in their order. Raises EventLogError at the first that is incomplete or odd."""
         size = self.path.stat().st_size
         if size and self._piece(size - 1) != b"\n":
             with self.path.open("rb") as file:
@@ -93,12 +93,12 @@ class LogFile(NamedTuple):
         """Whether the component has an event in the file."""
         if not self.path.stat().st_size:
             return False
-        wanted = rb'"component":\s*"' + component.encode() + b'"'
+        pattern = rb'"component":\s*"' + component.encode() + b'"'
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return re.search(wanted, content) is not None
+            return re.search(pattern, content) is not None
 
     def _piece(self, place: int) -> bytes:
-        """What stands in the file from `place` on, as much as is read at once."""
+        """At most PIECE bytes of the file from `place` on."""
         with self.path.open("rb", buffering=0) as file:
             file.seek(place)
             return file.read(PIECE)
@@ -141,7 +141,7 @@ class LogFile(NamedTuple):
 def _are_effects(effects: object) -> TypeGuard[list[dict[str, Any]]]:
     if not isinstance(effects, list):
         return False
-    for effect in effects:  # noqa: SIM110 - a loop: `all` over a generator is felt in a long log
+    for effect in effects:  # noqa: SIM110 - `all` over a generator is slower, which shows in a long log
         if type(effect) is not dict or type(effect.get("kind")) is not str:
             return False
     return True

@@ -1,4 +1,4 @@
-"""What a task has sent along its edges: every row goes along each of them."""
+"""The rows that a task has sent along its edges: every row goes along each of them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,9 +6,10 @@ BROADCAST = "broadcast"
 
 
 def rows_along(exchanges: Sequence[tuple[str, str, str]], task: str, sent: Mapping[str, int]) -> int:
-    """How many rows `task` has sent, given how many on each channel; ValueError if the edges disagree.
+    """The number of rows that `task` has sent, from the numbers on each channel.
 
-    Without exchanges the plan is a line, and all channels belong to one edge.
+    Without exchanges the plan is a line, and all channels belong to one edge. Raises ValueError if the edges
+    have different numbers.
     """
     stage = _stage(task)
     edges = [(to, spread) for above, to, spread in exchanges if above == stage]
@@ -21,8 +22,8 @@ def rows_along(exchanges: Sequence[tuple[str, str, str]], task: str, sent: Mappi
             raise ValueError(f"a broadcast to {to} has {rows}")
         totals[to] = max(rows.values(), default=0) if spread == BROADCAST else sum(rows.values())
     if len(set(totals.values())) > 1:
-        told = ", ".join(f"{count} to {to}" for to, count in totals.items())
-        raise ValueError(f"the edges have different numbers of rows: {told}")
+        numbers = ", ".join(f"{count} to {to}" for to, count in totals.items())
+        raise ValueError(f"the edges have different numbers of rows: {numbers}")
     return next(iter(totals.values()))
 
 

@@ -1,59 +1,60 @@
-"""Records in flight of a run with unaligned checkpoints: is every complete checkpoint whole?
+"""Records in flight of a run with unaligned checkpoints: whether every complete checkpoint is whole.
 
-Barriers overtake, so they come in another order than markers were broadcast, and not behind the records that
-were sent before them. What has to hold instead is UNAL-37: what a task had read, what it stored of a channel,
-and what the sender stored of it, are together all that had been sent.
+Barriers overtake records, so they arrive in another order than markers were broadcast, and not after the
+records that were sent before them. UNAL-37 holds instead: the records of a channel that a task had read,
+those that it stored, and those that the sender stored, are together all that had been sent.
 """
 
+from collections import Counter, defaultdict
 from typing import Any
 
 from conformance.observe.causes import Key, Need
 from conformance.observe.eventlog import LogFile
-from conformance.observe.run import Run
-
-Left = tuple[tuple[str, ...], str]
+from conformance.observe.run import Left, Run
 
 
 class InFlight:
-    """What one task tells of records in flight, in one attempt."""
+    """The records in flight of one task in one attempt."""
 
     def __init__(self, run: Run, file: LogFile) -> None:
         self._run = run
         self._file = file
-        self._taken: dict[int, set[int]] = {}
+        self._taken: dict[int, set[int]] = defaultdict(set)
         self._read: dict[int, dict[str, int]] = {}
         self._stored: dict[int, dict[str, int]] = {}
 
-    def deployed(self, fields: dict[str, Any], channels: list[str]) -> None:
+    def deployed(self, fields: dict[str, Any]) -> None:
         """The attempt begins with these records in flight."""
-        recovered = fields.get("recovered", {})
-        task, attempt, known = self._file.task, self._file.attempt, self._run.recovered
-        for above, rows in recovered.get("input", {}).items():
-            known[attempt, above, task] = known.get((attempt, above, task), 0) + rows
-        for below, rows in recovered.get("output", {}).items():
-            known[attempt, task, below] = known.get((attempt, task, below), 0) + rows
-        if any(recovered.get("input", {}).values()) or any(recovered.get("output", {}).values()):
+        task, attempt, recovered = self._file.task, self._file.attempt, fields.get("recovered", {})
+        rows: Counter[tuple[int, str, str]] = Counter()
+        for above, count in recovered.get("input", {}).items():
+            rows[attempt, above, task] += count
+        for below, count in recovered.get("output", {}).items():
+            rows[attempt, task, below] += count
+        for key, count in rows.items():
+            self._run.recovered[key] = self._run.recovered.get(key, 0) + count
+        if any(rows.values()):
             self._run.witnessed.see("in-flight records restored")
 
-    def marker(self, channel: int, key: Key, said: str, checkpoint: object) -> Need | None:
-        """The marker was broadcast above, and has not come on this channel before."""
-        taken = self._taken.setdefault(channel, set())
+    def marker(self, channel: int, key: Key, kind: str, checkpoint: object) -> Need | None:
+        """None if the marker was broadcast upstream and has not arrived on this channel before."""
+        taken = self._taken[channel]
         count = self._run.causes.count(key)
         for place in range(count):
-            if place not in taken and self._run.causes.what(key, place)[:2] == (said, checkpoint):
+            if place not in taken and self._run.causes.what(key, place)[:2] == (kind, checkpoint):
                 taken.add(place)
                 return None
-        why = f"{said} {checkpoint} came on channel {channel}, {key[2]} has not broadcast it"
+        why = f"{kind} {checkpoint} came on channel {channel}, {key[2]} has not broadcast it"
         return Need(key, count + 1, ("TASK-01", "UNAL-35"), why)
 
     def snapshot(self, checkpoint: int, fields: dict[str, Any]) -> None:
-        """The task has sent its barrier: so many records before it, and so many read."""
+        """The task has sent its barrier, after these records sent and read."""
         at = (self._file.attempt, self._file.task, checkpoint)
         self._run.sent[at] = dict(fields.get("sent") or {})
         self._read[checkpoint] = dict(fields.get("received") or {})
 
     def gathered(self, fields: dict[str, Any]) -> None:
-        """All that was in flight at the task's ends is stored."""
+        """All records in flight at the task's ends are stored."""
         checkpoint = fields["checkpoint"]
         at = (self._file.attempt, self._file.task, checkpoint)
         self._run.overtaken[at] = dict(fields["overtaken"])
@@ -67,22 +68,22 @@ class InFlight:
         """The first complete checkpoint in which a channel's records do not add up (UNAL-37)."""
         attempt, task, run = self._file.attempt, self._file.task, self._run
         for checkpoint in sorted(run.completed & {one for one, received in self._read.items() if received}):
-            stored = self._stored.get(checkpoint)
-            if stored is None:
-                return ("UNAL-37",), f"checkpoint {checkpoint} is complete, {task} has stored no part of it"
-            for above in channels:
-                at = (attempt, above, checkpoint)
-                if at not in run.sent or at not in run.overtaken:
-                    why = f"checkpoint {checkpoint} is complete, {above} has stored no part of it"
+            for owner in (task, *channels):
+                at = (attempt, owner, checkpoint)
+                if at not in run.overtaken or (owner != task and at not in run.sent):
+                    why = f"checkpoint {checkpoint} is complete, {owner} has stored no part of it"
                     return ("UNAL-37",), why
-                begun = run.recovered.get((attempt, above, task), 0)
-                parts = (self._read[checkpoint][above], stored.get(above, 0), run.overtaken[at].get(task, 0))
+                if owner == task:
+                    continue
+                restored = run.recovered.get((attempt, owner, task), 0)
+                read, stored = self._read[checkpoint][owner], self._stored[checkpoint].get(owner, 0)
+                overtaken, sent = run.overtaken[at].get(task, 0), run.sent[at][task]
                 run.counted += 1
-                if sum(parts) != run.sent[at][task] + begun:
+                if read + stored + overtaken != sent + restored:
                     why = (
-                        f"checkpoint {checkpoint}: {task} had read {parts[0]} records of {above} and stored "
-                        f"{parts[1]}, {above} stored {parts[2]}; it had sent {run.sent[at][task]} after "
-                        f"{begun} that were restored: the cut is torn"
+                        f"checkpoint {checkpoint}: {task} had read {read} records of {owner} and stored "
+                        f"{stored}, {owner} stored {overtaken}; it had sent {sent} after {restored} that "
+                        "were restored: the cut is torn"
                     )
                     return ("UNAL-37", "ONCE-01"), why
         return None

@@ -1,7 +1,6 @@
-"""What a validation has replayed, kept for somebody who wants to look at it.
+"""The events that a validation has replayed, for a caller that shows them.
 
-States of the model are immutable, so that keeping one for each event costs little; what is observable of it
-is read when it is asked for.
+States of the model are immutable, so that one for each event costs little memory.
 """
 
 from collections.abc import Sequence
@@ -17,9 +16,9 @@ class Seen(NamedTuple):
 
     line: Line
     event: Wire
-    """As the model got it."""
+    """As the model received it."""
     effects: Sequence[Wire]
-    """What both said."""
+    """Of the log and of the model, which agree."""
     rules: tuple[str, ...]
     component: str
     state: Any
@@ -27,12 +26,12 @@ class Seen(NamedTuple):
 
     @property
     def task(self) -> str:
-        """Whose event it is."""
+        """The task, or the coordinator."""
         return str(self.line.fields["task"])
 
     @property
     def place(self) -> str:
-        """File and line."""
+        """File and line, `2-count-0.jsonl:17`."""
         file = self.task if self.task == COORDINATOR else f"{self.line.attempt}-{self.task}"
         return f"{file}.jsonl:{self.line.number}"
 
@@ -43,14 +42,14 @@ class Seen(NamedTuple):
 
 @dataclass
 class Record:
-    """The events in the order in which they were replayed, and where each situation came first."""
+    """The events in the order in which they were replayed, and the first occurrence of each situation."""
 
     seen: list[Seen] = field(default_factory=list)
     first: dict[str, int] = field(default_factory=dict)
-    """By situation: the position of the event that was replayed last when it came."""
+    """By situation: the position of the event at which it occurred."""
     channels: dict[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
-    """By attempt and task: who sends on each of its channels."""
+    """By attempt and task: the sender of each of its channels."""
 
     def witnessed(self, situation: str) -> None:
-        """A situation has come."""
+        """Record the first occurrence of a situation."""
         self.first.setdefault(situation, len(self.seen) - 1)

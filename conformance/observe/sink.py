@@ -1,7 +1,7 @@
-"""A task's sink, replayed over all its attempts: what is durable goes on from one to the next.
+"""A task's sink, replayed over all its attempts: its durable part continues from one to the next.
 
-Beside the model's own guards: the sink does what its subtask said and nothing else (SINK-03), restores
-what the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
+Beside the model's own guards: the sink does what its subtask requires and nothing else (SINK-03), restores
+the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
 """
 
 from collections import deque
@@ -11,85 +11,83 @@ from typing import Any
 from conformance.observe.causes import Need
 from conformance.observe.eventlog import Line, LogFile
 from conformance.observe.replay import Rejected, Replayed
-from conformance.observe.run import Attempt, Run
+from conformance.observe.run import Attempt, Left, Run
 from model.components import COMPONENTS
 from model.sink.two_phase_commit import Filed, Sink, SinkSnapshot
 
-_ORDERED = ("snapshot", "notify_complete", "notify_abort")
 _RULE = {"snapshot": "SINK-02", "notify_complete": "SINK-03", "notify_abort": "SINK-05"}
-_REMEMBERED = 64
+"""The rule of each event that the subtask requires."""
+_KEPT_SNAPSHOTS = 64
 
 
-class SinkReader:
+class SinkReplay:
     """The sink's events within one file."""
 
     def __init__(self, run: Run, file: LogFile) -> None:
         self._run = run
         self._file = file
         self._model: Replayed | None = None
-        self._orders: deque[tuple[str, int]] = deque()
+        self._due: deque[tuple[str, int]] = deque()
         self._before = 0
 
-    def order(self, kind: str, checkpoint: int) -> None:
-        """The subtask tells its sink."""
-        self._orders.append((kind, checkpoint))
+    def require(self, kind: str, checkpoint: int) -> None:
+        """The subtask requires this event of its sink."""
+        self._due.append((kind, checkpoint))
 
-    def all_obeyed(self, before: str) -> None:
-        """What the sink was told it has done."""
-        if self._orders:
-            kind, checkpoint = self._orders[0]
-            why = f"the sink was told {kind} of {checkpoint}, and did not do it before {before}"
+    def nothing_due(self, before: str) -> None:
+        """Raises Rejected if the sink has not done something `before` an event that follows it."""
+        if self._due:
+            kind, checkpoint = self._due[0]
+            why = f"the subtask requires {kind} of {checkpoint}, and the sink did not do it before {before}"
             raise Rejected((_RULE[kind],), why)
 
-    def take(self, line: Line, at: Attempt, received: Callable[[], int | None]) -> Need | None:
-        """Replay one event; `received` counts the records before the barriers of this snapshot."""
+    def replay(self, line: Line, attempt: Attempt, received: Callable[[], int | None]) -> Need | None:
+        """Replay one event. `received` counts the records before the barriers of this snapshot."""
         kind = line.kind
         if kind == "restore":
-            return self._restore(line, at)
-        model = self._started(at)
-        if kind in _ORDERED:
-            order = (kind, line.event.get("checkpoint"))
-            if not self._orders or self._orders[0] != order:
-                told = " ".join(map(str, self._orders[0])) if self._orders else "nothing"
-                why = f"the sink did {kind} of {order[1]}, its subtask had told it {told}"
+            return self._restore(line, attempt)
+        model = self._started(attempt)
+        if kind in _RULE:
+            came = (kind, line.event.get("checkpoint"))
+            if not self._due or self._due[0] != came:
+                expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
+                why = f"the sink did {kind} of {came[1]}, its subtask requires {expected}"
                 raise Rejected((_RULE[kind], *(("ONCE-05",) if kind == "notify_complete" else ())), why)
-        rules = model.step(line)
-        self._run.rules.update(rules)
-        if kind in _ORDERED:
-            self._orders.popleft()
-        said = [effect["kind"] for effect in line.effects]
+        self._run.rules.update(model.step(line))
+        if kind in _RULE:
+            self._due.popleft()
+        effects = [effect["kind"] for effect in line.effects]
         if kind == "snapshot":
             self._count_rows(line, received())
-            if "begin" not in said:
+            if "begin" not in effects:
                 self._run.witnessed.see("last transaction")
-        elif "commit" in said:
+        elif "commit" in effects:
             self._run.witnessed.see("commit on notification")
         self._forget(model)
         return None
 
-    def _started(self, at: Attempt) -> Replayed:
+    def _started(self, attempt: Attempt) -> Replayed:
         if self._model is None:
-            is_new = bool(at.states) and self._file.task not in at.states  # the job was rescaled
-            if at.restored is not None and not is_new:
-                why = f"attempt {at.number} restores checkpoint {at.restored}, the sink begins without it"
+            is_new = bool(attempt.states) and self._file.task not in attempt.states  # the job was rescaled
+            if attempt.restored is not None and not is_new:
+                why = f"attempt {attempt.number} restores {attempt.restored}, the sink begins without it"
                 raise Rejected(("SINK-06", "ONCE-04"), why)
-            # whatever an attempt before has left behind was never committed: nothing was complete
+            # an attempt before has committed nothing that is still pending: no checkpoint was complete
             self._model = self._run.sinks[self._file.task] = Replayed("sink", {}, self._run.record)
         return self._model
 
-    def _restore(self, line: Line, at: Attempt) -> Need | None:
+    def _restore(self, line: Line, attempt: Attempt) -> Need | None:
         """The sink of the attempt before has crashed; this one takes its snapshot over."""
-        task = self._file.task
-        asked = line.event.get("checkpoint")
-        if asked != at.restored:
-            why = f"attempt {at.number} restores checkpoint {at.restored}, the sink restores {asked}"
+        task, checkpoint = self._file.task, line.event.get("checkpoint")
+        if checkpoint != attempt.restored:
+            why = f"attempt {attempt.number} restores {attempt.restored}, the sink restores {checkpoint}"
             raise Rejected(("ONCE-04", "SINK-06"), why)
-        earlier = [number for number in self._run.logged[task] if number < at.number]
+        earlier = [number for number in self._run.logged[task] if number < attempt.number]
         if earlier and not self._run.causes.count(("ended", earlier[-1], task)):
             why = f"{task} restores, and its attempt {earlier[-1]} cannot be read to the end"
             return Need(("ended", earlier[-1], task), 1, ("ONCE-06",), why)
         model = self._run.sinks.get(task) or Replayed("sink", {}, self._run.record)
-        model.state = self._crashed(model.state, line, asked)
+        model.state = self._crashed(model.state, line, checkpoint)
         self._run.rules.update(model.step(line))
         self._model = self._run.sinks[task] = model
         if any(effect["kind"] == "commit" for effect in line.effects):
@@ -97,34 +95,34 @@ class SinkReader:
         return None
 
     def _crashed(self, sink: Sink, line: Line, checkpoint: int | None) -> Sink:
-        """The sink before its restore. Where its ids go on is its own choice, but never back (SINK-08)."""
+        """The sink before its restore. It chooses its next id itself, which never descends (SINK-08)."""
         if sink.running:
             sink = COMPONENTS["sink"].apply(sink, {"kind": "crash"})[0]
         begun = [effect["transaction"] for effect in line.effects if effect["kind"] == "begin"]
         if begun and type(begun[-1]) is int and begun[-1] > sink.next_transaction:
             sink = sink._replace(next_transaction=begun[-1])
         if checkpoint in self._run.taken_over and checkpoint is not None:
-            sink = sink._replace(snapshots=(*sink.snapshots, _told(checkpoint, line.effects)))
+            sink = sink._replace(snapshots=(*sink.snapshots, _restored(checkpoint, line.effects)))
         return sink
 
     def _count_rows(self, line: Line, received: int | None) -> None:
-        """The transaction holds the records that came since the snapshot before, each once."""
+        """The transaction has each record that came since the snapshot before, once."""
         rows = line.fields.get("rows")
-        pre_committed = any(effect["kind"] == "pre_commit" for effect in line.effects)
         if received is None:
             return
+        pre_committed = any(effect["kind"] == "pre_commit" for effect in line.effects)
         if type(rows) is int and pre_committed and rows != received - self._before:
             why = (
                 f"checkpoint {line.event['checkpoint']}: {received - self._before} records came since the "
-                f"snapshot before, the transaction holds {rows}"
+                f"snapshot before, the transaction has {rows}"
             )
             raise Rejected(("ONCE-03", "SINK-01"), why)
         self._before = received
 
     def _forget(self, model: Replayed) -> None:
-        """What no restore can ask for is not carried along: a long run stays fast."""
+        """Drop the snapshots that no attempt can restore, so that a long run stays fast."""
         sink: Sink = model.state
-        if len(sink.snapshots) > _REMEMBERED:
+        if len(sink.snapshots) > _KEPT_SNAPSHOTS:
             newest = max(self._run.completed - self._run.savepoints, default=-1)
             kept = tuple(one for one in sink.snapshots if one.checkpoint >= newest)
             pending = {filed.transaction for one in kept for filed in one.pending}
@@ -132,23 +130,23 @@ class SinkReader:
             model.state = sink._replace(snapshots=kept, committed=committed)
 
 
-def orphaned(run: Run) -> tuple[tuple[str, ...], str] | None:
-    """The first sink that is no more, since its job was rescaled, and whose transactions nobody took over."""
+def orphaned(run: Run) -> Left | None:
+    """The rejection if a job was rescaled, and no sink has taken over the transactions of a former one."""
     stages = {task.rpartition("-")[0] for task in run.sinks}
-    for number in sorted(run.went_on):
-        at = run.attempts[number]
-        for task in sorted(at.states - set(at.upstream)):
+    for number in sorted(run.progressed):
+        attempt = run.attempts[number]
+        for task in sorted(attempt.states - set(attempt.upstream)):
             if task.rpartition("-")[0] in stages and (number, task) not in run.adopted:
                 why = (
-                    f"attempt {number} goes on from checkpoint {at.restored} without {task}, and nobody has "
-                    "taken over what that had pre-committed"
+                    f"attempt {number} continues from checkpoint {attempt.restored} without {task}, and no "
+                    "sink has taken over its pre-committed transactions"
                 )
                 return ("SINK-06", "ONCE-03"), why
     return None
 
 
-def _told(checkpoint: int, effects: list[dict[str, Any]]) -> SinkSnapshot:
-    """The snapshot of a run before this log, as its restore tells of it."""
+def _restored(checkpoint: int, effects: list[dict[str, Any]]) -> SinkSnapshot:
+    """A snapshot from before this log, as its restore shows it."""
     committed = [effect["transaction"] for effect in effects if effect["kind"] == "commit"]
     aborted = [effect["transaction"] for effect in effects if effect["kind"] == "abort_transaction"]
     return SinkSnapshot(

@@ -1,136 +1,125 @@
 """A task's file, replayed: its gate, its snapshot steps, and its sink if it is one.
 
-Beside the model's own guards, what joins them: a barrier was broadcast upstream and comes in its order
-(TASK-01) after exactly the records that were sent before it (ONCE-01); a blocked channel is not read
-(ALIGN-17); what the gate says is done before its next event; the coordinator's words were sent.
+The model's own guards hold within each component. Between them hold: a barrier was broadcast upstream and
+arrives in its order (TASK-01) after exactly the records that were sent before it (ONCE-01); a blocked channel
+is not read (ALIGN-17); an effect of the gate is obeyed before its next event; every message of the
+coordinator was sent.
 """
 
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
 from typing import Any
 
-from conformance.observe.causes import Key, Need
+from conformance.observe.causes import FileReader, Key, Need
 from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.exchanges import rows_along
 from conformance.observe.inflight import InFlight
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
-from conformance.observe.run import Attempt, Run, Settings
-from conformance.observe.sink import SinkReader
-
-Order = tuple[Any, ...]
+from conformance.observe.run import Attempt, Left, Run, Settings
+from conformance.observe.sink import SinkReplay
 
 EXACTLY_ONCE = "exactly-once"
-"""The mode of a gate whose line does not tell it."""
-UNALIGNED = "unaligned"
-OVERTAKING = (UNALIGNED, "alternating")
+"""The mode of a gate whose line does not record it."""
+OVERTAKING = ("unaligned", "alternating")
 
-_MESSAGES = {"complete_notification": "complete", "abort_notification": "abort"}
-_RULE_OF_MESSAGE = {"trigger": "COORD-04", "complete": "COORD-08", "abort": "COORD-09"}
+_MESSAGES = {
+    "checkpoint": ("trigger", "COORD-04"),
+    "complete_notification": ("complete", "COORD-08"),
+    "abort_notification": ("abort", "COORD-09"),
+}
+"""By event of a subtask: the message of the coordinator that it receives, and the message's rule."""
 _MARKERS = {"barrier": "broadcast_barrier", "cancel": "broadcast_cancel"}
+_FROM_GATE = ("checkpoint", "abort_on_barrier")
+_ENGINE_KINDS = ("deployed", "source_restored", "adopted", "gathered", "start_declined", "fault", "finished")
 
-_ENGINE_WORDS = ("deployed", "source_restored", "adopted", "gathered", "start_declined", "fault", "finished")
 
-
-class TaskReader:
+class TaskReader(FileReader):
     """Replays one task in one attempt."""
 
     def __init__(self, run: Run, file: LogFile, settings: Settings, is_sink: bool) -> None:
-        self.file = file
-        self.line: Line | None = None
+        super().__init__(file, run.causes)
         self._run = run
         self._settings = settings
-        self._lines = file.lines()
-        self._at: Attempt | None = None
+        self._attempt: Attempt | None = None
         self._channels: list[str] = []
         self._subtask = Replayed("subtask", {"max_concurrent": settings.max_concurrent}, run.record)
         self._gate: Replayed | None = None
         self._mode = EXACTLY_ONCE
         self._store: Replayed | None = None
-        self._sink = SinkReader(run, file) if is_sink else None
-        self._orders: deque[Order] = deque()
+        self._sink = SinkReplay(run, file) if is_sink else None
+        self._due: deque[tuple[Any, ...]] = deque()
+        """Kind, checkpoint and reason of the events that the gate's effects require of the subtask."""
         self._markers: list[int] = []
         self._counts: list[int | None] = []
         self._last_channel = -1
-        self._consumed: dict[Key, int] = {}
+        self._received: Counter[Key] = Counter()
         self._in_flight = InFlight(run, file)
         self._base: int | None = None
 
-    def advance(self) -> Need | None:
-        """Replay until the end, or until an event has to wait. Raises Rejected and EventLogError."""
-        while True:
-            if self.line is None:
-                self.line = next(self._lines, None)
-                if self.line is None:
-                    self._run.causes.happened(("ended", self.file.attempt, self.file.task))
-                    return None
-            need = self._take(self.line)
-            if need is not None:
-                return need
-            self.line = None
-
-    def remaining(self) -> Iterator[Line]:
-        """What was not replayed, the waiting line first; the file cannot be replayed after this."""
-        if self.line is not None:
-            yield self.line
-        yield from self._lines
-
-    def _take(self, line: Line) -> Need | None:
+    def replay(self, line: Line) -> Need | None:
+        """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
         if line.attempt != self.file.attempt:
             why = f"an event of attempt {line.attempt} in the file of attempt {self.file.attempt}"
             raise Rejected(("ONCE-06",), why)
         if line.component is None:
             return self._engine(line)
-        if self._at is None:
+        if self._attempt is None:
             raise Rejected(("ONCE-04",), f"{self.file.task} has events before it is deployed")
+        need = None
         match line.component:
             case "gate":
                 need = self._at_gate(line)
             case "subtask":
-                need = self._at_subtask(line)
+                need = self._at_subtask(line, self._attempt)
             case "sink" if self._sink is not None:
-                need = self._sink.take(line, self._at, self._received_before)
+                need = self._sink.replay(line, self._attempt, self._received_before)
             case "store":
                 if self._store is None:
                     self._store = Replayed("store", {"retain": self._settings.retain}, self._run.record)
                 self._run.rules.update(self._store.step(line))
-                need = None
             case _:
                 raise Rejected(("COORD-12",), f"a task has no {line.component}; only the driver has one")
         if need is None:
             self._run.events += 1
         return need
 
-    # ------------------------------------------------------------ words of the engine
+    # ------------------------------------------------------------ lines of the engine
 
     def _engine(self, line: Line) -> Need | None:
-        fields, attempt, task = line.fields, line.attempt, self.file.task
-        if fields["kind"] == "gathered":
-            self._in_flight.gathered(fields)
-        if fields["kind"] == "source_restored":
-            self._base = int(fields["offset"])
-        if fields["kind"] == "adopted":
-            self._run.adopted.add((attempt, str(fields["sink"])))
-        if fields["kind"] == "start_declined":
-            self._decline_start(fields)
-        if fields["kind"] == "finished":
-            self._all_obeyed("it finished")
-        if fields["kind"] not in _ENGINE_WORDS:
-            why = f"a task's file has no {fields['kind']!r}; expected one of {', '.join(_ENGINE_WORDS)}"
-            raise EventLogError(self.file.name, line.number, why)
-        if fields["kind"] != "deployed":
-            return None
-        causes = self._run.causes
-        if not causes.count(("attempt", attempt)):
-            why = f"{task} is deployed in attempt {attempt}, which the coordinator never started"
-            return Need(("attempt", attempt), 1, ("ONCE-06",), why)
-        self._at = at = self._run.attempts[attempt]
-        if fields["restored"] != at.restored:
-            why = f"attempt {attempt} restores checkpoint {at.restored}, {task} restores {fields['restored']}"
+        fields = line.fields
+        match fields["kind"]:
+            case "deployed":
+                return self._deploy(line.attempt, fields)
+            case "gathered":
+                self._in_flight.gathered(fields)
+            case "source_restored":
+                self._base = int(fields["offset"])
+            case "adopted":
+                self._run.adopted.add((line.attempt, str(fields["sink"])))
+            case "start_declined":
+                self._decline_start(fields)
+            case "finished":
+                self._nothing_due("it finished")
+            case "fault":
+                pass
+            case unknown:
+                why = f"a task's file has no {unknown!r}; expected one of {', '.join(_ENGINE_KINDS)}"
+                raise EventLogError(self.file.name, line.number, why)
+        return None
+
+    def _deploy(self, number: int, fields: dict[str, Any]) -> Need | None:
+        task, causes, record = self.file.task, self._run.causes, self._run.record
+        if not causes.count(("attempt", number)):
+            why = f"{task} is deployed in attempt {number}, which the coordinator never started"
+            return Need(("attempt", number), 1, ("ONCE-06",), why)
+        self._attempt = attempt = self._run.attempts[number]
+        if fields["restored"] != attempt.restored:
+            restored = fields["restored"]
+            why = f"attempt {number} restores checkpoint {attempt.restored}, {task} restores {restored}"
             raise Rejected(("ONCE-04",), why)
         self._channels = [str(above) for above in fields["channels"]]
-        if at.upstream.get(task) != frozenset(self._channels):
-            known = sorted(at.upstream.get(task, ()))
-            why = f"{task} reads from {self._channels}, the plan of attempt {attempt} says {known}"
+        if attempt.upstream.get(task) != frozenset(self._channels):
+            known = sorted(attempt.upstream.get(task, ()))
+            why = f"{task} reads from {self._channels}, the plan of attempt {number} has {known}"
             raise Rejected(("ONCE-06",), why)
         if self._channels:
             self._mode = str(fields.get("mode", EXACTLY_ONCE))
@@ -139,53 +128,51 @@ class TaskReader:
             config = {"channels": len(self._channels), "mode": gate, "level": "handler"}
             if fields.get("alignment_timeout_ms"):
                 config["alignment_timeout_ms"] = fields["alignment_timeout_ms"]
-            self._gate = Replayed("gate", config, self._run.record)
-        if self._run.record is not None:
-            self._run.record.channels[attempt, task] = tuple(self._channels)
-        self._in_flight.deployed(fields, self._channels)
+            self._gate = Replayed("gate", config, record)
+        if record is not None:
+            record.channels[number, task] = tuple(self._channels)
+        self._in_flight.deployed(fields)
         self._markers = [0] * len(self._channels)
         self._counts = [None] * len(self._channels)
-        causes.happened(("deployed", attempt, task))
+        causes.happened(("deployed", number, task))
         return None
 
     def _decline_start(self, fields: dict[str, Any]) -> None:
-        """The gate triggers, and restored records are still unread: the snapshot is given up (UNAL-36)."""
-        ordered = ("checkpoint", fields["checkpoint"])
-        if not self._orders or self._orders[0] != ordered:
-            raise Rejected(
-                ("UNAL-36",), f"a start of {ordered[1]} was declined, its gate had not triggered it"
-            )
-        self._orders[0] = ("abort_on_barrier", fields["checkpoint"], fields["reason"])
+        """The gate triggers while restored records are unread: the snapshot is not taken (UNAL-36)."""
+        checkpoint = fields["checkpoint"]
+        if not self._due or self._due[0] != ("checkpoint", checkpoint):
+            why = f"a start of {checkpoint} was declined, its gate had not triggered it"
+            raise Rejected(("UNAL-36",), why)
+        self._due[0] = ("abort_on_barrier", checkpoint, fields["reason"])
         self._run.witnessed.see("start declined")
 
-    def _all_obeyed(self, before: str) -> None:
-        """What the gate and the snapshot steps have said was done, before anything else happened."""
-        if self._orders:
-            word, checkpoint, *_ = self._orders[0]
-            rule = "TASK-01" if word == "checkpoint" else "TASK-04"
-            why = f"the gate said {word} of {checkpoint}, and the subtask did not get it before {before}"
+    def _nothing_due(self, before: str) -> None:
+        """Raises Rejected if an effect of the gate or of the subtask was not obeyed `before` something."""
+        if self._due:
+            kind, checkpoint, *_ = self._due[0]
+            rule = "TASK-01" if kind == "checkpoint" else "TASK-04"
+            why = f"the gate requires {kind} of {checkpoint}, and the subtask did not get it before {before}"
             raise Rejected((rule, "ALIGN-06"), why)
         if self._sink is not None:
-            self._sink.all_obeyed(before)
+            self._sink.nothing_due(before)
 
     # ------------------------------------------------------------ the gate
 
     def _at_gate(self, line: Line) -> Need | None:
         event, gate = line.event, self._gate
-        self._all_obeyed("the gate's next event")
+        self._nothing_due("the gate's next event")
         if gate is None:
             raise Rejected(("ALIGN-13",), f"{self.file.task} has no input channel, and so no gate")
         kind, channel = event["kind"], event.get("channel")
         if kind == "advance":
-            self._run.rules.update(gate.step(line))
-            self._obey_gate(line, kind, -1)
+            channel = -1
+        elif type(channel) is not int or not 0 <= channel < len(self._channels):
+            gate.step(line)  # the model refuses it
             return None
-        if type(channel) is not int or not 0 <= channel < len(self._channels):
-            gate.step(line)  # the model refuses it, and says why
-            return None
-        if channel in gate.observe()["blocked"]:
-            raise Rejected(("ALIGN-17",), f"channel {channel} is blocked and was read; {gate.describe()}")
-        if kind in _MARKERS:
+        elif channel in gate.observe()["blocked"]:
+            why = f"channel {channel} is blocked and was read; gate: {gate.describe()}"
+            raise Rejected(("ALIGN-17",), why)
+        elif kind in _MARKERS:
             need = self._was_sent(line, kind, channel)
             if need is not None:
                 return need
@@ -197,170 +184,159 @@ class TaskReader:
         return None
 
     def _was_sent(self, line: Line, kind: str, channel: int) -> Need | None:
-        """The marker is the next one that the channel's sender has broadcast in this attempt."""
-        above, place, attempt = self._channels[channel], self._markers[channel], line.attempt
-        checkpoint, task = line.event.get("checkpoint"), self.file.task
-        key: Key = ("marker", attempt, above)
+        """None if the marker is the next one that the channel's sender has broadcast in this attempt."""
+        above, place = self._channels[channel], self._markers[channel]
+        checkpoint, causes = line.event.get("checkpoint"), self._run.causes
+        key: Key = ("marker", line.attempt, above)
         if self._mode in OVERTAKING:
             return self._in_flight.marker(channel, key, _MARKERS[kind], checkpoint)
-        if self._run.causes.count(key) <= place:
+        rules = ("TASK-01", "ONCE-01")
+        what = f"{kind} {checkpoint} came on channel {channel}"
+        if causes.count(key) <= place:
             why = (
-                f"{kind} {checkpoint} came on channel {channel} from {above} as marker {place + 1}; "
-                f"{above} has broadcast {self._run.causes.count(key)} in attempt {attempt}"
+                f"{what} from {above} as marker {place + 1}; {above} has broadcast {causes.count(key)} in "
+                f"attempt {line.attempt}"
             )
-            return Need(key, place + 1, ("TASK-01", "ONCE-01"), why)
-        said, sent_checkpoint, sent = self._run.causes.what(key, place)
-        if said != _MARKERS[kind] or sent_checkpoint != checkpoint:
-            why = (
-                f"{kind} {checkpoint} came on channel {channel} as marker {place + 1}; "
-                f"marker {place + 1} of {above} is {said} {sent_checkpoint}"
-            )
-            raise Rejected(("TASK-01", "ONCE-01"), why)
-        records = line.fields.get("records")
+            return Need(key, place + 1, rules, why)
+        effect, sent_checkpoint, sent = causes.what(key, place)
+        if effect != _MARKERS[kind] or sent_checkpoint != checkpoint:
+            marker = f"marker {place + 1}"
+            raise Rejected(rules, f"{what} as {marker}; {marker} of {above} is {effect} {sent_checkpoint}")
+        records, task = line.fields.get("records"), self.file.task
         if kind == "barrier" and records is not None and sent is not None and task in sent:
             self._run.counted += 1
             if records != sent[task]:
-                why = (
-                    f"barrier {checkpoint} came on channel {channel} after {records} records, "
-                    f"{above} had sent {sent[task]} before it: the cut is torn"
-                )
-                raise Rejected(("ONCE-01",), why)
+                why = f"{what} after {records} records, {above} had sent {sent[task]} before it"
+                raise Rejected(("ONCE-01",), f"{why}: the cut is torn")
         return None
 
     def _obey_gate(self, line: Line, kind: str, channel: int) -> None:
         see = self._run.witnessed.see
         if kind == "end_of_partition":
             see("partition ended")
-        said = [effect["kind"] for effect in line.effects]
-        if kind == "barrier" and said == ["resume"]:
+        kinds = [effect["kind"] for effect in line.effects]
+        if kind == "barrier" and kinds == ["resume"]:
             see("late barrier")
-        if said == ["block"] and len(self._channels) > 1:
+        if kinds == ["block"] and len(self._channels) > 1:
             see("channel blocked")
         for effect in line.effects:
             if effect["kind"] == "trigger":
-                self._orders.append(("checkpoint", effect["checkpoint"]))
+                self._due.append(("checkpoint", effect["checkpoint"]))
                 see("overtook" if effect.get("unaligned") else "aligned")
                 if self._last_channel not in (-1, channel):
                     see("another channel last")
                 self._last_channel = channel
             elif effect["kind"] == "abort":
-                self._orders.append(("abort_on_barrier", effect["checkpoint"], effect["reason"]))
+                self._due.append(("abort_on_barrier", effect["checkpoint"], effect["reason"]))
                 see("overtaken at the gate" if effect["reason"] == "SUBSUMED" else "cancelled at the gate")
 
     def _received_before(self) -> int | None:
-        """The records before the last barriers on all channels together; None where that says nothing."""
+        """The records before the last barriers on all channels together; None if that has no meaning."""
         if self._mode != EXACTLY_ONCE:
-            return None  # what came behind a barrier is in the snapshot too
-        total = 0
-        for count in self._counts:
-            if count is None:
-                return None
-            total += count
-        return total
+            return None  # records after a barrier are in the snapshot too
+        counts = [count for count in self._counts if count is not None]
+        return sum(counts) if len(counts) == len(self._counts) else None
 
     # ------------------------------------------------------------ the snapshot steps
 
-    def _at_subtask(self, line: Line) -> Need | None:
+    def _at_subtask(self, line: Line, attempt: Attempt) -> Need | None:
         if self._sink is not None:
-            self._sink.all_obeyed("the subtask's next event")
-        event = line.event
-        kind = event["kind"]
-        if kind in {"checkpoint", "abort_on_barrier"} and self._channels:
-            order = tuple(event[name] for name in ("kind", "checkpoint", "reason") if name in event)
-            if not self._orders or self._orders[0] != order:
-                expected = " ".join(map(str, self._orders[0])) if self._orders else "nothing"
-                why = f"the subtask got {' '.join(map(str, order))}, its gate had said {expected}"
+            self._sink.nothing_due("the subtask's next event")
+        event, kind = line.event, line.event["kind"]
+        is_from_gate = kind in _FROM_GATE and bool(self._channels)
+        if is_from_gate:
+            came = tuple(event[name] for name in ("kind", "checkpoint", "reason") if name in event)
+            if not self._due or self._due[0] != came:
+                expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
+                why = f"the subtask got {' '.join(map(str, came))}, its gate requires {expected}"
                 raise Rejected(("TASK-01", "ALIGN-05"), why)
-        else:
-            if kind in _MESSAGES:
-                self._all_obeyed("the subtask's next message")
-            need = self._message_of(line.attempt, kind, event)
+        elif kind in _MESSAGES:
+            if kind != "checkpoint":
+                self._nothing_due("the subtask's next message")
+            need = self._receive(line.attempt, kind, event)
             if need is not None:
                 return need
         self._run.rules.update(self._subtask.step(line))
-        if kind in {"checkpoint", "abort_on_barrier"} and self._channels:
-            self._orders.popleft()
-        self._carry(line)
+        if is_from_gate:
+            self._due.popleft()
+        self._carry_out(line, attempt)
         return None
 
-    def _message_of(self, attempt: int, kind: str, event: dict[str, Any]) -> Need | None:
-        """The coordinator's message that this event is the receipt of; taken if it was sent."""
+    def _receive(self, attempt: int, kind: str, event: dict[str, Any]) -> Need | None:
+        """Receive the coordinator's message in this event, if it was sent."""
         task, checkpoint = self.file.task, event.get("checkpoint")
-        word = "trigger" if kind == "checkpoint" else _MESSAGES.get(kind)
-        if word is None or type(checkpoint) is not int:
+        if type(checkpoint) is not int:
             return None
+        word, rule = _MESSAGES[kind]
         key: Key = (word, attempt, task, checkpoint)
-        count = self._consumed.get(key, 0) + 1
-        if self._run.causes.count(key) < count:
-            rules: tuple[str, ...] = (_RULE_OF_MESSAGE[word],)
+        times = self._received[key] + 1
+        if self._run.causes.count(key) < times:
+            rules: tuple[str, ...] = (rule,)
             if word == "complete" and self._sink is not None:
-                rules = ("ONCE-05", "SINK-03", *rules)
-            times = "never sent" if count == 1 else f"sent {count - 1} times and came {count} times"
-            why = f"{word} of checkpoint {checkpoint} reached {task} in attempt {attempt}, it was {times}"
-            return Need(key, count, rules, why)
+                rules = ("ONCE-05", "SINK-03", rule)
+            sent = "never sent" if times == 1 else f"sent {times - 1} times and came {times} times"
+            why = f"{word} of checkpoint {checkpoint} reached {task} in attempt {attempt}, it was {sent}"
+            return Need(key, times, rules, why)
         completed = event.get("completed", -1)
         if word == "abort" and completed not in self._run.completed and completed != -1:
-            why = f"the abort of {checkpoint} tells of completed checkpoint {completed}; it never completed"
+            why = f"the abort of {checkpoint} names completed checkpoint {completed}; it never completed"
             return Need(("completed", completed), 1, ("ONCE-05", "TASK-06"), why)
-        self._consumed[key] = count
+        self._received[key] = times
         return None
 
-    def _carry(self, line: Line) -> None:
-        """What the subtask says is a cause elsewhere, an order to its sink, and perhaps a situation."""
-        run, attempt, task = self._run, line.attempt, self.file.task
+    def _carry_out(self, line: Line, attempt: Attempt) -> None:
+        """Record the effects of the subtask: causes elsewhere, events of its sink, situations."""
+        run, number, task = self._run, line.attempt, self.file.task
         see, happened = run.witnessed.see, run.causes.happened
         for effect in line.effects:
             kind, checkpoint = effect["kind"], effect.get("checkpoint", -1)
             match kind:
                 case "broadcast_barrier" | "broadcast_cancel":
                     if kind == "broadcast_barrier":
-                        total = self._sent_along_every_edge(line, checkpoint)
-                        if not self._channels:
-                            self._at_source(line, checkpoint, total)
-                    if kind == "broadcast_cancel" and line.kind == "checkpoint":
+                        self._check_sent(line, attempt, checkpoint)
+                    elif line.kind == "checkpoint":
                         see("abort before its trigger")
-                    happened(("marker", attempt, task), (kind, checkpoint, line.fields.get("sent")))
+                    happened(("marker", number, task), (kind, checkpoint, line.fields.get("sent")))
                     self._in_flight.snapshot(checkpoint, line.fields)
                 case "acknowledge":
                     see("snapshot acknowledged")
-                    happened(("acknowledge", attempt, task, checkpoint))
+                    happened(("acknowledge", number, task, checkpoint))
                 case "decline":
                     see("declined")
-                    happened(("decline", attempt, task, checkpoint))
+                    happened(("decline", number, task, checkpoint))
                 case "cancel_async":
                     see("aborted while writing")
                 case "snapshot" | "notify_complete" | "notify_abort":
                     if self._sink is not None:
-                        self._sink.order(kind, checkpoint)
+                        self._sink.require(kind, checkpoint)
                     if kind == "notify_complete":
-                        run.heard.add((attempt, task, checkpoint))
+                        run.completions_received.add((number, task, checkpoint))
                 case "notify_subsumed" | "fail":
-                    pass  # a sink keeps nothing that it drops then; what has failed is followed by no event
+                    pass  # a sink has nothing to drop then; no event follows a failure
                 case _:
                     raise unknown_effect("subtask", effect)
 
-    def _sent_along_every_edge(self, line: Line, checkpoint: int) -> int | None:
-        """Each row goes along every edge: to one channel of it, or to all where it is a broadcast."""
-        sent, at = line.fields.get("sent"), self._at
-        if not isinstance(sent, dict) or at is None:
-            return None
-        try:
-            return rows_along(at.exchanges, self.file.task, sent)
-        except ValueError as uneven:
-            why = f"{self.file.task} at barrier {checkpoint}: {uneven}"
-            raise Rejected(("ONCE-01",), why) from uneven
-
-    def _at_source(self, line: Line, checkpoint: int, total: int | None) -> None:
-        """A source goes on from the offset that was restored, and sends what it reads."""
+    def _check_sent(self, line: Line, attempt: Attempt, checkpoint: int) -> None:
+        """Each row goes along every edge: to one channel of the edge, or to all if it is a broadcast."""
+        sent, total = line.fields.get("sent"), None
+        if isinstance(sent, dict):
+            try:
+                total = rows_along(attempt.exchanges, self.file.task, sent)
+            except ValueError as uneven:
+                why = f"{self.file.task} at barrier {checkpoint}: {uneven}"
+                raise Rejected(("ONCE-01",), why) from uneven
         offset = line.fields.get("offset")
-        run, task, at = self._run, self.file.task, self._at
-        if type(offset) is not int or at is None:
-            return
+        if not self._channels and type(offset) is int:
+            self._check_offset(attempt, checkpoint, offset, total)
+
+    def _check_offset(self, attempt: Attempt, checkpoint: int, offset: int, total: int | None) -> None:
+        """A source continues from the restored offset, and sends what it reads."""
+        run, task = self._run, self.file.task
         run.offsets[task, checkpoint] = offset
-        base = 0 if at.restored is None else run.offsets.get((task, at.restored))
-        if self._base is not None and at.restored is not None:
+        base = 0 if attempt.restored is None else run.offsets.get((task, attempt.restored))
+        if self._base is not None and attempt.restored is not None:
             if base is not None and base != self._base:
-                why = f"{task} had offset {base} at checkpoint {at.restored}, and goes on from {self._base}"
+                why = f"{task} had offset {base} at {attempt.restored}, and continues from {self._base}"
                 raise Rejected(("ONCE-04", "ONCE-02"), why)
             base = self._base
         if base is None or total is None:
@@ -369,7 +345,7 @@ class TaskReader:
             why = f"{task} is at offset {offset} at barrier {checkpoint}, it was restored at {base}"
             raise Rejected(("ONCE-02", "ONCE-04"), why)
         if offset == base and not total:
-            return  # this says nothing yet of how many rows the source makes of what it reads
+            return  # this does not show yet how many rows the source makes of a record
         if run.sends_each.setdefault(task, offset - base == total) and offset - base != total:
             why = (
                 f"{task} was restored at offset {base} and is at {offset} at barrier {checkpoint}: "
@@ -377,10 +353,10 @@ class TaskReader:
             )
             raise Rejected(("ONCE-02", "ONCE-01"), why)
 
-    # ------------------------------------------------------------ when everything was read
+    # ------------------------------------------------------------ at the end of the log
 
-    def left_over(self) -> tuple[tuple[str, ...], str] | None:
-        """The rules and the reason if a channel ended before a marker that was broadcast into it."""
+    def left_over(self) -> Left | None:
+        """The rejection if a cut is torn, or a channel ended before a marker that was broadcast into it."""
         if self._gate is None:
             return None
         torn = self._in_flight.torn(self._channels)

@@ -1,16 +1,15 @@
-"""Trace validation: is a run's event log a run of the protocol, and what has it witnessed?
+"""Trace validation: whether a run's event log is a run of the protocol, and what it has witnessed.
 
-Every component of every task and attempt is replayed through the model, and the files are joined by what
-caused what. The first event that no rule allows is named with its place, the rule and the guard that
-refused it. A trace in which a required situation never came is UNDETERMINED, not green.
+Every component of every task and attempt is replayed through the model, and causes join the files. The first
+event that no rule allows is reported with its place, the rule and the guard that refused it. A trace in which
+a required situation does not occur is UNDETERMINED.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.observe.blame import FileReader, number, root
-from conformance.observe.causes import Need, Reader
+from conformance.observe.causes import FileReader
 from conformance.observe.coordinator import CoordinatorReader
 from conformance.observe.eventlog import EventLog, EventLogError, find
 from conformance.observe.record import Record
@@ -18,6 +17,7 @@ from conformance.observe.replay import Rejected
 from conformance.observe.run import Run, Settings
 from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, possible
+from conformance.observe.stuck import root
 from conformance.observe.task import TaskReader
 from conformance.refusals.answer import RefusedAnswer
 from conformance.verdict import Verdict
@@ -34,13 +34,13 @@ class Rejection:
     rules: tuple[str, ...]
     """The rules charged, the first one above all."""
     why: str
-    """The guard that refused it, with its values."""
+    """The guard that refused the event, with its values."""
     event: str
     """The line as it was recorded."""
     refused: RefusedAnswer | None = None
     """The answer, where the model itself refused it."""
     waiting: tuple[str, ...] = ()
-    """The next event of every file, where none can go on: its place, and the cause that it waits for."""
+    """The next event of every file, if all of them wait: its place, and its missing cause."""
 
     def describe(self) -> str:
         """Place, rule and reason in one line."""
@@ -49,19 +49,19 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class TraceResult:
-    """What came of one log."""
+    """The result for one log."""
 
     verdict: Verdict
     events: int
-    """Component events that were replayed and agree."""
+    """Component events that were replayed and agree with the model."""
     attempts: int
     modes: frozenset[str]
     """The modes of the gates."""
     counted: int
-    """Barriers whose record count was compared with the sender's: the cut was checked there."""
+    """Barriers whose record count was compared with the sender's."""
     situations: Mapping[str, int]
     missing: tuple[str, ...]
-    """Required situations that never came."""
+    """Required situations that did not occur."""
     rules: tuple[str, ...]
     """Rules that fired, sorted."""
     rejection: Rejection | None
@@ -83,14 +83,14 @@ def validate(
 ) -> TraceResult:
     """Validate the event log in `folder`.
 
-    `settings`: how the coordinator was configured, where the log does not tell; `required`: the
-    situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED; `record` gets what was
-    replayed. Raises EventLogError for a log that cannot be read.
+    `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
+    situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` gets every replayed
+    event. Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
     """
     log = find(folder)
     run = Run(record=record)
     run.witnessed.watch = None if record is None else record.witnessed
-    run.witnessed.missing(required)  # a name that is none is an error now, not after the reading
+    run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
     readers = _readers(run, log, settings or Settings())
     rejection = _read(run, readers)
     missing = run.witnessed.missing(possible(required, run.modes))
@@ -120,19 +120,27 @@ def _readers(run: Run, log: EventLog, settings: Settings) -> list[FileReader]:
     return [coordinator, *tasks]
 
 
+_ODD_FIELDS = (KeyError, TypeError, AttributeError, IndexError, OverflowError, ValueError, WireError)
+
+
 def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
-    """Replay everything: the event that was rejected, if one was."""
-    current = _Current()
+    """Replay everything. Returns the rejection, if there is one."""
     try:
-        stuck = run.causes.run([current.watch(reader) for reader in readers])
-    except Rejected as refused:
-        return replace(_rejection(current.reader, refused.rules, refused.why), refused=refused.refused)
+        stuck = run.causes.run(readers)
+    except EventLogError:
+        raise
+    except Rejected as rejected:
+        assert run.causes.reading is not None
+        found = _rejection(run.causes.reading, rejected.rules, rejected.why)
+        return replace(found, refused=rejected.refused)
+    except _ODD_FIELDS as odd:
+        assert run.causes.reading is not None
+        raise odd_fields(run.causes.reading, odd) from odd
     if stuck:
-        waiting = [(current.of(reader), need) for reader, need in stuck]
-        named, need, why = root(waiting, run.causes)
-        waiting.sort(key=lambda one: (one[0] is not named, one[0].file.name))
-        told = tuple(f"{reader.file.name}:{number(reader)}: {need.why}" for reader, need in waiting)
-        return replace(_rejection(named, need.rules, why), waiting=told)
+        named, need, why = root(stuck, run.causes)
+        stuck.sort(key=lambda one: (one[0] is not named, one[0].file.name))
+        waiting = tuple(f"{reader.file.name}:{reader.number}: {need.why}" for reader, need in stuck)
+        return replace(_rejection(named, need.rules, why), waiting=waiting)
     for reader in readers:
         left = reader.left_over() if isinstance(reader, TaskReader) else None
         if left is not None:
@@ -140,51 +148,19 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
     lost = orphaned(run)
     if lost is not None:
         return _rejection(readers[0], *lost)
-    for attempt, task, checkpoint in run.told:
-        if (attempt, task, checkpoint) not in run.heard and task in run.sinks:
+    for attempt, task, checkpoint in run.completions_sent:
+        if (attempt, task, checkpoint) not in run.completions_received and task in run.sinks:
             run.witnessed.see("completion not heard")
     return None
 
 
-_ODD_FIELDS = (KeyError, TypeError, AttributeError, IndexError, OverflowError, ValueError, WireError)
-
-
 def odd_fields(reader: FileReader, odd: Exception) -> EventLogError:
-    """The line that is being replayed lacks a field, or has one of another type."""
+    """The error of a line that lacks a field, or has one of another type."""
     line = reader.line
     named = line.fields.get("kind") or line.event.get("kind") if line is not None else "a line"
-    why = f"expected the fields of {named!r:.60} as docs/event-log.md has them, {type(odd).__name__}: {odd}"
-    return EventLogError(reader.file.name, number(reader), why[:300])
-
-
-class _Watched:
-    """A reader that says when it is reading."""
-
-    def __init__(self, current: "_Current", reader: FileReader) -> None:
-        self.reader = reader
-        self._current = current
-
-    def advance(self) -> Need | None:
-        self._current.reader = self.reader
-        try:
-            return self.reader.advance()
-        except (EventLogError, Rejected):
-            raise
-        except _ODD_FIELDS as odd:
-            raise odd_fields(self.reader, odd) from odd
-
-
-class _Current:
-    """Which file is being read."""
-
-    reader: FileReader
-
-    def watch(self, reader: FileReader) -> _Watched:
-        return _Watched(self, reader)
-
-    def of(self, reader: Reader) -> FileReader:
-        assert isinstance(reader, _Watched)
-        return reader.reader
+    fields = f"the fields of {named!r:.60} as docs/reference/event-log.md has them"
+    why = f"expected {fields}, {type(odd).__name__}: {odd}"
+    return EventLogError(reader.file.name, reader.number, why[:300])
 
 
 def _rejection(reader: FileReader, rules: tuple[str, ...], why: str) -> Rejection:

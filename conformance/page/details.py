@@ -7,9 +7,17 @@ from typing import Any
 import orjson
 
 from conformance import escape
-from conformance.adapters.protocol import FAILURES, Crashed, Effects, Failure, Hung, Malformed, Wire
-from conformance.drive.lockstep import Answer
-from conformance.drive.oracle import canonical
+from conformance.adapters.protocol import (
+    FAILURES,
+    Crashed,
+    Effects,
+    Failure,
+    Hung,
+    Malformed,
+    Wire,
+    canonical,
+)
+from conformance.divergence import Answer
 from conformance.page.case import Case, Step
 from conformance.report.divergence import phrases
 from conformance.rules import index as rule_index
@@ -89,21 +97,21 @@ def _step(case: Case, at: int) -> dict[str, Any]:
 def effect_rows(step: Step) -> list[list[str | None]]:
     """Expected beside actual, aligned; None where a side has nothing there."""
     expected, got = step.expected, step.got
-    wanted = effects_of(expected)
+    expected_lines = effects_of(expected)
     if got is None:
-        return [[one, None] for one in wanted]
+        return [[one, None] for one in expected_lines]
     came = effects_of(got)
     if isinstance(got, FAILURES) or expected.refused is not None or got.refused is not None:
         if isinstance(got, Answer) and expected.refused is not None and got.refused is not None:
             return [["refused", "refused"]]
-        return _padded(wanted, came)
+        return _padded(expected_lines, came)
     rows: list[list[str | None]] = []
     matcher = SequenceMatcher(None, _spelled(expected.effects), _spelled(got.effects), autojunk=False)
     for tag, left, left_end, right, right_end in matcher.get_opcodes():
         if tag == "equal":
-            rows += [[one, one] for one in wanted[left:left_end]]
+            rows += [[one, one] for one in expected_lines[left:left_end]]
         else:
-            rows += [[one, None] for one in wanted[left:left_end]]
+            rows += [[one, None] for one in expected_lines[left:left_end]]
             rows += [[None, one] for one in came[right:right_end]]
     return rows
 
@@ -126,8 +134,8 @@ def state_rows(step: Step, before: Wire) -> list[dict[str, Any]]:
     return rows
 
 
-def _padded(wanted: list[str], came: list[str]) -> list[list[str | None]]:
-    return [[one, None] for one in wanted] + [[None, one] for one in came]
+def _padded(expected_lines: list[str], came: list[str]) -> list[list[str | None]]:
+    return [[one, None] for one in expected_lines] + [[None, one] for one in came]
 
 
 def _spelled(effects: Effects) -> list[bytes]:

@@ -20,7 +20,7 @@ class Row(NamedTuple):
     missing: tuple[str, ...] = ()
     """Those that it could have exercised and did not."""
     findings: tuple[Finding, ...] = ()
-    """What is told of it here, because no case tells it."""
+    """Findings that no case shows."""
 
 
 class Situation(NamedTuple):

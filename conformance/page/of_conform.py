@@ -6,14 +6,15 @@ from pathlib import Path
 from conformance import escape
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.diagram.component import of_component
+from conformance.divergence import Divergence
+from conformance.drive.conform import Replayed, Reported
 from conformance.drive.examine import Examination, Plan
-from conformance.drive.lockstep import Divergence
 from conformance.generators import generate
 from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row
 from conformance.parts.result import PartResult
-from conformance.report.conform import Replayed, Reported
-from conformance.report.divergence import phrases, refusal, story
+from conformance.refusals import explained
+from conformance.report.divergence import phrases, story
 from conformance.verdict import Verdict, together
 
 
@@ -25,7 +26,7 @@ def page_of(done: Reported, adapter: Adapter, command: str, plan: Plan) -> Page:
     for part, examined in zip(done.parts, done.examined, strict=False):
         shown = _case(part, examined, done, adapter, command, plan)
         cases += [shown] if shown is not None else []
-        rows.append(_row(part, examined.coverage.missing, is_told=examined.divergence is not None))
+        rows.append(_row(part, examined.coverage.missing, has_case=examined.divergence is not None))
     rows += [_row(part, ()) for part in done.parts[len(done.examined) :]]
     about = (("implementation", done.implementation), ("adapter", command), ("seed", str(plan.seed)))
     return Page("conform", verdict, _headline(done, verdict), about, done.again, tuple(rows), tuple(cases))
@@ -64,9 +65,9 @@ def _headline(done: Reported, verdict: Verdict) -> str:
     return "Not everything could be judged."
 
 
-def _row(part: PartResult, missing: tuple[str, ...], *, is_told: bool = False) -> Row:
-    """One component; `is_told`: a case tells what was found."""
-    return Row(part.name, part.verdict, part.bound, part.rules, missing, () if is_told else part.findings)
+def _row(part: PartResult, missing: tuple[str, ...], *, has_case: bool = False) -> Row:
+    """One component; `has_case`: a case shows what was found."""
+    return Row(part.name, part.verdict, part.bound, part.rules, missing, () if has_case else part.findings)
 
 
 def _case(
@@ -94,7 +95,7 @@ def _diverging(
     divergence: Divergence, implementation: str, adapter: Adapter, commands: tuple[tuple[str, str], ...]
 ) -> Case:
     steps = steps_of(divergence, adapter)
-    asked = refusal.asked_at(divergence)
+    asked = explained.asked_at(divergence)
     return Case(
         title=story.headline(divergence),
         under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
@@ -103,7 +104,7 @@ def _diverging(
         rule=divergence.rule,
         is_wrong=True,
         sentences=story.difference(divergence),
-        refusal=None if asked is None else refusal.refusal(asked),
+        refusal=None if asked is None else explained.refusal(asked),
         commands=commands,
     )
 

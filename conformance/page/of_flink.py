@@ -8,7 +8,7 @@ that was stepped last.
 from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.diagram.component import of_component
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.observe.flink import FlinkResult
 from conformance.observe.flink.run import Part, Taken
 from conformance.observe.situations import FLINK
@@ -27,8 +27,8 @@ def page_of(
     """The page; `results` are those of the logs that could be read and judged."""
     verdict = together(part.verdict for part in parts)
     charged = [finding.rule for part in parts for finding in part.findings if finding.rule is not None]
-    said = sum(result.replayed for result in results)
-    headline = f"{said:,} lines of {len(results)} logs are what the protocol does."
+    lines = sum(result.replayed for result in results)
+    headline = f"{lines:,} lines of {len(results)} logs are what the protocol does."
     if charged:
         headline = f"What was logged is no run of the protocol: {charged[0]}."
     elif any(part.findings for part in parts):
@@ -80,10 +80,10 @@ def _case(result: FlinkResult, part: Part, title: str, taken: Iterable[Taken], n
 
 
 def _situations(results: Sequence[FlinkResult], required: Sequence[str]) -> list[Situation]:
-    wanted = {*FLINK.required, *required}
+    needed = {*FLINK.required, *required}
     found = []
     for name, meaning in FLINK.meanings().items():
         times = sum(result.situations.get(name, 0) for result in results)
-        if times or name in FLINK.usual or name in wanted:
-            found.append(Situation(name, meaning, times, name in wanted))
+        if times or name in FLINK.usual or name in needed:
+            found.append(Situation(name, meaning, times, name in needed))
     return found

@@ -14,7 +14,7 @@ import orjson
 
 from conformance import escape
 from conformance.adapters.protocol import Effects, Wire
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
 from conformance.observe.eventlog import COORDINATOR
 from conformance.observe.record import Record, Seen
@@ -25,7 +25,8 @@ from conformance.page.document import Page, Row, Situation
 from conformance.page.runs import Moment, in_causal_order, moment_of, of_run, received
 from conformance.parts.result import PartResult
 from conformance.parts.trace import Watched
-from conformance.report.divergence import refusal
+from conformance.refusals import explained
+from conformance.report.divergence.refusal import Refusal
 from conformance.verdict import Verdict
 from model.components import COMPONENTS, PARTS, WireError
 
@@ -58,7 +59,7 @@ class Piece(NamedTuple):
 
 
 def page_of(logs: Sequence[Path], watched: Watched, part: PartResult, again: str) -> Page:
-    """The page of these logs, of which `watched` and `part` tell what came."""
+    """The page of these logs, with the results in `watched` and `part`."""
     recorded = _recorded(logs, part)
     shown: dict[str, tuple[int, int]] = {}
     cases = [_rejection(*one, one[1].rejection) for one in recorded if one[1].rejection is not None]
@@ -73,8 +74,10 @@ def page_of(logs: Sequence[Path], watched: Watched, part: PartResult, again: str
         )
         for log, result, _ in recorded
     ]
-    told = {str(log / result.rejection.file) for log, result, _ in recorded if result.rejection is not None}
-    findings = tuple(one for one in part.findings if one.file not in told)
+    shown_as_case = {
+        str(log / result.rejection.file) for log, result, _ in recorded if result.rejection is not None
+    }
+    findings = tuple(one for one in part.findings if one.file not in shown_as_case)
     rows.append(Row("all together", part.verdict, part.bound, part.rules, findings=findings))
     return Page(
         "trace",
@@ -95,7 +98,7 @@ def _recorded(logs: Sequence[Path], part: PartResult) -> list[Recorded]:
     found = []
     for log in chosen:
         record = Record()
-        with suppress(EventLogError):  # it is a finding, and told as such
+        with suppress(EventLogError):  # it is a finding, and reported as such
             found.append(Recorded(log, validate(log, required=(), record=record), record))
     return found
 
@@ -182,13 +185,15 @@ def _piece(log: Path, record: Record, piece: Piece) -> tuple[Case, dict[int, int
     positions = piece.positions[:LONGEST]
     moments = [moment_of(record.seen[position], record) for position in positions]
     lanes = lanes_of(record)
-    told = in_causal_order(moments, lanes)
-    places = {position: told.index(moment) + 1 for position, moment in zip(positions, moments, strict=True)}
+    ordered = in_causal_order(moments, lanes)
+    places = {
+        position: ordered.index(moment) + 1 for position, moment in zip(positions, moments, strict=True)
+    }
     cut = len(piece.positions) - len(positions)
-    note = "Between tasks only causes order the events; they are told by a logical clock."
+    note = "Between tasks only causes order the events; a logical clock gives their order here."
     note += f" {cut} later events are left out." if cut else ""
     title = f"Checkpoint {piece.checkpoint} in attempt {piece.attempt}"
-    return _case(title, str(log), told, lanes, note=note), places
+    return _case(title, str(log), ordered, lanes, note=note), places
 
 
 def lanes_of(record: Record) -> list[str]:
@@ -222,15 +227,15 @@ def _rejection(log: Path, result: TraceResult, record: Record, rejection: Reject
     place = f"{rejection.file}:{rejection.line}"
     step = Step(component, event, _expected(rejection), Answer(effects, {}), rejection.rules, place, task)
     come = received(component, task, attempt, event, record.channels)
-    told = [*in_causal_order(moments, lanes), Moment(step, attempt, frozenset(), come)]
-    asked = rejection.refused
+    ordered = [*in_causal_order(moments, lanes), Moment(step, attempt, frozenset(), come)]
+    refused_at = rejection.refused
     return _case(
         f"{rejection.rules[0]}  {rejection.file}, line {rejection.line}",
         str(log),
-        told,
+        ordered,
         lanes,
         rejection=rejection,
-        why=None if asked is None else refusal.refusal(asked),
+        why=None if refused_at is None else explained.refusal(refused_at),
     )
 
 
@@ -239,15 +244,15 @@ def _same_attempt(seen: Sequence[Seen], attempt: int) -> list[Seen]:
 
 
 def _expected(rejection: Rejection) -> Answer:
-    """What the model says to the rejected event; where it was not asked, the guard that refused it."""
-    asked = rejection.refused
-    if asked is None:
+    """The model's answer to the rejected event; without one, the guard that refused the event."""
+    refused_at = rejection.refused
+    if refused_at is None:
         return Answer((), {}, rejection.why)
-    model = {**COMPONENTS, **PARTS}[asked.component]
+    model = {**COMPONENTS, **PARTS}[refused_at.component]
     try:
-        after, effects, _ = model.apply(asked.before, asked.event)
+        after, effects, _ = model.apply(refused_at.before, refused_at.event)
     except WireError as refused:
-        return Answer((), model.observe(asked.before), str(refused))
+        return Answer((), model.observe(refused_at.before), str(refused))
     return Answer(effects, model.observe(after))
 
 
@@ -259,7 +264,7 @@ def _case(
     *,
     note: str = "",
     rejection: Rejection | None = None,
-    why: refusal.Refusal | None = None,
+    why: Refusal | None = None,
 ) -> Case:
     is_wrong = rejection is not None
     return Case(

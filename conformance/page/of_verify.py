@@ -7,7 +7,7 @@ from conformance.verdict import Verdict
 
 
 def page_of(verification: Verification) -> Page:
-    """The page; parts that were not asked for are named, so that nobody takes them for passed."""
+    """The page; parts that were not selected are named, because they have not passed."""
     rows = tuple(
         Row(part.name, part.verdict, part.bound, part.rules, findings=part.findings)
         for part in verification.parts
@@ -29,5 +29,5 @@ def page_of(verification: Verification) -> Page:
 def _headline(verification: Verification) -> str:
     if verification.verdict is Verdict.CONFORMS and not verification.not_run:
         return "Specification, model and implementation agree, within the bounds below."
-    told = scope(verification).replace("above", "below")
-    return f"{told[0].upper()}{told[1:]}."
+    headline = scope(verification).replace("above", "below")
+    return f"{headline[0].upper()}{headline[1:]}."

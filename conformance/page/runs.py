@@ -12,14 +12,14 @@ from conformance.diagram.component import checkpoint_of, hues, label_of, words_o
 from conformance.diagram.conditions import conditions
 from conformance.diagram.elements import BOTH, Arrow, Band, Diagram, Mark
 from conformance.diagram.lanes import is_quiet, place_of
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.observe.eventlog import COORDINATOR
 from conformance.observe.record import Record, Seen
 from conformance.page.case import Step
 from conformance.report.divergence import phrases
 
 Message = tuple[str, int, str, int]
-"""Its kind, the attempt, the task (who sent a barrier, whom the coordinator tells), the checkpoint."""
+"""Its kind, the attempt, the task (that sends a barrier, that gets a notification), the checkpoint."""
 
 _SENT = {
     "broadcast_barrier": "barrier",
@@ -60,7 +60,7 @@ def moment_of(seen: Seen, record: Record) -> Moment:
 
 
 def step_of(seen: Seen) -> Step:
-    """An accepted event with its model's state; a log tells effects and no state."""
+    """An accepted event with its model's state; a log has effects and no state."""
     expected = Answer(tuple(seen.effects), seen.observe())
     got = Answer(tuple(seen.effects), {})
     return Step(seen.component, seen.event, expected, got, seen.rules, seen.place, seen.task)

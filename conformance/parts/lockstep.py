@@ -4,7 +4,7 @@ Pinned runs come first: the scenarios of every generation, and a case of each ru
 take every transition of the small closed models; directed cases take every path that z3 reads in a step
 function and that a closed model reaches; seeded walks go on with larger ids and more channels; Hypothesis
 looks where the others did not. A thorough run has directed cases for the gate of every mode and profile, and
-asks z3 about the paths without one; the others do so for the gates of the newest.
+checks with z3 the paths without one; the others do so for the gates of the newest.
 """
 
 from collections import Counter
@@ -22,13 +22,14 @@ from conformance.cases.pinned_runs import pinned_runs
 from conformance.cases.scripts import scripted, tours_of
 from conformance.cases.walks import walks
 from conformance.components.registry import COMPONENTS as REGISTRY
-from conformance.drive.lockstep import Case, Divergence, Played
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import Case, Played
 from conformance.drive.loop import drive
+from conformance.drive.saved import save
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
 from conformance.parts.result import Context, Finding, PartResult, silent, verdict_of
 from conformance.report.divergence import phrases
-from conformance.report.divergence.saved import save
 from conformance.report.divergence.story import Telling, tell
 from conformance.rules.coverage import coverage
 
@@ -49,7 +50,7 @@ def run(context: Context) -> PartResult:
     """Drive every component until it diverges or all is done, each in a process of its own."""
     context.say("lock-step: tours, directed cases, walks and Hypothesis")
     components = sorted(generate.COMPONENTS, key=lambda name: (*_LONGEST_FIRST, name).index(name))
-    quiet = replace(context, say=silent)  # nobody hears what a process of its own says
+    quiet = replace(context, say=silent)
     with ProcessPoolExecutor(context.processes) as pool:
         driven = list(pool.map(drive_all, components, [quiet] * len(components)))
     numbers = sum((one.numbers for one in driven), Counter[str]())
@@ -64,7 +65,6 @@ def run(context: Context) -> PartResult:
         numbers={**numbers, "rules": len(fired)},
         rules=tuple(sorted(fired)),
         findings=findings,
-        again=f"barrierspec verify --only lock-step --seed {context.seed}" + " --thorough" * context.thorough,
     )
 
 

@@ -109,10 +109,6 @@ def _may_share(action: str, event: Event) -> bool:
 PARTS_OF_COORDINATOR = (
     Closed(
         "requests",
-        "Requests that wait: one checkpoint at a time, savepoints first",
-        "1 is pending at first; S is a savepoint that waits, C a checkpoint. With unaligned checkpoints "
-        "savepoints wait too, but go before checkpoints; each acknowledgement completes what is pending and"
-        " lets the head of the queue start.",
         closed_subject(
             "requests",
             _ONE_SOURCE._replace(unaligned=True),
@@ -125,9 +121,6 @@ PARTS_OF_COORDINATOR = (
     ),
     Closed(
         "scheduler",
-        "The scheduler: a request every 2 ms, the first after 1, and a pause of 2 behind a completion",
-        "A checkpoint expires after 3 ms. A request that is due while another checkpoint is pending waits; "
-        "one within the pause is moved to its end.",
         closed_subject(
             "the scheduler",
             _ONE_SOURCE._replace(
@@ -142,9 +135,6 @@ PARTS_OF_COORDINATOR = (
     ),
     Closed(
         "masters",
-        "An operator coordinator and a hook come before the source",
-        "The coordinator is asked first, the hook when it is done, the source when both are. The source may"
-        " acknowledge before its trigger; whoever is last completes the checkpoint.",
         closed_subject(
             "masters",
             _ONE_SOURCE._replace(coordinators=1, hooks=1),
@@ -157,10 +147,6 @@ PARTS_OF_COORDINATOR = (
     ),
     Closed(
         "shared-files",
-        "A file that checkpoints share: one checkpoint is retained",
-        "'with f' brings the file, and what is kept as '1f' uses it. 'f since 1, by 2' is the checkpoint "
-        "that brought it and the newest that uses it. It goes when a checkpoint newer than that is all that"
-        " is kept.",
         closed_subject("shared files", _ONE_SOURCE, Scope(ids=2, files=((), (1,)))),
         (),
         _show_shared,

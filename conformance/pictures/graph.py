@@ -24,9 +24,6 @@ class Subject(NamedTuple):
 
     name: str
     """Of the file."""
-    title: str
-    reads: str
-    """How to read it, in a sentence or a few."""
     component: str
     config: Wire
     opening: Sequence[Wire]
@@ -43,8 +40,6 @@ class Closed(NamedTuple):
     """What one picture shows of a closed model; the fields as in `Subject`."""
 
     name: str
-    title: str
-    reads: str
     closed_model: ClosedModel
     opening: Sequence[Event]
     show: Callable[[Any], tuple[str, ...]]

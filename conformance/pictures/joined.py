@@ -51,7 +51,7 @@ def _items(channel: Channel) -> str:
 def _checkpoint(state: Dataflow) -> str:
     """Who has stored checkpoint 1, and whether the sink knows its end."""
     if state.completed > 0:
-        return "1 complete, not told" if state.messages else "1 complete"
+        return "1 complete, not notified" if state.messages else "1 complete"
     if not state.coordinator.pending:
         return ""
     names = [f"s{source}" for source in range(len(state.tasks.offsets))] + ["op"]
@@ -99,10 +99,10 @@ def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the 
 
 
 def _dataflow(sources: int, records: int, failures: int) -> ClosedModel:
-    """One checkpoint; answers arrive at once, and the sink alone is told of the end."""
+    """One checkpoint; answers arrive at once, and only the sink is notified of the end."""
     tasks = sources + 2
-    nobody = (False,) * tasks
-    wires = Wires(nobody, (*nobody[1:], True), nobody)
+    none = (False,) * tasks
+    wires = Wires(none, (*none[1:], True), none)
     bounds = Scope(records, 1, 1, failures, 0, sources=sources, loses=False, wires=wires)
     return closed_dataflow(bounds)
 
@@ -110,10 +110,6 @@ def _dataflow(sources: int, records: int, failures: int) -> ClosedModel:
 JOINED = (
     Closed(
         "channel",
-        "A channel between two tasks: what an unaligned barrier overtakes",
-        "'[r2] [r1]' is what waits at the sender and at the receiver, oldest first; the barrier B goes "
-        "before both. 'out' is what it overtook at the sender, 'in' at the receiver: both are stored with "
-        "the checkpoint.",
         closed_exchange(2, 1, 0),
         (Emit(1), Emit(2), Transfer()),
         _show_exchange,
@@ -122,10 +118,6 @@ JOINED = (
     ),
     Closed(
         "dataflow",
-        "The composed dataflow: one source, one record, one checkpoint",
-        "'1 [B r] 0 [] 0': the offset, the channel to the operator with the barrier first, its count, the "
-        "channel to the sink, what that has written; below it who has stored checkpoint 1. The record is "
-        "visible only behind the commit, and only if it went before the barrier.",
         _dataflow(1, 1, 0),
         (),
         _show_record,
@@ -134,9 +126,6 @@ JOINED = (
     ),
     Closed(
         "dataflow-fails",
-        "The composed dataflow: two sources, one checkpoint, and a failure at any time",
-        "The channels of source 0, source 1 and the operator. A failure leads to the beginning or, once the "
-        "checkpoint is complete, to its state, and the restore commits what the sink was not told of.",
         _dataflow(2, 0, 1),
         (),
         _show_failing,

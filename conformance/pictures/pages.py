@@ -6,7 +6,7 @@ from conformance.pictures.coordinating import PARTS_OF_COORDINATOR
 from conformance.pictures.draw import svg
 from conformance.pictures.graph import walk, walk_closed
 from conformance.pictures.joined import JOINED
-from conformance.pictures.subjects import SUBJECTS
+from conformance.pictures.subjects import LISTED, SUBJECTS
 
 PAGE = "README.md"
 
@@ -21,12 +21,10 @@ def files() -> Iterator[tuple[str, str]]:
         "aborts, C completes or commits, D deletes). Events that change nothing are not drawn, and a dashed "
         "arrow leads back. Boxes that look alike differ in what cannot be observed.",
     ]
-    drawn = [(part.name, part.title, part.reads, walk(part)) for part in SUBJECTS]
-    drawn += [
-        (whole.name, whole.title, whole.reads, walk_closed(whole))
-        for whole in (*PARTS_OF_COORDINATOR, *JOINED)
-    ]
-    for name, title, reads, graph in drawn:
-        page += ["", f"## {title}", "", reads, "", f"![{title}]({name}.svg)"]
-        yield f"{name}.svg", svg(title, graph)
+    graphs = {subject.name: walk(subject) for subject in SUBJECTS}
+    graphs |= {closed.name: walk_closed(closed) for closed in (*PARTS_OF_COORDINATOR, *JOINED)}
+    for name, listed in LISTED.items():
+        title = listed["title"]
+        page += ["", f"## {title}", "", listed["reads"], "", f"![{title}]({name}.svg)"]
+        yield f"{name}.svg", svg(title, graphs[name])
     yield PAGE, "\n".join(page) + "\n"

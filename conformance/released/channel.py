@@ -1,26 +1,22 @@
-"""Conforming a released channel: its sender and its receiver, with a network that the harness plays.
+"""The channel of a release: its sender and its receiver, with a network that the harness simulates.
 
-As `conformance.released.gate` does it for gates. A task sends the barrier of a checkpoint once; a
-second one is left out, here and in the toured models.
+A task sends the barrier of a checkpoint once; sequences and toured models have no second one.
 """
 
-from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
 
 from conformance.adapters.protocol import Wire
 from conformance.cases.tours_around_divergences import Transition
-from conformance.drive.oracle import Edge, Node, Oracle
+from conformance.drive.oracle import Oracle
 from conformance.drive.stream import Case, has_failed
-from conformance.generators import generate
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, LENGTH, Search
+from conformance.released.sequences import LENGTH, Search, edges_of
 
 IDS = 2
 """Checkpoints of the toured model."""
-ROOM = 2
-"""Items at either end of the toured model, before more are sent or carried."""
+ITEMS = 2
+"""Maximum number of items at either end of the toured model."""
 ALIGNMENTS = ("unaligned", "timeout", "aligned")
 
 
@@ -34,7 +30,7 @@ class ChannelTarget(Target):
 
 
 def target(version: str, profile: str) -> ChannelTarget:
-    """What is conformed of a release."""
+    """The target for a release."""
     return ChannelTarget(version, profile, "channel", "", after_finish=True, component="channel")
 
 
@@ -46,7 +42,7 @@ class Sent:
         self._ids: set[int] = set()
 
     def allows(self, event: Wire) -> bool:
-        """The event is not the second barrier of a checkpoint; the first one is remembered."""
+        """False for the second barrier of a checkpoint; the first one is remembered."""
         if event["kind"] == "restore":
             self._ids.clear()
         if event["kind"] != "send_barrier":
@@ -59,57 +55,28 @@ class Sent:
 class ChannelSearch(Search):
     """Tours of a small model, directed cases, and random sequences."""
 
+    tries = 50 * LENGTH
+
     def transitions(self, oracle: Oracle, nodes: int) -> Iterator[Transition]:
-        """See `transitions_of`."""
-        return transitions_of(oracle, nodes)
+        """The newest barrier sent is part of a state."""
+        for source, event, to, edge in edges_of(oracle, nodes, self.alphabet, _newest):
+            yield Transition(source, event, to, has_failed(edge))
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """With no barrier sent before."""
-        return alphabet(observed, 0)
+        """See the function of that name."""
+        return alphabet(observed, observed["memory"])
+
+    def allows(self, config: Wire) -> Callable[[Wire, Wire], bool]:
+        """A task sends the barrier of a checkpoint once."""
+        sent = Sent()
+        return lambda observed, event: sent.allows(event)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
-        """Given sequences, those of this module before them."""
+        """The sequences of this module, then the given ones."""
         return super().directed((*SCRIPTS, *scripts))
-
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        choose = generate.chooser("channel", config, rng)
-        edges: list[tuple[Wire, Edge]] = []
-        sent = Sent()
-        node = oracle.start
-        while len(edges) < LENGTH:
-            event = choose(node.observed)
-            assert event is not None
-            edge = oracle.step(node, event)
-            if edge.refused is not None or not sent.allows(event):
-                continue
-            edges.append((event, edge))
-            node = edge.after
-        return self._prepare.case(oracle, edges, BATCHES)
 
 
 # ---------------------------------------------------------------- the small model
-
-
-def transitions_of(oracle: Oracle, nodes: int) -> Iterator[Transition]:
-    """Breadth first, as far as the first `nodes` states go; the newest barrier sent is part of a state."""
-    first = (oracle.key(oracle.start), 0)
-    numbers: dict[Hashable, int] = {first: 0}
-    queue: deque[tuple[Node, int]] = deque([(oracle.start, 0)])
-    while queue:
-        node, newest = queue.popleft()
-        source = numbers[oracle.key(node), newest]
-        for event in alphabet(node.observed, newest):
-            edge = oracle.step(node, event)
-            if edge.refused is not None:
-                continue
-            later = _newest(event, newest)
-            key = (oracle.key(edge.after), later)
-            if key not in numbers:
-                if len(numbers) >= nodes:
-                    continue
-                numbers[key] = len(numbers)
-                queue.append((edge.after, later))
-            yield Transition(source, event, numbers[key], has_failed(edge))
 
 
 def _newest(event: Wire, newest: int) -> int:
@@ -120,12 +87,12 @@ def _newest(event: Wire, newest: int) -> int:
 
 def alphabet(observed: Wire, newest: int) -> Iterator[Wire]:
     """The events of the toured model: barriers in order, all else with any id."""
-    if len(observed["output"]) < ROOM:
+    if len(observed["output"]) < ITEMS:
         yield {"kind": "emit", "value": 7}
         for checkpoint in range(newest + 1, IDS + 1):
             for alignment in ALIGNMENTS:
                 yield {"kind": "send_barrier", "checkpoint": checkpoint, "alignment": alignment}
-    if len(observed["input"]) < ROOM:
+    if len(observed["input"]) < ITEMS:
         yield {"kind": "transfer"}
     yield {"kind": "take"}
     yield {"kind": "resume"}
@@ -163,13 +130,13 @@ SCRIPTS = tuple(
         "e1 e2 u1 x t x x t t",  # overtaken at the sender
         "e1 e2 x x u1 x b1 t t t s1",  # at the receiver
         "b1 e1 x e2 u1 x x t t t s1",  # at both, the snapshot first
-        "e1 w1 e2 x x t p1 b1 t t r x s1",  # asked for at the receiver
+        "e1 w1 e2 x x t p1 b1 t t r x s1",  # prioritised at the receiver
         "e1 w1 e2 o1 x x x t t t",  # the time is out at the sender
-        "e1 w1 g1 x x r w2 w3 o3",  # given up, and lost to a newer one
+        "e1 w1 g1 x x r w2 w3 o3",  # aborted, and lost to a newer one
         "e1 a1 x x e2 u2 x r x x b2 t t t",  # an unaligned one behind an aligned one
         "w1 x b1 e1 x r x t t t s1",  # in order, while the snapshot has begun
         "b1 w2 x t p2 b1 b2 t s2",  # a newer one has come
         "f1 x b1 r e1 x s1 t t",
     )
 )
-"""Each way that a barrier can go, once."""
+"""Each way of a barrier through the channel, once."""

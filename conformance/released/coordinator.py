@@ -1,31 +1,28 @@
-"""Conforming a released coordinator, and its store alone: histories of a job and its checkpoints.
+"""The coordinator of a release, and its store alone: histories of a job and its checkpoints.
 
-As `conformance.released.gate` does it for gates. What no release can be asked is left out of the random
-ones; each place says why.
+Random histories leave out events that no release can receive; each place states the reason.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
 from conformance.components.coordinator.walks import PROFILES, varied
-from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.stream import Case, has_failed
-from conformance.generators import generate
+from conformance.drive.stream import Case
 from conformance.released.results import Target
 from conformance.released.sequences import BATCHES, Search
 from model.coordinator.requests import QUEUE_LIMIT
 
 COMPONENTS = ("coordinator", "store")
 LENGTH = 50
-"""Events of a history at most."""
+"""Maximum number of events of a history."""
 BATCHES_OF_50 = (*BATCHES[:-1], BATCHES[-1] + LENGTH - sum(BATCHES))
 IDS = 3
-"""Checkpoints of the toured models at most."""
+"""Maximum number of checkpoints in the toured models."""
 CONFIGS = 24
-"""Configurations that random histories go through."""
+"""The number of configurations of random histories."""
 
 
 @dataclass(frozen=True)
@@ -33,24 +30,24 @@ class MasterTarget(Target):
     """The coordinator or the store of one release."""
 
     def configs(self) -> list[Wire]:
-        """Those that random histories go through, in turn."""
+        """The configurations of random histories, in turn."""
         if self.component == "store":
             return [{"retain": retain, "profile": self.profile} for retain in (1, 2, 3)]
         return [varied(self.profile, Random(f"released {number}")) for number in range(CONFIGS)]
 
 
 def target(version: str, profile: str, component: str) -> MasterTarget:
-    """What is conformed of a release."""
+    """The target for a release."""
     return MasterTarget(version, profile, component, "", after_finish=True, component=component)
 
 
 def is_left_out(event: Wire) -> bool:
-    """Nothing else of a history is: there is no way to ask a release for a checkpoint that drains."""
+    """Whether a history leaves the event out: no release has a request for a checkpoint that drains."""
     return bool(event.get("drain")) and event.get("type") != "stop"
 
 
 def is_stored(config: Wire, observed: Wire, event: Wire) -> bool:
-    """A coordinator adds so: ids count up, and from 1.15 on it stores no savepoints."""
+    """Whether a coordinator adds in this order: ids ascend, and from 1.15 on it stores no savepoints."""
     if event["kind"] != "add":
         return True
     plain = event["type"] == "checkpoint" or PROFILES.index(config["profile"]) < PROFILES.index("1.15")
@@ -60,8 +57,12 @@ def is_stored(config: Wire, observed: Wire, event: Wire) -> bool:
 class MasterSearch(Search):
     """Tours of small models, and random histories."""
 
+    length = LENGTH
+    tries = 2 * LENGTH
+    batches = BATCHES_OF_50
+
     def small(self) -> list[Wire]:
-        """Two tasks, by what is retained and what is tolerated; or the store."""
+        """Two tasks, with different numbers of retained checkpoints and tolerated failures; or the store."""
         return small_configs(self._target)
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
@@ -69,31 +70,17 @@ class MasterSearch(Search):
         return alphabet(config, observed)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
-        """More requests than may wait, then given histories."""
+        """More requests than the queue holds, then the given histories."""
         if self._target.component == "coordinator":
             for more, flood in floods():
                 yield self._case(self._oracle({**self.small()[0], **more}), flood, (1,) * len(flood))
         yield from super().directed(scripts)
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        choose = generate.chooser(self._target.component, config, rng)
-        edges: list[tuple[Wire, Edge]] = []
-        node = oracle.start
-        for _ in range(2 * LENGTH):
-            event = choose(node.observed)
-            if event is None or len(edges) == LENGTH:
-                break
-            if is_left_out(event) or (
-                self._target.component == "store" and not is_stored(config, node.observed, event)
-            ):
-                continue
-            edge = oracle.step(node, event)
-            if edge.refused is None:
-                edges.append((event, edge))
-                node = edge.after
-                if has_failed(edge):
-                    break
-        return self._prepare.case(oracle, edges, BATCHES_OF_50)
+    def allows(self, config: Wire) -> Callable[[Wire, Wire], bool]:
+        """Without events that no release can receive, or whose order no coordinator gives a store."""
+        if self._target.component == "store":
+            return lambda observed, event: is_stored(config, observed, event)
+        return lambda observed, event: not is_left_out(event)
 
 
 # ---------------------------------------------------------------- small state graphs
@@ -148,22 +135,22 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
         yield {"kind": "advance", "ms": config["timeout_ms"]}
 
 
-# ---------------------------------------------------------------- more requests than may wait
+# ---------------------------------------------------------------- more requests than the queue holds
 
 
 def floods() -> Iterator[tuple[Wire, list[Wire]]]:
-    """Options, and a history in which so many wait that one has to go: all asked for, and one periodic."""
+    """Options, and a history whose queue overflows: with manual requests only, and with a periodic one."""
     names = [task["id"] for task in _TASKS]
     begins: list[Wire] = [{"kind": "job_status", "status": "RUNNING"}]
     begins += ({"kind": "task_status", "task": name, "status": "RUNNING"} for name in names)
     ends: list[Wire] = [
         {"kind": "acknowledge", "task": name, "checkpoint": 1, "state": f"{name} 1"} for name in names
     ]
-    asked: Wire = {"kind": "trigger", "type": "checkpoint"}
+    request: Wire = {"kind": "trigger", "type": "checkpoint"}
     savepoint: Wire = {"kind": "trigger", "type": "savepoint"}
     stop: Wire = {"kind": "trigger", "type": "stop"}
-    fill = [asked] * (QUEUE_LIMIT - 1)  # behind one that starts: the first of them, or a periodic one
+    fill = [request] * (QUEUE_LIMIT - 1)  # behind one that starts: the first of them, or a periodic one
     one: Wire = {"max_concurrent": 1, "timeout_ms": 1_000}
-    yield one, [*begins, asked, *fill, asked, asked, asked, savepoint, *ends, asked, savepoint, stop]
+    yield one, [*begins, request, *fill, *[request] * 3, savepoint, *ends, request, savepoint, stop]
     time: Wire = {"kind": "advance", "ms": 10}
-    yield {**one, "interval_ms": 10}, [*begins, *fill, time, time, asked, asked, savepoint, *ends]
+    yield {**one, "interval_ms": 10}, [*begins, *fill, time, time, request, request, savepoint, *ends]

@@ -1,6 +1,6 @@
-"""Conforming a released count of failing checkpoints, alone: every reason, every type, any order.
+"""The count of failing checkpoints of a release, alone: every reason, every type, any order.
 
-Within a coordinator only those reasons come that some event leads to, each for the types that it can have.
+Within a coordinator only reasons occur that some event leads to, each for the types that it can have.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,16 +9,13 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.stream import Case
+from conformance.generators.chooser import Chooser
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, LENGTH, Search
-
-"""The others: from this release on, and before that one, as far as the listed releases tell."""
+from conformance.released.sequences import Search
 
 TYPES = ("checkpoint", "savepoint", "stop")
 BY_TYPE = (1, 14)
-"""From this release on the count looks at what failed; before, the coordinator did."""
+"""From this release on the count itself depends on the type; before, the coordinator decided."""
 EVERYWHERE = (
     "ASYNC_EXCEPTION",
     "CHECKPOINT_DECLINED",
@@ -75,7 +72,7 @@ class FailuresTarget(Target):
         return int(major), int(minor)
 
     def configs(self) -> list[Wire]:
-        """Nothing, little and everything is tolerated."""
+        """No failure, some failures, and all are tolerated."""
         return [{"profile": self.profile, "tolerable_failures": tolerable} for tolerable in (0, 1, 2, -1)]
 
     def failures(self, checkpoint: int) -> Iterator[Wire]:
@@ -87,7 +84,7 @@ class FailuresTarget(Target):
 
 
 def target(version: str, profile: str) -> FailuresTarget:
-    """What is conformed of a release."""
+    """The target for a release."""
     return FailuresTarget(version, profile, "failures", "", after_finish=True, component="failures")
 
 
@@ -105,19 +102,19 @@ class FailuresSearch(Search):
             yield from self._target.failures(checkpoint)
             yield {"kind": "success", "checkpoint": checkpoint}
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
+    def chooser(self, config: Wire, rng: Random) -> Chooser:
+        """Checkpoints near the newest one; most of them fail, half of these for one of two reasons."""
         assert isinstance(self._target, FailuresTarget)
         ways = list(self._target.failures(0))
         likely = [way for way in ways if way["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")]
-        edges: list[tuple[Wire, Edge]] = []
-        node, newest = oracle.start, 1
-        for _ in range(LENGTH):
+        newest = 1
+
+        def choose(observed: Wire) -> Wire:
+            nonlocal newest
             newest += rng.random() < 0.4
             checkpoint = max(0, newest - int(rng.random() ** 2 * 4))
-            event = {"kind": "success", "checkpoint": checkpoint}
             if rng.random() < 0.8:
-                event = {**rng.choice(likely if rng.random() < 0.5 else ways), "checkpoint": checkpoint}
-            edge = oracle.step(node, event)
-            edges.append((event, edge))
-            node = edge.after
-        return self._prepare.case(oracle, edges, BATCHES)
+                return {**rng.choice(likely if rng.random() < 0.5 else ways), "checkpoint": checkpoint}
+            return {"kind": "success", "checkpoint": checkpoint}
+
+        return choose

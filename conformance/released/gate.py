@@ -1,4 +1,4 @@
-"""Conforming a released gate, in every mode and at both levels."""
+"""The gate of a release, in every mode and at both levels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.components.gate.unaligned_walks import MODES as OVERTAKING
 from conformance.components.gate.unaligned_walks import is_savepoint
-from conformance.drive.oracle import Edge, Oracle
+from conformance.drive.oracle import Edge
 from conformance.drive.signatures import expected_of, expects
-from conformance.drive.stream import Case, has_failed
 from conformance.generators import generate
+from conformance.generators.chooser import Chooser
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, LENGTH, Search
+from conformance.released.sequences import Search
 from model.gate.profiles import PROFILES
 
 INJECTED = 0.02
-"""How often a sequence of mode exactly-once triggers the task itself, where the generation does so.
+"""Probability of `inject` instead of an event, in mode exactly-once, if the generation has it.
 
 At level polled only with a new id, as a coordinator does: after an old one Flink resumes all channels, also
-those that it goes on holding as blocked, and what waits there comes through.
+those that it still counts as blocked, and their waiting items are read.
 """
 CHANNELS = (2, 3, 1, 4)
 EXTRAS: Mapping[tuple[str, ...], tuple[Wire, ...]] = {
@@ -62,7 +62,7 @@ class GateSearch(Search):
         return alphabet(config, observed)
 
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
-        """The model answers as it does where a known divergence shows."""
+        """Whether the model answers as it does at a known divergence."""
         return any(
             expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._signatures.names
         )
@@ -72,26 +72,21 @@ class GateSearch(Search):
         named = [event["channel"] for event in script if "channel" in event]
         return [config for config in self.small() if max(named, default=0) < config["channels"]]
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        choose = generate.chooser("gate", config, rng, injects=config["mode"] != "exactly-once")
-        edges: list[tuple[Wire, Edge]] = []
-        node = oracle.start
-        for _ in range(LENGTH):
-            event = choose(node.observed)
-            if event is None:
-                break
-            if config["mode"] == "exactly-once" and rng.random() < INJECTED:
-                near = node.observed["current"] + rng.randrange(3) - 1
-                if near > node.observed["current"] or config["level"] == "handler":
-                    event = {"kind": "inject", "checkpoint": max(0, near)}
-            edge = oracle.step(node, event)
-            if edge.refused is not None:
-                continue
-            edges.append((event, edge))
-            node = edge.after
-            if has_failed(edge):
-                break
-        return self._prepare.case(oracle, edges, BATCHES)
+    def chooser(self, config: Wire, rng: Random) -> Chooser:
+        """In mode exactly-once the task itself is triggered at times (INJECTED)."""
+        if config["mode"] != "exactly-once":
+            return generate.chooser("gate", config, rng, injects=True)
+        choose = generate.chooser("gate", config, rng)
+
+        def injecting(observed: Wire) -> Wire | None:
+            event = choose(observed)
+            if event is not None and rng.random() < INJECTED:
+                near = observed["current"] + rng.randrange(3) - 1
+                if near > observed["current"] or config["level"] == "handler":
+                    return {"kind": "inject", "checkpoint": max(0, near)}
+            return event
+
+        return injecting
 
 
 def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:

@@ -1,8 +1,8 @@
 """Conforming a released implementation: tours, directed cases and random sequences against its profile.
 
-The model is asked with the release's profile; sequences are played many at once, and where one differs
+The model has the release's profile. Many sequences are sent at once, and one that differs
 it is played again step by step. A divergence that is known ends its sequence and is counted; a new one
-is shrunk. Known divergences are replayed first: one that is gone is told.
+is shrunk. Known divergences are replayed first: one that no longer diverges is a finding.
 """
 
 import gc
@@ -13,16 +13,18 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from random import Random
 
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire
+from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire, canonical
 from conformance.cases.directed import Directed
 from conformance.cases.tours_around_divergences import Transition, ways_around
 from conformance.components.gate.tracking_walks import flood
+from conformance.divergence import Divergence
 from conformance.drive import lockstep as driver
-from conformance.drive.lockstep import Divergence
 from conformance.drive.loop import Limits, drive
-from conformance.drive.oracle import Edge, Node, Oracle, canonical
+from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.drive.signatures import Signatures
 from conformance.drive.stream import Case, Prepare, differing, has_failed
+from conformance.generators import generate
+from conformance.generators.chooser import Chooser
 from conformance.released.known_divergences import known_divergences, shown_by
 from conformance.released.results import Conformed, Target
 from model.components import WireError
@@ -30,11 +32,11 @@ from model.components import WireError
 LENGTH = 40
 """Events of a random sequence at most."""
 NODES_AT_ONCE = 150_000
-"""So many states of all configurations are remembered; then all are forgotten."""
+"""Maximum number of cached states of all configurations; the cache is then emptied."""
 BATCHES = (1, 2, 3, 5, 8, 13, 21)
 """Sizes of batches: the state is compared after each, so the first ones are short."""
 NEW_SHOWN = 4
-"""After so many different new divergences the search ends."""
+"""The search ends after so many different new divergences."""
 OPENINGS: Mapping[str, Wire] = {
     "gate": {"kind": "barrier", "channel": 0, "checkpoint": 1},
     "coordinator": {"kind": "job_status", "status": "RUNNING"},
@@ -43,7 +45,7 @@ OPENINGS: Mapping[str, Wire] = {
     "failures": {"kind": "success", "checkpoint": 1},
     "channel": {"kind": "transfer"},
 }
-"""A first event, whose answer shows which fields of the state the release has."""
+"""A first event; its answer shows the fields of the release's state."""
 
 
 def conform(
@@ -82,7 +84,12 @@ def conform(
 
 
 class Search(ABC):
-    """One target under way: what is known of it, what was seen, and the sequences that it gets."""
+    """One target: its known divergences, the signatures of the others, and the sequences that it receives."""
+
+    length = LENGTH
+    tries = LENGTH
+    """Random events of a sequence, with those that are refused or left out."""
+    batches = BATCHES
 
     def __init__(self, adapter: ProcessAdapter, target: Target, done: Conformed) -> None:
         self._adapter = adapter
@@ -93,7 +100,7 @@ class Search(ABC):
         self._prepare = Prepare(frozenset())
 
     def begin(self) -> bool:
-        """See what the release shows, and replay what is known of it; False if it does not answer."""
+        """Get the fields of the state, replay the known divergences; False if the release does not answer."""
         config = self._target.configs()[0]
         try:
             self._oracle(config)
@@ -140,7 +147,7 @@ class Search(ABC):
             yield case
 
     def _passes_over(self, divergence: Divergence) -> bool:
-        """Count a known divergence, or note a new one; whether the search goes on behind it."""
+        """Count a known divergence, or note a new one. Returns whether the search continues."""
         name, smallest = self._signatures.place(divergence)
         if name is not None:
             self._done.known[name] += 1
@@ -151,7 +158,7 @@ class Search(ABC):
     # ------------------------------------------------------------ sequences
 
     def tours(self, nodes: int) -> Iterator[Case]:
-        """Tours over every transition of the small state graphs, as far as so many states go."""
+        """Tours over every transition of the small state graphs, of at most `nodes` states each."""
         for config in self.small():
             oracle = self._oracle(config)
             transitions = list(self.transitions(oracle, nodes))
@@ -164,16 +171,16 @@ class Search(ABC):
         return self._target.configs()[:1]
 
     def transitions(self, oracle: Oracle, nodes: int) -> Iterator[Transition]:
-        """Of one state graph, breadth first."""
+        """The transitions of one state graph, breadth first."""
         for source, event, target, edge in edges_of(oracle, nodes, self.alphabet):
             yield Transition(source, event, target, self.is_suspect(event, edge))
 
     @abstractmethod
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """The events of the small models in a state; the model refuses what cannot come."""
+        """The events of the small models in a state; the model refuses those that cannot occur."""
 
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
-        """Nothing may be asked any more behind this answer."""
+        """Whether no further event may follow this answer."""
         return has_failed(edge)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
@@ -187,19 +194,40 @@ class Search(ABC):
         return self.small()[:1]
 
     def random(self, count: int, seed: int) -> Iterator[Case]:
-        """So many random sequences, through the configurations in turn."""
+        """`count` random sequences, through the configurations in turn."""
         configs = self._target.configs()
         for number in range(count):
             config = configs[number % len(configs)]
             rng = Random(f"{seed}/{self._target.seed}/{number}")
             yield self._walk(self._oracle(config), config, rng)
 
-    @abstractmethod
+    def chooser(self, config: Wire, rng: Random) -> Chooser:
+        """A source of random events for one sequence."""
+        return generate.chooser(self._target.component, config, rng)
+
+    def allows(self, config: Wire) -> "Callable[[Wire, Wire], bool]":
+        """For one sequence: whether an event in an observable state belongs into it."""
+        return lambda observed, event: True
+
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        """One random sequence."""
+        """One random sequence, without events that the profile refuses."""
+        choose, allows = self.chooser(config, rng), self.allows(config)
+        edges: list[tuple[Wire, Edge]] = []
+        node = oracle.start
+        for _ in range(self.tries):
+            event = choose(node.observed)
+            if event is None or len(edges) == self.length:
+                break
+            edge = oracle.step(node, event)
+            if edge.refused is None and allows(node.observed, event):
+                edges.append((event, edge))
+                node = edge.after
+                if has_failed(edge):
+                    break
+        return self._prepare.case(oracle, edges, self.batches)
 
     def _case(self, oracle: Oracle, events: Sequence[Wire], batches: Sequence[int]) -> Case:
-        """A given sequence, without what the profile refuses."""
+        """A given sequence, without events that the profile refuses."""
         edges: list[tuple[Wire, Edge]] = []
         node = oracle.start
         for event in events:
@@ -224,32 +252,37 @@ class Search(ABC):
         return oracle
 
     def finish(self) -> None:
-        """Gather the rules that fired from what the oracles have walked."""
+        """Collect the rules that fired in the oracles."""
         for oracle in self._oracles.values():
             self._done.rules |= oracle.fired()
 
 
 def edges_of(
-    oracle: Oracle, nodes: int, alphabet: Callable[[Wire, Wire], Iterator[Wire]]
+    oracle: Oracle,
+    nodes: int,
+    alphabet: Callable[[Wire, Wire], Iterator[Wire]],
+    remember: Callable[[Wire, int], int] = lambda event, memory: memory,
 ) -> Iterator[tuple[int, Wire, int, Edge]]:
-    """Transitions of a state graph, breadth first, as far as the first `nodes` states go.
+    """Transitions of a state graph, breadth first, up to `nodes` states: source, event, target and answer.
 
-    Source, event, target and what the model answers.
+    `remember`: the memory after an event, of events that the model does not keep. It is part of a node, and
+    `alphabet` receives it with the observable state, as `memory`.
     """
-    numbers: dict[Hashable, int] = {oracle.key(oracle.start): 0}
-    queue: deque[Node] = deque([oracle.start])
+    numbers: dict[Hashable, int] = {(oracle.key(oracle.start), 0): 0}
+    queue: deque[tuple[Node, int]] = deque([(oracle.start, 0)])
     while queue:
-        node = queue.popleft()
-        source = numbers[oracle.key(node)]
-        for event in alphabet(oracle.config, node.observed):
+        node, memory = queue.popleft()
+        source = numbers[oracle.key(node), memory]
+        for event in alphabet(oracle.config, {**node.observed, "memory": memory}):
             edge = oracle.step(node, event)
             if edge.refused is not None:
                 continue
-            key = oracle.key(edge.after)
+            after = remember(event, memory)
+            key = (oracle.key(edge.after), after)
             if key not in numbers:
                 if len(numbers) >= nodes:
                     continue
                 numbers[key] = len(numbers)
                 if not has_failed(edge):
-                    queue.append(edge.after)
+                    queue.append((edge.after, after))
             yield source, event, numbers[key], edge

@@ -1,24 +1,17 @@
-"""Conforming a released sink: Flink's own two-phase commit over numbered transactions.
-
-As `conformance.released.gate` does it for gates: a tour of a small model, then random histories.
-"""
+"""The sink of a release: Flink's own two-phase commit over numbered transactions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.oracle import Edge, Oracle
-from conformance.drive.stream import Case
-from conformance.generators import generate
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, LENGTH, Search
+from conformance.released.sequences import Search
 
 IDS = 3
 """Checkpoints of the toured model."""
 TRANSACTIONS = 4
-"""The toured model ends with so many transactions: their ids are never used again."""
+"""Maximum number of transactions in the toured model: an id is never used again."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +24,7 @@ class SinkTarget(Target):
 
 
 def target(version: str, profile: str) -> SinkTarget:
-    """What is conformed of a release."""
+    """The target for a release."""
     return SinkTarget(version, profile, "sink", "", after_finish=True, component="sink")
 
 
@@ -42,21 +35,9 @@ class SinkSearch(Search):
         """See the function of that name."""
         return alphabet(config, observed)
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
-        choose = generate.chooser("sink", config, rng)
-        edges: list[tuple[Wire, Edge]] = []
-        node = oracle.start
-        for _ in range(LENGTH):
-            event = choose(node.observed)
-            edge = None if event is None else oracle.step(node, event)
-            if event is not None and edge is not None and edge.refused is None:
-                edges.append((event, edge))
-                node = edge.after
-        return self._prepare.case(oracle, edges, BATCHES)
-
 
 def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
-    """The events of the toured model: what may come, also failing commits; the model refuses the rest."""
+    """The events of the toured model, also failing commits; the model refuses those that cannot occur."""
     used = [observed["open"] or 0, *observed["committed"], *(filed[1] for filed in observed["pending"])]
     if max(used, default=0) >= TRANSACTIONS:
         return

@@ -1,7 +1,8 @@
 """Pages as they stand in a checkout, for the site: what they name in words becomes a link.
 
-In a checkout a page names another as `docs/vectors.md`, and a rule by its ID alone; both can be read there as
-they are. Here the first becomes a link with the title of the page, the second one to the page of the rule.
+In a checkout a page names another as `docs/verify/vectors.md`, and a rule by its ID alone; both can be read
+there as they are. Here the first becomes a link with the title of the page, the second one to the page of the
+rule.
 Fenced blocks stay as they are, without the comments above them, by which the tests know how to play them.
 """
 

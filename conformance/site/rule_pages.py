@@ -31,7 +31,7 @@ FAMILIES = {
     "LIVE": "Liveness",
 }
 WIDE = "---\nhide:\n  - toc\n---\n\n"
-"""Two languages beside each other need the room of the table of contents."""
+"""Two languages beside each other need the space of the table of contents."""
 STEPS = 3
 """Steps of each language that are shown; the others are named."""
 
@@ -178,7 +178,7 @@ def _generations(rule: Rule, scene: Scene | None, root: Path) -> list[str]:
         else:
             parts.append("Every generation of the model answers the example with the same effects.\n")
     compared = [
-        f"[{heading}](../../generations.md#{anchor(heading)})"
+        f"[{heading}](../generations.md#{anchor(heading)})"
         for heading, text in _side_by_side(root)
         if rule.id in text
     ]
@@ -199,7 +199,7 @@ def _mutants() -> tuple[Mutant, ...]:
 @cache
 def _side_by_side(root: Path) -> tuple[tuple[str, str], ...]:
     """The sections of the page on generations: heading and text."""
-    page = (root / "docs/generations.md").read_text(encoding="utf-8")
+    page = (root / "docs/reference/generations.md").read_text(encoding="utf-8")
     return tuple((one.splitlines()[0], one) for one in page.split("\n## ")[1:])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.page.case import Step
 from model.components import COMPONENTS
 
@@ -37,8 +37,10 @@ class Scene(NamedTuple):
 
 @cache
 def scenes(root: Path) -> tuple[Scene, ...]:
-    """Every transcript of a checkout, in the order of their names."""
-    return tuple(_scene(path, root) for path in sorted((root / FOLDER).glob("*/*.txt")))
+    """Every transcript of a checkout, in the order of their components and names."""
+    folder = root / FOLDER
+    files = sorted(folder.rglob("*.txt"), key=lambda path: (path.relative_to(folder).parts[0], path.name))
+    return tuple(_scene(path, root) for path in files)
 
 
 def scene_of(rule_id: str, root: Path) -> Scene | None:
@@ -57,8 +59,7 @@ def _scene(path: Path, root: Path) -> Scene:
     component = COMPONENTS[name]
     state, steps = component.new(config), []
     for line in (line for block in blocks for line in block.split("\n----")[0].splitlines()):
-        kind, fields = _spoken(line)
-        event = {"kind": kind, **fields}
+        event = event_of(line)
         state, effects, rules = component.apply(state, event)
         steps.append(Step(name, event, Answer(effects, component.observe(state)), None, tuple(rules)))
     return Scene(
@@ -71,6 +72,12 @@ def _scene(path: Path, root: Path) -> Scene:
         tuple(steps),
         text,
     )
+
+
+def event_of(line: str) -> Wire:
+    """`barrier channel=0 checkpoint=5` as an event. Raises ValueError if a value is no JSON."""
+    kind, fields = _spoken(line)
+    return {"kind": kind, **fields}
 
 
 def _spoken(line: str) -> tuple[str, dict[str, Any]]:

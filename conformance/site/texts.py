@@ -110,12 +110,12 @@ def _protocol_functions() -> tuple[Excerpt, ...]:
 @cache
 def _functions(package: str, pattern: str) -> tuple[Excerpt, ...]:
     root = Path(str(resources.files(package)))
-    return tuple(one for room in sorted(root.glob(pattern)) for one in _functions_of(room, root.parent))
+    return tuple(one for path in sorted(root.glob(pattern)) for one in _functions_of(path, root.parent))
 
 
-def _functions_of(room: Path, root: Path) -> Iterator[Excerpt]:
-    text = room.read_text(encoding="utf-8")
-    lines, file = text.splitlines(), room.relative_to(root).as_posix()
+def _functions_of(path: Path, root: Path) -> Iterator[Excerpt]:
+    text = path.read_text(encoding="utf-8")
+    lines, file = text.splitlines(), path.relative_to(root).as_posix()
     for node in _innermost(ast.parse(text)):
         yield Excerpt(file, node.lineno, "\n".join(lines[node.lineno - 1 : node.end_lineno]))
 

@@ -1,8 +1,8 @@
-"""Fault campaigns: many short runs of a job, several faults in each, and everything checked after each.
+"""Fault campaigns: many short runs of a job, several faults in each, and a check of everything after each.
 
-`rounds` draws a campaign from a seed; `local` runs a round in a session that stays, `apart` one whose driver
-or executors are killed. `account` reads what a run has left, for the classifier of
-`conformance.observe.guarantees.guarantee`; `leftovers` looks for files, sockets and processes that should
-be gone; `judge` puts it together; `campaign` runs round after round and `report` tells what came of it.
-`streaming` does the same to Structured Streaming, whose query is in `streaming_query`.
+`rounds` draws the rounds from a seed. `local` runs a round in a Spark session that outlasts it, `apart` one
+whose driver or executors are killed, `frozen_drivers` one whose driver is frozen, `streaming` one of
+Structured Streaming, whose query is in `streaming_query`. `account` reads the output and state for the
+classifier of `conformance.observe.guarantees`, `leftovers` finds files, sockets and processes that remain,
+and `judge` gives the result. `campaign` runs the rounds, and `report` prints the results.
 """

@@ -1,8 +1,8 @@
-"""What a run of the numbers job was given and has left, as the classifier wants it: plain values.
+"""The account of a run of the numbers job for the classifier: its input, its output, and its state.
 
 The input is known beforehand: number n belongs to key n mod KEYS and is row n // SOURCES of partition
-n mod SOURCES. Output is read through its manifests, state out of the checkpoint files; what a checkpoint has
-in flight towards the counters is counted to its state.
+n mod SOURCES. Output is read through its manifests, state from the checkpoint files. Records in flight
+towards the counters count as part of a checkpoint's state.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ _MAX_PARALLELISM = 128
 
 
 def sent(rows: int) -> dict[Hashable, Sent]:
-    """The numbers below `rows`."""
+    """The input: the numbers below `rows`."""
     return {
         number: Sent(number % KEYS, f"numbers-{number % SOURCES}", number // SOURCES, number)
         for number in range(rows)
@@ -45,9 +45,9 @@ def committed_rows(folder: Path, manifests: Iterable[Manifest] | None = None) ->
 def account_of(
     rows: int, folder: Path, seen: Iterable[Seen] = (), committed: Sequence[Row] | None = None
 ) -> Account:
-    """The account of the run that has ended in `folder`. Raises StateError for files that cannot be read.
+    """The account of the run that has ended in `folder`.
 
-    `committed`: what is in its table; None: it wrote Parquet.
+    `committed`: the rows of its table; None: it wrote Parquet. Raises StateError if a file cannot be read.
     """
     storage = FileSystemStorage(folder / "checkpoints")
     latest = storage.latest_completed()
@@ -56,7 +56,7 @@ def account_of(
         try:
             cuts.append(_cut(storage, storage.load(checkpoint)))
         except SnapshotCorruptError:
-            continue  # the campaign has damaged it; that nobody goes on from it is shown by the output
+            continue  # the campaign has damaged it; the output shows whether it was restored
     newest = latest.completed.checkpoint if latest.completed else None
     return Account(
         sent=sent(rows),
@@ -98,16 +98,16 @@ def _count(flying: dict[int, list[int]], frames: Mapping[str, Iterable[bytes]]) 
 
 
 class Reader:
-    """Somebody who reads the output while the job runs. `look` as often as wanted, `seen` at the end."""
+    """Reads the output while the job runs: `look` at any time, `seen` at the end."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: dict[Manifest, list[Seen]] = {}
 
     def look(self) -> None:
-        """Read the manifests, and whether a checkpoint that holds them is complete at this moment.
+        """Read the new manifests, and whether their checkpoint is complete at this moment.
 
-        What was filed under an aborted checkpoint is committed with the next one that completes (SINK-05).
+        Rows of an aborted checkpoint are committed with the next one that completes (SINK-05).
         """
         if not (self._folder / "committed" / "manifests").is_dir():
             return
@@ -118,5 +118,5 @@ class Reader:
             self._known[one] = [Seen(row, one.checkpoint, one.checkpoint <= newest) for row in rows]
 
     def seen(self) -> list[Seen]:
-        """The rows that were there when it looked."""
+        """The rows that were visible at some look."""
         return [row for rows in self._known.values() for row in rows]

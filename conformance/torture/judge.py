@@ -1,86 +1,62 @@
-"""One round, judged: was anything lost or doubled, and is its log a run of the protocol?"""
+"""The judgement of a round: whether anything was lost or doubled, and whether its log is a valid run."""
 
+import shutil
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from conformance.observe import EventLogError, validate
-from conformance.observe.guarantees.anomalies import Guarantee
+from conformance.observe.guarantees.anomalies import Finding, Guarantee
 from conformance.observe.guarantees.guarantee import Classification, Row, Seen, classify
 from conformance.torture.account import account_of
+from conformance.torture.rounds import Round, StreamingRound
+from conformance.torture.streaming_query import StreamingFault
 from conformance.verdict import Verdict
+from impl.config import ConfigError
 from impl.connectors.errors import ConnectorError
+from impl.faults import FaultPlan
 from impl.job import JobResult
+from impl.spark.errors import SparkRuntimeError
 from impl.state import StateError
-
-
-class Struck(Protocol):
-    """A fault that has struck."""
-
-    @property
-    def point(self) -> str:
-        """Where."""
-
-    @property
-    def action(self) -> str:
-        """What happened."""
-
-    @property
-    def task(self) -> str | None:
-        """To whom, if the plan says so."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """As a JSON object."""
-
-
-class AnyRound(Protocol):
-    """A round of whatever implementation."""
-
-    @property
-    def name(self) -> str:
-        """By which it is run again."""
-
-    @property
-    def mode(self) -> str:
-        """What is to be kept, and how."""
-
-    @property
-    def rows(self) -> int:
-        """Of the input."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
 
 
 @dataclass
 class Outcome:
-    """What came of one round."""
+    """The result of one round."""
 
-    round: AnyRound
-    struck: Sequence[Struck] = ()
+    round: Round | StreamingRound
+    struck: Sequence[FaultPlan | StreamingFault] = ()
+    """The faults that were injected."""
     attempts: int = 0
     checkpoints: int = 0
     drivers: int = 1
-    """How many driver processes it took."""
+    """The number of driver processes."""
     refused: int = 0
-    """Checkpoints that were damaged and not gone on from."""
+    """Checkpoints that were damaged, and not restored."""
     rows: int = 0
     events: int = 0
     recoveries: tuple[float, ...] = ()
     seconds: float = 0.0
     classification: Classification | None = None
     findings: list[str] = field(default_factory=list)
-    """What is wrong, in a line each; nothing: the round has passed."""
+    """What is wrong, in one line each; empty if the round has passed."""
 
     @property
     def guarantee(self) -> Guarantee:
         """The strongest guarantee that the round has not refuted."""
         return self.classification.guarantee if self.classification else Guarantee.BROKEN
 
+    @property
+    def anomalies(self) -> tuple[Finding, ...]:
+        """The anomalies that the classifier has found."""
+        return self.classification.findings if self.classification else ()
+
     def took_from(self, result: JobResult) -> None:
-        """Take over what the job itself tells."""
+        """Take over the result of the job itself."""
         self.struck = result.faults
         self.attempts = len(result.attempts)
         self.checkpoints = len(result.checkpoints)
@@ -89,7 +65,6 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
-        anomalies = self.classification.findings if self.classification else ()
         return {
             "round": self.round.to_json(),
             "struck": [one.as_dict() for one in self.struck],
@@ -110,10 +85,24 @@ class Outcome:
                     "subject": one.anomaly.subject.value,
                     "first": [evidence.describe() for evidence in one.first],
                 }
-                for one in anomalies
+                for one in self.anomalies
             ],
             "findings": self.findings,
         }
+
+
+JOB_ERRORS = (SparkRuntimeError, StateError, ConnectorError, ConfigError)
+
+
+@contextmanager
+def timed(outcome: Outcome, folder: Path) -> Iterator[Callable[[], float]]:
+    """Empty `folder`, and measure the seconds of the round. Yields a function that returns them so far."""
+    shutil.rmtree(folder, ignore_errors=True)
+    began = time.monotonic()
+    try:
+        yield lambda: time.monotonic() - began
+    finally:
+        outcome.seconds = time.monotonic() - began
 
 
 def judge(
@@ -123,11 +112,10 @@ def judge(
     seen: Sequence[Seen] = (),
     committed: Sequence[Row] | None = None,
 ) -> None:
-    """Look at what the round has left in `folder`, and write it into `outcome`.
+    """Judge the files that the round has left in `folder`, and write the result into `outcome`.
 
-    `committed`: what its sinks have written into a table; None: they wrote files into the folder.
-
-    A mode at-least-once may double records, and nothing else; every other mode must be exact.
+    `committed`: the rows that its sinks have written into a table; None: they wrote files into the folder.
+    In mode at-least-once records may be doubled, and nothing else; every other mode must be exact.
     """
     try:
         account = account_of(outcome.round.rows, folder, seen, committed)
@@ -137,7 +125,7 @@ def judge(
     outcome.rows = len(account.committed)
     outcome.classification = classify(account)
     if account.state is None:
-        outcome.findings.append("it has ended without a checkpoint that can be read")
+        outcome.findings.append("it has ended without a readable checkpoint")
     allowed = {Guarantee.EXACTLY_ONCE}
     if outcome.round.mode == "at-least-once":
         allowed.add(Guarantee.AT_LEAST_ONCE)
@@ -155,9 +143,9 @@ def _trace(log: Path, outcome: Outcome) -> list[str]:
     except EventLogError as unreadable:
         return [f"its event log cannot be read: {unreadable}"]
     outcome.events += trace.events
-    return [f"its trace is refused: {trace.describe()}"] if trace.verdict is Verdict.DIVERGES else []
+    return [f"its trace is rejected: {trace.describe()}"] if trace.verdict is Verdict.DIVERGES else []
 
 
 def tally(outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:
-    """How often each action has struck at each point."""
+    """The number of injected faults by point and action."""
     return Counter((one.point, one.action) for outcome in outcomes for one in outcome.struck)

@@ -1,6 +1,6 @@
-"""What a run that has ended must not leave behind: files nobody needs, threads, sockets, stopped processes.
+"""Resources that an ended run must not leave behind: unused files, threads, sockets, stopped processes.
 
-Workers of an ended attempt are given a few seconds to notice; files are looked at once, when they have.
+Workers of an ended attempt have a few seconds to notice its end; files are checked once, after that.
 """
 
 import re
@@ -16,17 +16,17 @@ from impl.state import FileSystemStorage, SnapshotCorruptError
 
 PATIENCE_SECONDS = 15.0
 _KEPT = ("claims", "manifests", "progress")
-"""Folders of the output whose files belong to it."""
+"""Folders whose files belong to the output."""
 _OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
 
 
 def left_behind(folder: Path, retained: int, root: psutil.Process) -> list[str]:
-    """Everything that should not be there after the run in `folder`, whose processes are below `root`."""
+    """Everything that the run in `folder` has left behind; its processes are descendants of `root`."""
     return [*lasting(lambda: [*_threads(), *_processes(root)]), *files(folder, retained)]
 
 
 def files(folder: Path, retained: int) -> Iterator[str]:
-    """Files of checkpoints and output that nothing complete lists."""
+    """Files of checkpoints and output that no complete checkpoint or manifest lists."""
     storage = FileSystemStorage(folder / "checkpoints")
     latest = storage.latest_completed()
     damaged = {one.checkpoint for one in latest.refused}
@@ -40,7 +40,7 @@ def files(folder: Path, retained: int) -> Iterator[str]:
             continue
         except SnapshotCorruptError:
             damaged.add(checkpoint)
-            continue  # kept for a person to look at
+            continue  # kept for inspection
         kept += 1
         strange = {path.name for path in directory.iterdir()} - listed - {"_metadata"}
         yield from (f"{directory.name}/{name}: not of the checkpoint" for name in sorted(strange))
@@ -63,14 +63,14 @@ def _output(committed: Path, *, taken_back: bool) -> Iterator[str]:
 
 
 def _threads() -> Iterator[str]:
-    """Threads of the driver that served an attempt."""
+    """Threads of the driver that belong to an attempt."""
     for thread in threading.enumerate():
         if _OURS.match(thread.name):
             yield f"thread {thread.name!r} of the driver"
 
 
 def _processes(root: psutil.Process) -> Iterator[str]:
-    """Workers that are stopped, or that still listen or hold a channel: none of them has an attempt."""
+    """Workers that are stopped, or still listen, although no attempt runs."""
     for process in root.children(recursive=True):
         try:
             if process.name() == "java" or process.status() == psutil.STATUS_ZOMBIE:
@@ -85,14 +85,14 @@ def _processes(root: psutil.Process) -> Iterator[str]:
 
 
 def _is_daemon(process: psutil.Process) -> bool:
-    """Spark's daemon listens for Spark as long as it lives, and so do workers that have nothing to do yet."""
+    """Spark's daemon always listens for Spark, and so do idle workers."""
     parent = process.parent()
     return parent is not None and parent.name() == "java"
 
 
-def lasting(look: Callable[[], list[str]]) -> list[str]:
-    """What is still there when the patience is at its end."""
-    until = time.monotonic() + PATIENCE_SECONDS
+def lasting(look: Callable[[], list[str]], seconds: float = PATIENCE_SECONDS) -> list[str]:
+    """What `look` still finds after `seconds`; returns at once when it finds nothing."""
+    until = time.monotonic() + seconds
     while (found := look()) and time.monotonic() < until:
         time.sleep(0.05)
     return found

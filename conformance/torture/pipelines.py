@@ -1,7 +1,6 @@
-"""Whole jobs for the matrix: what each keeps while it is struck, by one round of torture.
+"""Whole jobs for the matrix: the guarantee that each keeps under faults, by one round of a campaign.
 
-A pipeline is no component and speaks no protocol; it is run with faults from a seed, and what it has
-committed is classified.
+A pipeline is no component and has no adapter; it runs with faults from a seed, and its output is classified.
 """
 
 import tomllib
@@ -10,41 +9,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.errors import InputError
 from conformance.observe.guarantees.anomalies import Guarantee, Subject
 from conformance.torture.judge import Outcome
 from conformance.torture.local import MASTER, run_local
-from conformance.torture.rounds import round_named
-from conformance.torture.streaming import run_streaming, streaming_round
+from conformance.torture.rounds import round_named, streaming_round
+from conformance.torture.streaming import run_streaming
 from conformance.torture.streaming_query import APPENDING, IDEMPOTENT
 from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
 
-class PipelineError(ValueError):
+class PipelineError(InputError):
     """A table of a pipeline cannot be read; the message says what is expected."""
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A job to be struck."""
+    """A job that is run with faults."""
 
     name: str
     runs: str
     """One of RUNS."""
     keeps: Guarantee
-    """What it is said to keep."""
+    """The guarantee that its documentation states."""
 
 
 @dataclass(frozen=True)
-class Struck:
-    """What came of one."""
+class Tortured:
+    """The result for one pipeline."""
 
     pipeline: Pipeline
     outcome: Outcome
 
     @property
     def verdict(self) -> Verdict:
-        """DIVERGES if what it is said to keep is refuted, UNDETERMINED if it was not classified."""
+        """DIVERGES if the stated guarantee is refuted, UNDETERMINED if the output was not classified."""
         found = self.outcome.classification
         if found is None:
             return Verdict.UNDETERMINED
@@ -74,7 +74,7 @@ RUNS: Mapping[str, Callable[[int, Path], Outcome]] = {
     "structured-streaming": _streaming(IDEMPOTENT),
     "structured-streaming appending": _streaming(APPENDING),
 }
-"""By its name in the file; each takes a seed and a folder, and needs Spark."""
+"""By name in the file; each takes a seed and a folder, and starts Spark."""
 
 
 def pipelines(file: Path) -> list[Pipeline]:
@@ -96,9 +96,9 @@ def _pipeline(row: Mapping[str, Any]) -> Pipeline:
     return Pipeline(str(row["name"]), row["runs"], Guarantee(row.get("keeps", Guarantee.EXACTLY_ONCE.value)))
 
 
-def strike_all(chosen: list[Pipeline], seed: int, build: Path) -> Iterator[Struck]:
-    """Each in turn, as it is done; what they write stays under `build`."""
+def torture_all(chosen: list[Pipeline], seed: int, build: Path) -> Iterator[Tortured]:
+    """The result of each pipeline, as it is done. Their files stay under `build`."""
     for number, one in enumerate(chosen):
         folder = build / f"pipeline-{number}"
         folder.mkdir(parents=True, exist_ok=True)
-        yield Struck(one, RUNS[one.runs](seed, folder))
+        yield Tortured(one, RUNS[one.runs](seed, folder))

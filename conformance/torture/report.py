@@ -1,4 +1,4 @@
-"""What a campaign has done and found, as text: a line while it runs, a table and a verdict at its end."""
+"""The text of a campaign: a line while it runs, a table and a verdict at its end."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,16 +13,16 @@ _SHOWN = 3
 
 
 def progress(campaign: Campaign, name: str) -> str:
-    """The line that is shown while round `name` runs."""
+    """The line while round `name` runs."""
     wrong = f", {len(campaign.failed)} rounds failed" if campaign.failed else ""
     return (
-        f"{name}: {campaign.struck} of {campaign.wanted} faults, {len(campaign.outcomes)} rounds"
+        f"{name}: {campaign.injected} of {campaign.faults} faults, {len(campaign.outcomes)} rounds"
         f"{wrong}, {campaign.seconds:.0f} s"
     )
 
 
 def report(campaign: Campaign) -> str:
-    """All of it: what was injected, what was checked, what was found, and how to run it again."""
+    """The injected faults, the checks, the findings, and the command that repeats the campaign."""
     lines = [*_injected(campaign.outcomes), "", *_checked(campaign), *_found(campaign)]
     lines += ["", f"{campaign.verdict.value}   {_bound(campaign)}", f"  again   {campaign.again()}"]
     return "\n".join(lines) + "\n"
@@ -35,7 +35,7 @@ def _injected(outcomes: Sequence[Outcome]) -> Iterator[str]:
     wide = max(map(len, POINTS))
     points = [*POINTS, *STREAMING_POINTS]
     letters = {action: f"{number}" for number, action in enumerate(actions, start=1)}
-    yield f"  {'struck at':<{wide}}  " + " ".join(f"{letters[one]:>4}" for one in actions) + "   all"
+    yield f"  {'injected at':<{wide}}  " + " ".join(f"{letters[one]:>4}" for one in actions) + "   all"
     for point in points:
         row = [times[point, action] for action in actions]
         if any(row):
@@ -93,14 +93,16 @@ def _found(campaign: Campaign) -> Iterator[str]:
         yield ""
         yield f"  {outcome.round.name}, {outcome.round.mode}, failed:"
         yield from (f"    {line}" for finding in outcome.findings[:_SHOWN] for line in finding.splitlines())
-        yield from (f"    struck {one.task or 'any'} at {one.point}: {one.action}" for one in outcome.struck)
+        yield from (
+            f"    injected at {one.point} of {one.task or 'any'}: {one.action}" for one in outcome.struck
+        )
         yield f"    again   {campaign.again(outcome.round.name)}"
     if len(campaign.failed) > _SHOWN:
         yield f"  and {len(campaign.failed) - _SHOWN} more rounds"
 
 
 def _bound(campaign: Campaign) -> str:
-    took = f"{campaign.struck} faults in {campaign.seconds:.0f} s, seed {campaign.seed}"
+    took = f"{campaign.injected} faults in {campaign.seconds:.0f} s, seed {campaign.seed}"
     if campaign.failed:
         return f"{len(campaign.failed)} of {len(campaign.outcomes)} rounds failed; {took}"
     if campaign.anomalies():
@@ -108,9 +110,9 @@ def _bound(campaign: Campaign) -> str:
         return f"not exactly-once, {weakest.value} is not refuted; {took}"
     if campaign.skipped is not None:
         return f"nothing was lost or doubled, but not every kind of round could run; {took}"
-    if campaign.struck < campaign.wanted:
-        return f"nothing was lost or doubled, but fewer faults than {campaign.wanted} have struck; {took}"
+    if campaign.injected < campaign.faults:
+        return f"nothing was lost or doubled, but fewer faults than {campaign.faults} were injected; {took}"
     if campaign.missed:
         named = ", ".join(sorted(campaign.missed))
-        return f"nothing was lost or doubled, but no fault has struck in {named}; {took}"
+        return f"nothing was lost or doubled, but no fault was injected in {named}; {took}"
     return f"nothing was lost, doubled or reordered; {took}"

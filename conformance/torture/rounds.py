@@ -1,14 +1,15 @@
-"""The rounds of a campaign: which run has which faults, drawn from the seed and the name of the round.
+"""The rounds of a campaign: each run and its faults, drawn from the seed and the name of the round.
 
-Every pair of a point and something that can happen there comes once before any comes again, so that three
-hundred faults reach each of them about three times. A round can therefore be run again by itself.
+So a round can be run again by itself. Every pair of a point and an action comes once before any comes again:
+three hundred faults reach each pair about three times.
 """
 
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from conformance.torture.streaming_query import IDEMPOTENT, PAIRS, STATE, StreamingFault
 from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, INLINE_BYTES, CheckpointConfig
 from impl.faults import (
     COMPLETION_DUE,
@@ -30,25 +31,30 @@ from impl.faults import (
 from impl.jobs.numbers import COUNTERS, SINKS, SOURCES
 
 MODES = ("exactly-once", "unaligned", "alternating")
-"""What a campaign goes through in turn, if it is not given one."""
+"""The modes of the rounds in turn, if a campaign is not given one."""
 ALL_MODES = (*MODES, "at-least-once")
 LOCAL, DRIVER, EXECUTOR, SERVER, FROZEN = "round", "driver", "executor", "server", "frozen"
 FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4, FROZEN: 1}
 _KILLS = {DRIVER: KILL_DRIVER, EXECUTOR: KILL_EXECUTOR, SERVER: KILL_SERVER}
 KILLS_A_ROUND = 2
-"""Of drivers, of executors, or of the server behind the sinks, in a round of theirs."""
+"""The kills of drivers, of executors or of the sinks' server in one round."""
 PARQUET, SQLITE, POSTGRES = "parquet", "sqlite", "postgres"
 SINK_KINDS = (PARQUET, SQLITE, POSTGRES)
-"""What rounds with a frozen driver write into, in turn."""
+"""The outputs of rounds with a frozen driver, in turn."""
 _ROWS, _RATE = 4_000, 4_000.0
 _FROZEN_RATE, _FROZEN_INTERVAL_MS = 500.0, 100
 """Both drivers have to complete some checkpoints before the input ends."""
 _FROZEN_ROUNDS_PER_SPARK = 10
-"""One of so many starts Spark, twice."""
+"""One round of so many runs on Spark."""
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
 _PATIENCE_MS = 10
 _DIGITS = 9
+STREAMING = "spark"
+"""The kind of rounds of Structured Streaming."""
+STREAMING_FAULTS_A_ROUND = 4
+FILES, ROWS_A_FILE = 10, 200
+"""The input of a round of Structured Streaming."""
 _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
@@ -56,14 +62,35 @@ class UnknownRoundError(ValueError):
     """A round is named by its kind and number: `round-12`, `driver-0`, `frozen-3`; see FAULTS_A_ROUND."""
 
 
+Fault = TypeVar("Fault", FaultPlan, StreamingFault)
+
+
 @dataclass(frozen=True)
-class Round:
-    """One run of the job: its faults, and how it checkpoints."""
+class PlannedRound(Generic[Fault]):
+    """A round of any implementation."""
 
     name: str
+    """Its kind and number: the round is run again by its name."""
     mode: str
-    faults: tuple[FaultPlan, ...]
+    """The mode of the gates; of Structured Streaming, how the sink writes."""
+    faults: tuple[Fault, ...]
     rows: int
+    """Of the input."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class StreamingRound(PlannedRound[StreamingFault]):
+    """One run of Structured Streaming's query; the mode is `idempotent` or `appending`."""
+
+
+@dataclass(frozen=True)
+class Round(PlannedRound[FaultPlan]):
+    """One run of the job: its faults, and its configuration of checkpoints."""
+
     rows_per_second: float
     interval_ms: int
     retained: int
@@ -71,9 +98,9 @@ class Round:
     sink: str = PARQUET
     """One of SINK_KINDS; rounds with a killed server write into PostgreSQL anyway."""
     driver_first: bool = True
-    """Of frozen processes: whether the driver goes on before its children."""
+    """Whether a frozen driver continues before its children."""
     on_spark: bool = True
-    """Else the subtasks are processes of this host, see `processes`."""
+    """Otherwise the subtasks are processes of this host, see `processes`."""
 
     @property
     def kind(self) -> str:
@@ -82,11 +109,11 @@ class Round:
 
     @property
     def damages(self) -> bool:
-        """Whether the newest checkpoint may be damaged, so that output may have to be taken back."""
+        """Whether a fault may damage the newest checkpoint, so that output has to be taken back."""
         return any(one.action in DAMAGE for one in self.faults)
 
     def checkpoints(self) -> CheckpointConfig:
-        """How the job checkpoints; with a file for each task where a full disk is to keep one from it."""
+        """The job's configuration; each task writes a file if a full disk is to prevent that."""
         fills_a_disk = any(one.action == FULL_DISK for one in self.faults)
         overtaking = self.mode in ("unaligned", "alternating")
         return CheckpointConfig(
@@ -100,14 +127,10 @@ class Round:
             data_inline_threshold_bytes=0 if fills_a_disk else INLINE_BYTES,
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return asdict(self)
-
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "Round":
-        """The round back."""
-        return cls(**{**told, "faults": tuple(FaultPlan(**one) for one in told["faults"])})
+    def from_json(cls, planned: Mapping[str, Any]) -> "Round":
+        """The round of a JSON object."""
+        return cls(**{**planned, "faults": tuple(FaultPlan(**one) for one in planned["faults"])})
 
 
 def is_number(text: str) -> bool:
@@ -140,8 +163,22 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     )
 
 
+def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> StreamingRound:
+    """Round `number` of the campaign of `seed` against Structured Streaming."""
+    draw = random.Random(f"{seed} spark {number}")
+    pairs = [*PAIRS]
+    draw.shuffle(pairs)
+    faults = []
+    for point, action in pairs[:STREAMING_FAULTS_A_ROUND]:
+        # not in the first file, so that there is a checkpoint to restore
+        record = draw.randrange(ROWS_A_FILE, FILES * ROWS_A_FILE)
+        batch = draw.randrange(1, FILES)
+        faults.append(StreamingFault(point, record if point == STATE else batch, action))
+    return StreamingRound(f"{STREAMING}-{number}", sink, tuple(faults), FILES * ROWS_A_FILE)
+
+
 def pairs_in_process() -> list[tuple[str, str]]:
-    """Every point with everything that can happen there while driver and executors live."""
+    """Every pair of a point and an action after which driver and executors still live."""
     return [
         (point, action)
         for point in POINTS
@@ -164,7 +201,7 @@ def _card(seed: int, place: int) -> tuple[str, str]:
 
 def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
     kill = _KILLS[kind]
-    # not at a restore: none of them may come, if nothing else has struck before
+    # not at a restore, which may never occur before the kill
     early = [] if kind == SERVER else [one for one in POINTS if one.startswith("rest")]
     where = [one for one in POINTS if kill in actions_at(one) and one not in early]
     kills = [(point, kill) for point in draw.sample(where, KILLS_A_ROUND)]
@@ -173,7 +210,7 @@ def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
 
 
 def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
-    """Three of four: the driver with all its children; else a sink alone, whose driver is killed."""
+    """Three of four: the driver with all its children; otherwise a sink alone, whose driver is killed."""
     whole = draw.random() < 0.75
     where = [one for one in POINTS if not one.startswith("rest")] if whole else list(SINK_POINTS)
     placed = _placed(draw, draw.choice(where), FREEZE if whole else HANG)
@@ -193,7 +230,7 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
 
 
 def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
-    """The task that is struck, and at which passage."""
+    """The fault, with its task and the number of the passage."""
     if point in (COMPLETION_DUE, COMPLETION_STORED):
         task = draw.choice((None, *_ids("count"), *_ids("numbers")))
         return FaultPlan(point, task, draw.randint(1, 5), action)

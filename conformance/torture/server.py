@@ -1,4 +1,4 @@
-"""The PostgreSQL server of a campaign: killed by its faults, started again by us, looked into at the end."""
+"""The PostgreSQL server of a campaign, which faults kill and which is then started again."""
 
 import threading
 from types import TracebackType
@@ -19,9 +19,9 @@ _LOOK_SECONDS, _PATIENCE_SECONDS = 0.05, 60.0
 
 
 class KeptServer:
-    """A server that is started again whenever it is found dead, until the context ends.
+    """A server that is started again whenever it has died, until the context ends.
 
-    `server`: one that somebody else stops; None: one of its own.
+    `server`: one that the caller stops; None: one of its own.
     """
 
     def __init__(self, server: PostgresServer | None = None) -> None:
@@ -42,13 +42,13 @@ class KeptServer:
             return [Row(*row) for row in found.fetchall()]
 
     def left(self) -> list[str]:
-        """Transactions that are prepared and that nobody will commit: no job runs."""
+        """Transactions that are still prepared although no job runs."""
         with self._session() as session:
             found = session.execute("SELECT gid FROM pg_prepared_xacts").fetchall()
             return [f"{gid}: still prepared" for (gid,) in found]
 
     def _session(self) -> "Connection[Any]":
-        """A session, as soon as there is a server: the last thing that a job met may have been its death."""
+        """A session as soon as the server runs: it may have died at the end of a job."""
         return patiently(lambda: connect(self._server.conninfo), _PATIENCE_SECONDS)
 
     def _keep(self) -> None:

@@ -1,9 +1,9 @@
 """Structured Streaming's own stateful aggregation over the numbers, as an implementation under test.
 
-Files of numbers, a count and a sum by key in Spark's state store, an update for each number, and a sink that
-writes one file for each micro-batch: an `idempotent` sink writes a batch again under its old name, an
-`appending` one under a new one. It runs as a process that can be killed, `python -m
-conformance.torture.streaming_query SPEC`; a query that fails is started again from Spark's checkpoint.
+The query reads files of numbers, keeps a count and a sum by key in Spark's state store, and writes an update
+for each number, one file for each micro-batch. An `idempotent` sink writes a repeated batch under its old
+name, an `appending` one under a new name. The query runs as a process that can be killed (`python -m
+conformance.torture.streaming_query SPEC`); after an error it is started again from Spark's checkpoint.
 """
 
 import os
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from impl.faults import ERROR, KILL_DRIVER, KILL_EXECUTOR, SIGKILL
 from impl.jobs.numbers import KEYS
 from impl.spark.errors import InjectedFaultError
-from impl.spark.faults.worker import executor_above
+from impl.spark.faults.injector import executor_above
 from impl.spark.session import spark_session
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class StreamingFault:
         return asdict(self)
 
     def due(self, folder: str) -> bool:
-        """Whether it may strike now: once, whoever asks. A file tells that it has."""
+        """Whether to inject it now: true for one caller only, which a file records."""
         try:
             os.close(os.open(self.mark(folder), os.O_CREAT | os.O_EXCL, 0o644))
         except FileExistsError:
@@ -66,11 +66,11 @@ class StreamingFault:
         return True
 
     def mark(self, folder: str) -> Path:
-        """The file that tells that it has struck."""
+        """The file that exists once the fault is injected."""
         return Path(folder) / f"struck-{self.point}-{self.number}-{self.action}"
 
-    def strike(self, driver: int) -> None:
-        """Do it to this process, its executor or its driver."""
+    def inject(self, driver: int) -> None:
+        """Inject it into this process, its executor or its driver. Raises InjectedFaultError."""
         if self.action == SIGKILL:
             os.kill(os.getpid(), signal.SIGKILL)
         elif self.action == KILL_EXECUTOR:
@@ -102,7 +102,7 @@ class Updates:
         for number in sorted(number for frame in frames for number in frame["number"].tolist()):
             fault = self._faults.get(number)
             if fault is not None and fault.due(self._folder):
-                fault.strike(self._driver)
+                fault.inject(self._driver)
             count, total = count + 1, total + number
             rows.append((key[0], number, count, total))
         state.update((count, total))
@@ -110,13 +110,13 @@ class Updates:
 
 
 def sink(folder: Path, kind: str, faults: list[StreamingFault]) -> Callable[["DataFrame", int], None]:
-    """What writes a micro-batch: one file, which appears whole."""
+    """The writer of micro-batches: one file for each, which appears whole."""
     by_batch = {(one.point, one.number): one for one in faults}
 
     def pass_point(point: str, batch: int) -> None:
         fault = by_batch.get((point, batch))
         if fault is not None and fault.due(str(folder)):
-            fault.strike(os.getpid())
+            fault.inject(os.getpid())
 
     def write(frame: "DataFrame", batch: int) -> None:
         table: pa.Table = frame.toArrow()
@@ -131,7 +131,7 @@ def sink(folder: Path, kind: str, faults: list[StreamingFault]) -> Callable[["Da
 
 
 def run_query(spark: "SparkSession", spec: dict[str, Any]) -> int:
-    """Run the query until all input is processed; answers how often it was started."""
+    """Run the query until all input is processed. Returns how often it was started."""
     from pyspark.errors import StreamingQueryException
     from pyspark.sql.streaming.state import GroupStateTimeout
 
@@ -177,7 +177,7 @@ def state_of(spark: "SparkSession", folder: Path) -> list[list[int]]:
 
 
 def main(path: str) -> None:
-    """Run a specification and write its result beside it."""
+    """Run a specification, and write its result into a file beside it."""
     file = Path(path)
     spec = orjson.loads(file.read_bytes())
     folder = Path(spec["folder"])

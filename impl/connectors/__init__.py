@@ -1,12 +1,14 @@
-"""The ends of a job: sources that can be replayed from an offset, and sinks that commit in two phases.
+"""Sources that can be read again from an offset, and sinks that commit in two phases.
 
-`file_source` is what sources over one file share: `csv_source`, `parquet_source`, `json_source` (JSON
-lines); `parquet_folder` reads many of them, `rate_source` makes its rows. `two_phase` commits for every
-sink, and says what the system behind one has to promise: `parquet_sink` writes files that become visible by
-the manifests of `manifests`, and `frontier` tells how far they are whole; `sqlite_sink` writes the rows of
-an embedded database, `postgres_sink` prepares transactions in a server with which `postgres` speaks;
-`staging` is what the first two keep until then, `values` what a database cannot hold. `errors` is what can go
-wrong.
+sources           CSV, Parquet, JSON lines, folders of Parquet files, generated rows
+two_phase         the two-phase commit of every sink, and the contract of an external system
+parquet_sink      files that become visible by `manifests`; `frontier`: up to where they are whole
+sqlite_sink       a table of an embedded database
+postgres_sink     prepared transactions of a server; `postgres`: its connections
+staging           the pre-committed files of the first two sinks
+claims            which attempt may commit; `claim_table`: the claims of a database
+values            what a database cannot hold; `postgres_columns`: the columns of an older table
+errors            the errors
 """
 
 from impl.connectors.errors import (

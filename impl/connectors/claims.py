@@ -1,11 +1,12 @@
-"""Who may commit into an output: one attempt of one run, and nobody older.
+"""Claims: which attempt of which run may commit into an output.
 
-Before an attempt starts its sinks, its driver claims the output. The output keeps the claim where its commits
-are decided: a row in the database, or a file that readers of Parquet output look into. Whoever is older finds
-that it was superseded, however long it was paused, and what it still publishes is not part of the output.
+Before an attempt starts its sinks, its driver claims the output. The output stores the claim where commits
+are decided: as a row in the database, or as a file that readers of Parquet output read. An older attempt
+finds that it was superseded, however long it was paused, and what it still publishes is not part of the
+output.
 
-A run from the beginning does not get an output into which another run has committed; a run that begins from
-a savepoint gets that of the savepoint's run, cut behind the savepoint.
+A run from the beginning cannot claim an output into which another run has committed. A run from a savepoint
+takes over the output of the savepoint's run, without what was committed after the savepoint.
 """
 
 import json
@@ -18,14 +19,14 @@ from impl.state.errors import SupersededError
 
 
 class OutputClaimedError(ConnectorError):
-    """Another run has committed into this output, or writes there."""
+    """Another run has committed into this output, or has claimed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A run from whose savepoint another one has begun: its output counts up to that savepoint.
+    """A run from whose savepoint another run has begun; its output counts up to that savepoint.
 
-    `starts`: of its attempts, by number, as in `Claim`.
+    `starts`: as in `Claim`.
     """
 
     lineage: str
@@ -35,21 +36,25 @@ class Ancestor:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The attempt that an output belongs to. `starts`: from which checkpoint each attempt of it started."""
+    """The attempt that owns an output.
+
+    `starts`: from each attempt of the run to the checkpoint from which it started; None: the beginning.
+    """
 
     job: str
     lineage: str
     attempt: int
     starts: Mapping[int, int | None] = field(default_factory=dict)
     ancestors: tuple[Ancestor, ...] = ()
-    """The runs from whose savepoints this one has begun, the nearest first."""
+    """The runs from whose savepoints this run descends, nearest first."""
     replaced: tuple[str, ...] = ()
-    """Runs whose output is taken back as a whole."""
+    """The lineages whose output is retracted as a whole."""
 
     def after(self, last: "Claim | None", where: str, *, used: bool) -> "Claim":
-        """What is claimed behind the `last` claim; `used`: whether that run has committed anything.
+        """The claim that replaces the `last` one. `used`: whether the last run has committed anything.
 
-        Raises `SupersededError` for a newer attempt of this run, `OutputClaimedError` for another run.
+        Raises SupersededError if a newer attempt of this run has claimed, OutputClaimedError if another run
+        has.
         """
         if last is None:
             return self
@@ -82,7 +87,7 @@ class Claim:
         return replace(self, replaced=(*last.replaced, last.lineage))
 
     def require(self, lineage: str, attempt: int, where: str) -> None:
-        """Raise `SupersededError` unless this attempt may commit: no newer one has claimed."""
+        """Raise SupersededError if a newer attempt or another run has claimed the output."""
         if lineage != self.lineage:
             raise SupersededError(
                 f"committing into {where}: expected it to belong to the run with lineage {lineage}, but "
@@ -93,7 +98,7 @@ class Claim:
             raise SupersededError.of(f"committing into {where}", attempt, self.attempt, where)
 
     def counts(self, lineage: str, attempt: int, checkpoint: int) -> bool:
-        """Whether what an attempt has pre-committed for a checkpoint is part of the output (ONCE-06)."""
+        """Whether the commit of an attempt for a checkpoint is part of the output (ONCE-06)."""
         if lineage == self.lineage:
             return not _overtaken(self.starts, attempt, checkpoint)
         for one in self.ancestors:
@@ -102,7 +107,7 @@ class Claim:
         return False
 
     def encode(self) -> str:
-        """As JSON."""
+        """The claim as JSON."""
         ancestors = [[one.lineage, one.checkpoint, _pairs(one.starts)] for one in self.ancestors]
         body = {"job": self.job, "lineage": self.lineage, "attempt": self.attempt}
         more = {"starts": _pairs(self.starts), "ancestors": ancestors, "replaced": list(self.replaced)}
@@ -110,7 +115,7 @@ class Claim:
 
     @classmethod
     def decode(cls, text: str | bytes, where: str) -> Self:
-        """The claim back; `ConnectorError` if it is none."""
+        """The claim of its JSON. Raises ConnectorError if it is malformed."""
         try:
             body: dict[str, Any] = json.loads(text)
             ancestors = tuple(Ancestor(name, at, dict(starts)) for name, at, starts in body["ancestors"])
@@ -123,7 +128,7 @@ class Claim:
 
 
 def _overtaken(starts: Mapping[int, int | None], attempt: int, checkpoint: int) -> bool:
-    """A newer attempt started before that checkpoint, and went on."""
+    """Whether a newer attempt has started before that checkpoint."""
     return any(newer > attempt and (start is None or start < checkpoint) for newer, start in starts.items())
 
 

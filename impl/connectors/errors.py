@@ -1,4 +1,4 @@
-"""What can go wrong at the ends of a job. Every message names the file and says what to do."""
+"""The errors of sources and sinks. Every message names the file or table and states what to do."""
 
 
 class ConnectorError(Exception):
@@ -10,11 +10,11 @@ class SourceError(ConnectorError):
 
 
 class SourceChangedError(ConnectorError):
-    """The source is not the one the checkpoint was taken of, so its offsets mean other rows (ONCE-01)."""
+    """The source is not the one of the checkpoint, so its offsets mean other rows (ONCE-01)."""
 
 
 class ValueRefusedError(ConnectorError):
-    """A sink cannot hold a value; nothing of it is pre-committed. Names column and value, and what to do."""
+    """A sink cannot hold a value, and has not pre-committed it. The message names column and value."""
 
 
 class SinkConflictError(ConnectorError):
@@ -22,20 +22,20 @@ class SinkConflictError(ConnectorError):
 
 
 class OutputCorruptError(ConnectorError):
-    """Committed output, or its manifest, is not as it was written."""
+    """Committed output, or its manifest, was altered or removed."""
 
 
 class ServerLostError(ConnectorError):
-    """The database server is gone, or is busy with the same transaction; what it last did is not known."""
+    """The database server does not answer, or is busy with the transaction; its last action is unknown."""
 
 
 class DatabaseLockedError(ConnectorError):
-    """Another process holds the write lock of an SQLite database, and does not give it back."""
+    """Another process holds the write lock of an SQLite database for too long."""
 
 
 class PreparedTransactionsDisabledError(ConnectorError):
-    """The PostgreSQL server has `max_prepared_transactions` 0, so nothing can be pre-committed."""
+    """The PostgreSQL server has `max_prepared_transactions` 0, so it cannot pre-commit."""
 
 
 class TransactionLostError(ConnectorError):
-    """A pre-committed transaction is neither there nor committed: somebody rolled it back (SINK-08)."""
+    """A pre-committed transaction neither exists nor is committed; it was rolled back (SINK-08)."""

@@ -3,12 +3,12 @@
     data/2-<lineage>-sink-0-7.parquet             written by attempt 2 of subtask sink-0 in transaction 7
     data/.2-<lineage>-sink-0-8.parquet.staging    a transaction that is still open
     manifests/<lineage>-2-sink-0-12.json          what sink-0, in attempt 2, committed for checkpoint 12
-    claims/5.json                                 the newest claim: see `claims`
+    claims/5.json                                 the newest claim (`claims`)
 
-A manifest is published by a link, whole or not at all, and never changed. Readers look at manifests only,
-so whatever a dead attempt leaves in `data` is invisible (ONCE-05, ONCE-06), and `sweep` removes it. What a
-dead attempt publishes too late is left out by the newest claim, which tells from where each attempt started.
-Names of output that was committed without a claim have neither lineage nor attempt.
+A manifest is published by a link, as a whole, and is never changed. Readers read manifests only, so the files
+that a dead attempt leaves in `data` are invisible (ONCE-05, ONCE-06); `sweep` removes them. The newest claim
+records from where each attempt started, and so excludes what a dead attempt publishes too late. Output that
+was committed without a claim has neither lineage nor attempt in its names.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _DATA: Final = re.compile(r"\.?(\d+)-(?:([0-9a-f]{16})-)?[A-Za-z0-9_-]+-\d+\.par
 _TEMPORARY: Final = re.compile(
     r"\.(?:(?:[A-Za-z0-9_-]+-)?\d+\.json\.)?(\d+)-[A-Za-z0-9_.-]+?(?:\.json)?\.tmp"
 )
-"""Of a manifest or of a subtask's progress: what is left where a process was killed as it wrote."""
+"""A temporary file that a killed process has left of a manifest, a progress or a claim."""
 _TEMPORARIES: Final = ("manifests", "progress", "claims")
 _MANIFEST: Final = re.compile(r"([A-Za-z0-9_-]+)-(\d+)\.json")
 
@@ -51,7 +51,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What one subtask committed for one checkpoint; `files` is empty if it had no rows."""
+    """The files that one subtask has committed for one checkpoint; none if it had no rows."""
 
     subtask: str
     checkpoint: int
@@ -93,7 +93,7 @@ class Manifest:
 
     @classmethod
     def decode(cls, data: bytes, file: str) -> "Manifest":
-        """The manifest back; `OutputCorruptError` if it is not as it was written."""
+        """The manifest of its JSON. Raises OutputCorruptError if it was altered."""
         try:
             body = json.loads(data)
             written = body.pop("checksum")
@@ -112,9 +112,10 @@ class Manifest:
 
 
 def publish(directory: Path, manifest: Manifest, attempt: int) -> None:
-    """Make a manifest's files visible, atomically. Publishing the same again is harmless (SINK-06).
+    """Make the files of a manifest visible, atomically; a repeated call has no effect (SINK-06).
 
-    `attempt`: the one that publishes, which may not be the one that wrote.
+    `attempt`: the one that publishes; another one may have written the files. Raises OutputCorruptError if a
+    file is missing, SinkConflictError if another manifest has the name.
     """
     path = directory / "manifests" / manifest.file
     for one in manifest.files:
@@ -131,13 +132,12 @@ def publish(directory: Path, manifest: Manifest, attempt: int) -> None:
 
 
 def list_committed(directory: Path | str) -> tuple[Manifest, ...]:
-    """Everything committed, in the order of checkpoints, then subtasks.
+    """All manifests of the committed output, by checkpoint and then by subtask.
 
-    A manifest that is taken back meanwhile (see `retract`) is not among them, nor is one that a dead attempt
-    has published too late.
+    Retracted manifests, and those that a dead attempt has published too late, are left out.
     """
     found = _published(Path(directory))
-    claim = newest_claim(Path(directory))  # read last: nothing is listed that an older claim would let in
+    claim = newest_claim(Path(directory))  # read last, so that no older claim decides
     return tuple(one for one in found if _counts(claim, one))
 
 
@@ -146,7 +146,7 @@ def _counts(claim: Claim | None, one: Manifest) -> bool:
 
 
 def newest_claim(directory: Path) -> Claim | None:
-    """Whose output it is; None if nobody has claimed it."""
+    """The newest claim of the output; None without one."""
     number = _newest(directory)
     if not number:
         return None
@@ -159,7 +159,7 @@ def _newest(directory: Path) -> int:
 
 
 def claim_output(directory: Path, claim: Claim) -> Claim:
-    """Claim the output, behind the newest claim; answers what is claimed. Raises as `Claim.after`."""
+    """Claim the output after the newest claim; returns the new one. Raises as `Claim.after`."""
     make_directory(directory / "claims")
     while True:
         number = _newest(directory)
@@ -172,7 +172,7 @@ def claim_output(directory: Path, claim: Claim) -> Claim:
 
 
 def _published(directory: Path) -> tuple[Manifest, ...]:
-    """Every manifest that stands there, in order."""
+    """Every manifest of the folder, in order."""
     manifests = directory / "manifests"
     try:
         names = sorted(path.name for path in manifests.iterdir())
@@ -197,7 +197,7 @@ def read_committed(
 ) -> pa.Table:
     """The committed rows of checkpoints above `after`, every file verified; no columns if there are none.
 
-    `only`: those of these manifests.
+    `only`: the manifests to read; None: all.
     """
     tables = [
         pq.read_table(pa.BufferReader(read_verified(Path(directory), one)))
@@ -209,11 +209,10 @@ def read_committed(
 
 
 def retract(directory: Path, restored: int | None) -> tuple[str, ...]:
-    """Take back what was committed beyond the checkpoint that the job restores; answers the manifests.
+    """Retract what was committed beyond the checkpoint that the job restores; returns the manifests.
 
-    Needed only when a damaged checkpoint made the job fall back behind one whose output was committed:
-    that output will be written again. The manifests are moved to `retracted`, for a person to see; with a
-    claim that is all they are moved for: what a newer attempt has written is not touched.
+    The manifests are moved to `retracted`, where a person can see them. With a claim, readers leave them out
+    in any case, and manifests of the newest attempt are not moved.
     """
     claim = newest_claim(directory)
     beyond = [
@@ -238,11 +237,10 @@ def retract(directory: Path, restored: int | None) -> tuple[str, ...]:
 def sweep(
     directory: Path | str, attempt: int, keep: Collection[str] = (), lineage: str | None = None
 ) -> tuple[str, ...]:
-    """Remove files of attempts before `attempt` that nobody needs; answers them.
+    """Remove temporary files, and data files that no manifest lists, of attempts before `attempt`.
 
-    Of manifests and progress those are temporary names. Of the data files needed are those that a manifest
-    lists, and those in `keep`: the files of the pending transactions of the restored snapshot, which a
-    commit may still be about to publish. `lineage`: data files of another run stay; None: of every run.
+    `keep`: data files of the restored snapshot, which will be committed. `lineage`: data files of other runs
+    stay; None: those of every run are removed. Returns the removed files.
     """
     root = Path(directory)
     needed = {one.file for manifest in list_committed(root) for one in manifest.files} | set(keep)
@@ -268,7 +266,7 @@ def describe_file(directory: Path, file: str, rows: int) -> DataFile:
 
 
 def read_verified(directory: Path, one: DataFile) -> bytes:
-    """The content of a data file; `OutputCorruptError` if it is not as it was written."""
+    """The content of a data file. Raises OutputCorruptError if it was altered."""
     path = directory / one.file
     data = read_file(path)
     if _digest(data) != one.checksum:

@@ -1,7 +1,7 @@
 """A transactional sink that writes Parquet files: two-phase commit on a file system.
 
-A transaction is one file under a staging name. Pre-commit closes and syncs it and gives it its name; commit
-publishes a manifest that lists it, and only then can anybody see it; abort removes it.
+A transaction is one staging file. A pre-commit closes, syncs and renames it. A commit publishes a manifest
+that lists it, and from then on readers see it. An abort removes it.
 """
 
 from collections.abc import Collection
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError
-from impl.connectors.frontier import record_schema, tell
+from impl.connectors.frontier import record_progress, record_schema
 from impl.connectors.manifests import (
     Manifest,
     claim_output,
@@ -28,8 +28,8 @@ from impl.connectors.two_phase import SinkPlace
 from impl.state.durable import make_directory
 
 
-class ParquetFiles:
-    """The participant of one subtask. Its receipt of a pre-commit is the manifest that a commit publishes."""
+class ParquetFiles(StagedFiles):
+    """The participant of one subtask. The receipt of a pre-commit is the manifest that a commit publishes."""
 
     def __init__(
         self,
@@ -40,33 +40,28 @@ class ParquetFiles:
         parallelism: int = 1,
         lineage: str = "",
     ) -> None:
-        self._directory = Path(directory)
         self._subtask = subtask
         self._attempt = attempt
         self._parallelism = parallelism
         self._lineage = lineage
         of = f"{lineage}-" if lineage else ""
-        self._staged = StagedFiles(self._directory, f"{attempt}-{of}{subtask}")
+        super().__init__(Path(directory), f"{attempt}-{of}{subtask}")
         make_directory(self._directory / "manifests")
 
-    def write(self, transaction: int, rows: pa.RecordBatch) -> None:
-        """Rows for the open transaction."""
-        self._staged.write(transaction, rows)
-
     def pre_commit(self, transaction: int, checkpoint: int) -> Manifest:
-        """Close, sync and name the file; a transaction without rows has none."""
-        file = self._staged.pre_commit(transaction)
+        """Close, sync and rename the file; a transaction without rows has none."""
+        file = self.stage(transaction)
         files = () if file is None else (file,)
         return Manifest(self._subtask, checkpoint, transaction, files, self._lineage, self._attempt)
 
     def commit(self, receipt: Manifest) -> None:
-        """Publish the manifest, also one that another subtask has left behind.
+        """Publish the manifest, also that of another subtask.
 
-        Raises `SupersededError` if the output belongs to a newer attempt or to another run.
+        Raises SupersededError if a newer attempt or another run has claimed the output.
         """
         self._require_claimed()
         publish(self._directory, receipt, self._attempt)
-        self._require_claimed()  # paused in between, perhaps: then the manifest is in no reader's list
+        self._require_claimed()  # claimed in between: then every reader leaves the manifest out
 
     def _require_claimed(self) -> None:
         claim = newest_claim(self._directory)
@@ -74,25 +69,14 @@ class ParquetFiles:
             claim.require(self._lineage, self._attempt, str(self._directory))
 
     def committed(self, checkpoint: int) -> None:
-        """Readers are told how far this subtask is."""
-        tell(self._directory, self._attempt, self._subtask, self._parallelism, checkpoint, self._lineage)
-
-    def remnant(self, transaction: int) -> str:
-        """The staging file."""
-        return self._staged.remnant(transaction)
-
-    def abort(self, remnant: str) -> None:
-        """Remove the staging file."""
-        self._staged.abort(remnant)
-
-    def close(self) -> None:
-        """Give up what is open."""
-        self._staged.close()
+        """Record for readers that this subtask has committed everything up to `checkpoint`."""
+        place = SinkPlace("", self._lineage, self._subtask, self._attempt, self._parallelism)
+        record_progress(self._directory, place, checkpoint)
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetOutput:
-    """Parquet files as the sink of a job. `schema`: of the rows, column by column."""
+    """A folder of Parquet files as the sink of a job. `schema`: of the rows."""
 
     directory: Path
     schema: pa.Schema
@@ -113,7 +97,10 @@ class ParquetOutput:
         )
 
     def prepare(self) -> None:
-        """Make the folders, and write down the schema; raises ConnectorError for a type Parquet has not."""
+        """Create the folders and record the schema.
+
+        Raises ConnectorError for a type without a Parquet type.
+        """
         for field in self.schema:
             _require_type(field)
         for folder in ("data", "manifests"):
@@ -121,28 +108,28 @@ class ParquetOutput:
         record_schema(self.directory, self.schema)
 
     def holds_output(self, job: str) -> bool:
-        """Whether something has been committed there, by any run of any job."""
+        """Whether any run of any job has committed there."""
         return (self.directory / "manifests").is_dir() and bool(list_committed(self.directory))
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the directory for an attempt; answers the runs whose output is to be taken back."""
+        """Claim the directory for an attempt; returns the lineages whose output is retracted as a whole."""
         return claim_output(self.directory, claim).replaced
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-        """Remove the data files that ended attempts of a run have left, and those that tell no run."""
+        """Remove the data files of ended attempts of a lineage, and those without a lineage; returns them."""
         return sweep(self.directory, attempt, keep, lineage)
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
-        """Those files that are not there; committed ones stay where they are."""
+        """Those of the files that do not exist; committed files keep their names."""
         return tuple(one for one in names if not (self.directory / one).is_file())
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Take back the manifests beyond a checkpoint, and those that the newest claim leaves out."""
+        """Retract the manifests beyond a checkpoint, and those that the newest claim excludes."""
         return retract(self.directory, checkpoint)
 
 
 def _require_type(field: pa.Field) -> None:
-    """Raise `ConnectorError` unless Parquet has a column for the type."""
+    """Raise ConnectorError unless Parquet has a type for the column."""
     try:
         pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field]), use_dictionary=False).close()
     except (pa.ArrowException, ValueError) as cause:

@@ -1,11 +1,11 @@
-"""Speaking with a PostgreSQL server: connections, the names of prepared transactions, and what was committed.
+"""A PostgreSQL server: connections, the global ids of prepared transactions, and the table of commits.
 
     barrierspec:3f9c2a7e51b04d68:sink-0:2:1000001     lineage, subtask, attempt, transaction
 
-A prepared transaction is named by such a global id, which nobody else uses. The table
-`barrierspec_commits` gets a row with it inside the very transaction that it names. So after a
-`COMMIT PREPARED` that finds nothing, the row tells whether the transaction was committed before (then all is
-well) or has been rolled back by somebody (then rows are lost, and that is said).
+A prepared transaction has such a global id, which is used once. Within the transaction the table
+`barrierspec_commits` gets a row with this id. If a `COMMIT PREPARED` finds no transaction, the row shows
+whether it was committed before. If there is no row either, it was rolled back, which is an error because rows
+are lost.
 """
 
 import re
@@ -34,16 +34,13 @@ COMMITS: Final = """
         gid text PRIMARY KEY, job text NOT NULL, lineage text NOT NULL, target text NOT NULL,
         subtask text NOT NULL, checkpoint bigint NOT NULL, rows bigint NOT NULL,
         prepared_at timestamptz NOT NULL DEFAULT now())"""
-CLAIMS: Final = """
-    CREATE TABLE IF NOT EXISTS barrierspec_claims (
-        job text NOT NULL, target text NOT NULL, claim text NOT NULL, PRIMARY KEY (job, target))"""
 
 
 Answer = TypeVar("Answer")
 
 
 class GlobalId(NamedTuple):
-    """What the name of a prepared transaction tells."""
+    """The parts of the global id of a prepared transaction."""
 
     lineage: str
     subtask: str
@@ -55,7 +52,7 @@ class GlobalId(NamedTuple):
 
     @classmethod
     def parse(cls, name: str) -> "GlobalId | None":
-        """The parts; None for a name that is not ours."""
+        """The parts of a name; None for a name of another program."""
         match = _GID.fullmatch(name)
         if match is None:
             return None
@@ -64,8 +61,11 @@ class GlobalId(NamedTuple):
 
 
 @contextmanager
-def speaking(doing: str) -> Iterator[None]:
-    """Turn the driver's errors into ours: `ServerLostError` where the server is gone."""
+def server_errors(doing: str) -> Iterator[None]:
+    """Raise ServerLostError if the server is lost, ConnectorError for its other errors.
+
+    `doing`: the action.
+    """
     import psycopg
 
     try:
@@ -73,19 +73,19 @@ def speaking(doing: str) -> Iterator[None]:
     except psycopg.OperationalError as cause:
         raise ServerLostError(
             f"{doing}: expected an answer of the PostgreSQL server, came {_first_line(cause)}; "
-            "see that it runs and can be reached, and let the job restart"
+            "check that it runs and can be reached, and let the job restart"
         ) from cause
     except psycopg.Error as cause:
         if cause.sqlstate == "55000" and "prepared transactions are disabled" in str(cause):
             raise disabled() from cause
         raise ConnectorError(
-            f"{doing}: the PostgreSQL server refused ({cause.sqlstate}): {_first_line(cause)}; see to the "
+            f"{doing}: the PostgreSQL server refused ({cause.sqlstate}): {_first_line(cause)}; check the "
             "table and the rights of the job's user"
         ) from cause
 
 
 def connect(conninfo: str) -> "Connection[Any]":
-    """A connection on which every statement is its own transaction, but for those after a BEGIN."""
+    """A connection in autocommit mode. Raises ConnectorError for a wrong `conninfo` or a missing psycopg."""
     try:
         import psycopg
     except ImportError as missing:
@@ -93,25 +93,28 @@ def connect(conninfo: str) -> "Connection[Any]":
             f"a PostgreSQL sink takes psycopg, which does not load ({missing}): pip install 'psycopg[binary]'"
         ) from missing
     try:
-        told = psycopg.conninfo.conninfo_to_dict(conninfo)
+        parts = psycopg.conninfo.conninfo_to_dict(conninfo)
     except psycopg.Error:
-        # libpq repeats what it was given, which may hold a password
+        # the message of libpq repeats conninfo, which may contain a password
         raise ConnectorError(
-            "conninfo: expected what libpq reads, 'host=... dbname=...' or 'postgresql://user@host/name', "
-            "something else came; correct it (it is not shown, since it may hold a password)"
+            "conninfo: expected 'host=... dbname=...' or 'postgresql://user@host/name', came something that "
+            "libpq cannot read; correct it (it is not shown, since it may contain a password)"
         ) from None
     try:
-        with speaking("connecting"):
+        with server_errors("connecting"):
             return psycopg.connect(conninfo, autocommit=True, application_name=_PREFIX)
     except ConnectorError as failed:
-        password = str(told.get("password") or "")
+        password = str(parts.get("password") or "")
         if not password or password not in str(failed):
             raise
         raise type(failed)(str(failed).replace(password, "***")) from None
 
 
 def patiently(act: Callable[[], Answer], seconds: float) -> Answer:
-    """Do `act`, again while the server is lost, for about `seconds`; then its error is raised."""
+    """Call `act`, and repeat it while it raises ServerLostError, for about `seconds`.
+
+    Then raise the error.
+    """
     pause, waited = _FIRST_PAUSE, 0.0
     while True:
         try:
@@ -125,15 +128,15 @@ def patiently(act: Callable[[], Answer], seconds: float) -> Answer:
 
 
 def pid_file(conninfo: str) -> Path:
-    """Where a server that runs on this host tells its process; for those who kill it on purpose."""
-    with closing(connect(conninfo)) as session, speaking("asking for its folder"):
+    """The file in which a server on this host writes its process id; fault campaigns kill that process."""
+    with closing(connect(conninfo)) as session, server_errors("reading its folder"):
         row = session.execute("SHOW data_directory").fetchone()
     assert row is not None
     return Path(str(row[0])) / "postmaster.pid"
 
 
 def disabled() -> PreparedTransactionsDisabledError:
-    """What to say of a server that prepares nothing."""
+    """The error for a server without prepared transactions."""
     return PreparedTransactionsDisabledError(
         "expected a PostgreSQL server with prepared transactions, came max_prepared_transactions = 0; set it "
         "to at least 4 for each sink subtask (ALTER SYSTEM SET max_prepared_transactions = 64) and restart "
@@ -142,23 +145,23 @@ def disabled() -> PreparedTransactionsDisabledError:
 
 
 def require_prepared_transactions(session: "Connection[Any]") -> None:
-    """Raise `PreparedTransactionsDisabledError` if the server prepares nothing."""
-    with speaking("asking for max_prepared_transactions"):
+    """Raise PreparedTransactionsDisabledError if the server has no prepared transactions."""
+    with server_errors("reading max_prepared_transactions"):
         answer = session.execute("SHOW max_prepared_transactions").fetchone()
     if answer is None or int(answer[0]) == 0:
         raise disabled()
 
 
 def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
-    """Commit a prepared transaction; False if it was committed before.
+    """Commit a prepared transaction; returns False if it was committed before.
 
-    Raises `TransactionLostError` if it is neither prepared nor committed, `ServerLostError` if the server
-    goes meanwhile or another session is just at it: then nothing is known, and this may be called again.
+    Raises TransactionLostError if it is neither prepared nor committed. Raises ServerLostError if the server
+    is lost or another session uses the transaction; the call may then be repeated.
     """
     import psycopg
     from psycopg import sql
 
-    with speaking(f"committing {gid}"):
+    with server_errors(f"committing {gid}"):
         try:
             session.execute(sql.SQL("COMMIT PREPARED {}").format(sql.Literal(gid)))
         except psycopg.errors.UndefinedObject as gone:
@@ -169,28 +172,32 @@ def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
                 "from outside, and its rows with it; restore an older checkpoint or a backup of the table"
             ) from gone
         except psycopg.errors.ObjectNotInPrerequisiteState as busy:
-            raise ServerLostError(f"{gid}: another session is at it ({_first_line(busy)})") from busy
+            raise ServerLostError(
+                f"{gid}: another session uses the transaction ({_first_line(busy)}); try again"
+            ) from busy
     return True
 
 
 def roll_back_prepared(session: "Connection[Any]", gid: str) -> bool:
-    """Roll back a prepared transaction; False if there is none of that name (any more)."""
+    """Roll back a prepared transaction; returns False if it does not exist. Raises as `commit_prepared`."""
     import psycopg
     from psycopg import sql
 
-    with speaking(f"rolling back {gid}"):
+    with server_errors(f"rolling back {gid}"):
         try:
             session.execute(sql.SQL("ROLLBACK PREPARED {}").format(sql.Literal(gid)))
         except psycopg.errors.UndefinedObject:
             return False
         except psycopg.errors.ObjectNotInPrerequisiteState as busy:
-            raise ServerLostError(f"{gid}: another session is at it ({_first_line(busy)})") from busy
+            raise ServerLostError(
+                f"{gid}: another session uses the transaction ({_first_line(busy)}); try again"
+            ) from busy
     return True
 
 
 def prepared(session: "Connection[Any]", lineage: str) -> Iterable[tuple[str, GlobalId]]:
-    """The prepared transactions of one lineage in this database, by name; nobody else's."""
-    with speaking("listing prepared transactions"):
+    """The prepared transactions of one lineage in this database, by name."""
+    with server_errors("listing prepared transactions"):
         found = session.execute(
             "SELECT gid FROM pg_prepared_xacts WHERE database = current_database() ORDER BY gid"
         ).fetchall()
@@ -198,6 +205,10 @@ def prepared(session: "Connection[Any]", lineage: str) -> Iterable[tuple[str, Gl
         parsed = GlobalId.parse(name)
         if parsed is not None and parsed.lineage == lineage:
             yield name, parsed
+
+
+def _busy(gid: str, cause: Exception) -> ServerLostError:
+    return ServerLostError(f"{gid}: another session uses the transaction ({_first_line(cause)}); try again")
 
 
 def _first_line(error: Exception) -> str:

@@ -1,6 +1,6 @@
-"""Which columns of an older table take the rows of a sink as they are: PostgreSQL converts what it can.
+"""The columns of an older table that hold the values of a sink unchanged.
 
-It rounds a double to a real, or a decimal to the digits of its column, without a word.
+PostgreSQL rounds a double to a real, or a decimal to the digits of its column, without an error.
 """
 
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ _TAKEN_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "timestamp": ("timestamp without time zone",),
     "timestamptz": ("timestamp with time zone",),
 }
-"""By type of a sink's column: others that hold all its values."""
+"""From the type of a sink's column to other types that hold all its values."""
 
 
 def require_columns(where: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Raise `ConnectorError` unless the columns of a table hold all values of the types expected."""
+    """Raise ConnectorError unless the columns `found` hold all values of the types `expected`."""
     for name, kind in expected.items():
         there = found.get(name)
         if there is None or (there != kind and there not in _TAKEN_BY.get(kind, ())):

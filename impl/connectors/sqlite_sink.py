@@ -1,9 +1,9 @@
-"""A transactional sink into a table of an SQLite database: the embedded default, without any server.
+"""A transactional sink into a table of an SQLite database, without a server.
 
-A transaction is a staging file beside the database. Pre-commit closes, syncs and names it; commit is one
-SQLite transaction that inserts its rows and, into `barrierspec_commits`, its name: a name that stands
-there already is committed, so doing it again changes nothing, in whatever process. Subtasks commit one
-after the other, as SQLite has one writer. Every row tells by `barrierspec_commit` which commit it is of.
+A transaction is a staging file beside the database. A pre-commit closes, syncs and renames it. A commit is
+one SQLite transaction that inserts the rows of the file, and its name into `barrierspec_commits`. A name that
+is in that table is committed, so a repeated commit has no effect in any process. SQLite has one writer, so
+the subtasks commit one after the other. The column `barrierspec_commit` of each row refers to its commit.
 """
 
 import sqlite3
@@ -16,12 +16,14 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from impl.connectors import claim_table
+from impl.connectors.claim_table import ClaimTable
 from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError, DatabaseLockedError, OutputCorruptError
 from impl.connectors.manifests import DataFile, read_verified
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
-from impl.connectors.values import SQLITE, require_values
+from impl.connectors.values import SQLITE, column_type, require_values
 from impl.state.durable import make_directory, remove_file
 
 _BUSY_SECONDS: Final = 60.0
@@ -30,9 +32,6 @@ _COMMITS: Final = """
         id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, job TEXT NOT NULL, lineage TEXT NOT NULL,
         target TEXT NOT NULL, subtask TEXT NOT NULL, attempt INTEGER NOT NULL, checkpoint INTEGER NOT NULL,
         rows INTEGER NOT NULL)"""
-_CLAIMS: Final = """
-    CREATE TABLE IF NOT EXISTS barrierspec_claims (
-        job TEXT NOT NULL, target TEXT NOT NULL, claim TEXT NOT NULL, PRIMARY KEY (job, target))"""
 _TYPES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (pa.types.is_integer, "INTEGER"),
     (pa.types.is_boolean, "INTEGER"),
@@ -40,11 +39,15 @@ _TYPES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (pa.types.is_string, "TEXT"),
     (pa.types.is_binary, "BLOB"),
 )
+_TAKES: Final = (
+    "SQLite takes ints, bools, floats, strings and bytes; convert it before the sink, a time to text or to a "
+    "number"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class StagedRows:
-    """The receipt of a pre-commit: a staging file, None without rows, and for whom it is."""
+    """The receipt of a pre-commit: the staging file, None without rows, and its subtask."""
 
     place: SinkPlace
     checkpoint: int
@@ -53,60 +56,51 @@ class StagedRows:
 
     @property
     def rows(self) -> int:
-        """Rows in it."""
+        """Number of rows in the file."""
         return 0 if self.file is None else self.file.rows
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The staging file."""
+        """The name of the staging file."""
         return () if self.file is None else (self.file.file,)
 
 
-class SqliteRows:
+class SqliteRows(StagedFiles):
     """The participant of one subtask."""
 
     def __init__(self, output: "SqliteOutput", place: SinkPlace) -> None:
+        super().__init__(output.staging, f"{place.attempt}-{place.lineage}-{place.subtask}")
         self._output = output
         self._place = place
-        self._staged = StagedFiles(output.staging, f"{place.attempt}-{place.lineage}-{place.subtask}")
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
-        """Rows for the open transaction."""
+        """Write rows to the open transaction.
+
+        Raises ValueRefusedError for a value that SQLite cannot hold.
+        """
         require_values(rows, SQLITE, self._output.where)
-        self._staged.write(transaction, rows)
+        super().write(transaction, rows)
 
     def pre_commit(self, transaction: int, checkpoint: int) -> StagedRows:
-        """Close, sync and name the staging file."""
-        return StagedRows(self._place, checkpoint, transaction, self._staged.pre_commit(transaction))
+        """Close, sync and rename the staging file."""
+        return StagedRows(self._place, checkpoint, transaction, self.stage(transaction))
 
     def commit(self, receipt: StagedRows) -> None:
-        """Insert the rows and the commit's name, in one transaction; nothing if the name is there."""
+        """Insert the rows and the name in one transaction, unless the name is committed."""
         if receipt.file is not None:
             self._output.insert(receipt, receipt.file, self._place)
             remove_file(self._output.staging / receipt.file.file)
 
     def committed(self, checkpoint: int) -> None:
-        """The table tells it by itself: nothing has to be told."""
-
-    def remnant(self, transaction: int) -> str:
-        """The staging file that is still open."""
-        return self._staged.remnant(transaction)
-
-    def abort(self, remnant: str) -> None:
-        """Remove it."""
-        self._staged.abort(remnant)
-
-    def close(self) -> None:
-        """Give up what is open."""
-        self._staged.close()
+        """Nothing to do: the table contains the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqliteOutput:
-    """A table in an SQLite database as the sink of a job, made if it is missing.
+    """A table in an SQLite database as the sink of a job, created if it is missing.
 
-    `schema`: of the rows; columns of ints, bools, floats, strings and bytes. The database has to lie on a
-    file system of the host on which all sink subtasks run.
+    `schema`: of the rows; columns of ints, bools, floats, strings and bytes. All sink subtasks must run on
+    one host, and the database must be on a file system of that host.
     """
 
     database: Path
@@ -115,7 +109,7 @@ class SqliteOutput:
 
     @property
     def where(self) -> str:
-        """Database and table."""
+        """The database and the table."""
         return f"{self.database}, table {self.table}"
 
     @property
@@ -128,22 +122,21 @@ class SqliteOutput:
         return SqliteRows(self, place)
 
     def prepare(self) -> None:
-        """Make the two tables; raises ConnectorError for a type of column that SQLite has not."""
-        columns = [f"{_quoted(field.name)} {self._type_of(field)}" for field in self.schema]
-        owner = "barrierspec_commit INTEGER NOT NULL REFERENCES barrierspec_commits (id)"
+        """Create the tables. Raises ConnectorError for a column type or an older table that does not fit."""
+        columns = [f"{_quoted(field.name)} {column_type(field, _TYPES, _TAKES)}" for field in self.schema]
+        commit = "barrierspec_commit INTEGER NOT NULL REFERENCES barrierspec_commits (id)"
         make_directory(self.staging / "data")
         with self._transaction() as session:
-            session.execute(_COMMITS)
-            session.execute(f"CREATE TABLE IF NOT EXISTS {self._target} ({', '.join(columns)}, {owner})")
+            session.execute(f"CREATE TABLE IF NOT EXISTS {self._target} ({', '.join(columns)}, {commit})")
             self._require_columns(session)
 
     def _require_columns(self, session: sqlite3.Connection) -> None:
-        """Raise ConnectorError unless the table, which may be older, has the columns and their types.
+        """Raise ConnectorError unless the table has the columns with their types.
 
-        SQLite converts what it inserts to the type of the column.
+        SQLite would convert the values to the type of the column.
         """
         found = {name: kind for _, name, kind, *_ in session.execute(f"PRAGMA table_info({self._target})")}
-        expected = {field.name: self._type_of(field) for field in self.schema}
+        expected = {field.name: column_type(field, _TYPES, _TAKES) for field in self.schema}
         expected["barrierspec_commit"] = "INTEGER"
         if {name.lower(): kind.upper() for name, kind in found.items()} != {
             name.lower(): kind for name, kind in expected.items()
@@ -157,51 +150,31 @@ class SqliteOutput:
         """Whether a job of that name has committed rows into the table."""
         if not self.database.exists():
             return False
-        mine = "SELECT 1 FROM barrierspec_commits WHERE job = ? AND target = ?"
         with self._transaction() as session:
-            session.execute(_COMMITS)
-            return session.execute(mine, (job, self.table)).fetchone() is not None
+            return self._claims.has_commits(session, job)
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the table for an attempt of a job; answers the runs whose output is to be taken back."""
-        used = "SELECT 1 FROM barrierspec_commits WHERE job = ? AND target = ? AND lineage = ?"
+        """Claim the table for an attempt; returns and raises as `ClaimTable.take`."""
         with self._transaction() as session:
-            session.execute(_COMMITS)
-            last = self._claimed(session, claim.job)
-            which = (claim.job, self.table, "" if last is None else last.lineage)
-            found = session.execute(used, which).fetchone()
-            claimed = claim.after(last, self.where, used=found is not None)
-            session.execute(
-                "INSERT INTO barrierspec_claims (job, target, claim) VALUES (?, ?, ?) "
-                "ON CONFLICT (job, target) DO UPDATE SET claim = excluded.claim",
-                (claim.job, self.table, claimed.encode()),
-            )
-        return claimed.replaced
-
-    def _claimed(self, session: sqlite3.Connection, job: str) -> Claim | None:
-        """To whom the table belongs, read in the transaction that depends on it."""
-        session.execute(_CLAIMS)
-        which = "SELECT claim FROM barrierspec_claims WHERE job = ? AND target = ?"
-        row = session.execute(which, (job, self.table)).fetchone()
-        return None if row is None else Claim.decode(row[0], self.where)
+            return self._claims.take(session, claim)
 
     def insert(self, receipt: StagedRows, file: DataFile, committer: SinkPlace | None = None) -> None:
-        """Commit a receipt; one that is committed already is left alone.
+        """Commit a receipt, unless it is committed.
 
-        `committer`: who commits it, if not who has staged it. Raises `SupersededError`, in the same
-        transaction, if the table belongs to a newer attempt or to another run of this job.
+        `committer`: the subtask that commits; None: the one that has staged the rows. Raises SupersededError
+        if a newer attempt or another run of the job has claimed the table.
         """
         place = receipt.place
-        named = (file.file, place.job, place.lineage, self.table)
         by = committer or place
         with self._transaction() as session:
-            claim = self._claimed(session, by.job)
-            if claim is not None:
-                claim.require(by.lineage, by.attempt, self.where)
+            self._claims.require(session, by.job, by.lineage, by.attempt)
             made = session.execute(
                 "INSERT INTO barrierspec_commits (name, job, lineage, target, subtask, attempt, checkpoint, "
                 "rows) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
-                (*named, place.subtask, place.attempt, receipt.checkpoint, receipt.rows),
+                (
+                    *(file.file, place.job, place.lineage, self.table),
+                    *(place.subtask, place.attempt, receipt.checkpoint, receipt.rows),
+                ),
             )
             if not made.rowcount:
                 return
@@ -214,7 +187,7 @@ class SqliteOutput:
             )
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-        """Remove the staging files of ended attempts; those of other jobs stay."""
+        """Remove the staging files of ended attempts of a lineage; returns their names."""
         swept = []
         for path in sorted((self.staging / "data").glob("*")):
             written_by, _, rest = path.name.removeprefix(".").partition("-")
@@ -225,21 +198,21 @@ class SqliteOutput:
         return tuple(swept)
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
-        """Those that are neither staged nor in the table of commits."""
+        """Those of the names that are neither staged nor committed."""
         with self._transaction() as session:
-            session.execute(_COMMITS)
             committed = {name for (name,) in session.execute("SELECT name FROM barrierspec_commits")}
         return tuple(one for one in names if one not in committed and not (self.staging / one).is_file())
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Delete the rows of commits beyond a checkpoint, and those commits.
+        """Delete the commits beyond a checkpoint with their rows; returns their names.
 
-        `by`: the claim of the driver that deletes; `SupersededError` if the table was claimed since.
+        `by`: the claim of the driver that retracts. Raises SupersededError if the table was claimed since.
         """
         beyond = "lineage = ? AND target = ? AND checkpoint > ?"
         which = (lineage, self.table, -1 if checkpoint is None else checkpoint)
         with self._transaction() as session:
-            self._require_claimed(session, by)
+            if by is not None:
+                self._claims.require(session, by.job, by.lineage, by.attempt)
             session.execute(
                 f"DELETE FROM {self._target} WHERE barrierspec_commit IN "
                 f"(SELECT id FROM barrierspec_commits WHERE {beyond})",
@@ -248,23 +221,13 @@ class SqliteOutput:
             gone = session.execute(f"DELETE FROM barrierspec_commits WHERE {beyond} RETURNING name", which)
             return tuple(sorted(name for (name,) in gone.fetchall()))
 
-    def _require_claimed(self, session: sqlite3.Connection, by: Claim | None) -> None:
-        claim = None if by is None else self._claimed(session, by.job)
-        if by is not None and claim is not None:
-            claim.require(by.lineage, by.attempt, self.where)
+    @property
+    def _claims(self) -> ClaimTable:
+        return ClaimTable(self.table, "?", self.where)
 
     @property
     def _target(self) -> str:
         return _quoted(self.table)
-
-    def _type_of(self, field: pa.Field) -> str:
-        for fits, name in _TYPES:
-            if fits(field.type):
-                return name
-        raise ConnectorError(
-            f"column {field.name!r} is {field.type}, and SQLite takes ints, bools, floats, strings and "
-            "bytes; convert it before the sink, a time to text or to a number"
-        )
 
     def _rows_of(self, receipt: StagedRows, file: DataFile) -> Iterator[tuple[Any, ...]]:
         if not (self.staging / file.file).is_file():
@@ -278,17 +241,23 @@ class SqliteOutput:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """One transaction of the only writer; all of it or, if anything is raised, nothing."""
+        """A write transaction, rolled back if the block raises. Creates the tables of commits and claims.
+
+        Raises DatabaseLockedError if another process holds the write lock for 60 s, ConnectorError for any
+        other error of the database.
+        """
         try:
             self.database.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.database, timeout=_BUSY_SECONDS, isolation_level=None)
             with closing(connection) as session:
-                session.execute("PRAGMA synchronous = EXTRA")  # a commit survives the loss of power
+                session.execute("PRAGMA synchronous = EXTRA")  # a commit survives a loss of power
                 session.execute("BEGIN IMMEDIATE")
                 try:
+                    session.execute(_COMMITS)
+                    session.execute(claim_table.CREATE)
                     yield session
                 except BaseException:
-                    with suppress(sqlite3.Error):  # a full disk has rolled it back already
+                    with suppress(sqlite3.Error):  # a full disk has rolled it back
                         session.execute("ROLLBACK")
                     raise
                 session.execute("COMMIT")
@@ -296,12 +265,13 @@ class SqliteOutput:
             if getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                 raise DatabaseLockedError(
                     f"{self.where}: expected the write lock within {_BUSY_SECONDS:.0f} s, but another "
-                    "process holds it; it may be a paused sink of an earlier driver: let it go on, or "
-                    "end it, and resume the job"
+                    "process "
+                    "holds it; it may be a paused sink of an earlier driver: let it continue, or end it, and "
+                    "resume the job"
                 ) from cause
             raise ConnectorError(
-                f"{self.where}: expected a commit, came {type(cause).__name__}: {cause}; see to the "
-                "database and let the job restart"
+                f"{self.where}: expected a commit, came {type(cause).__name__}: {cause}; repair the database "
+                "and let the job restart"
             ) from cause
 
 

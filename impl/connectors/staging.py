@@ -1,4 +1,4 @@
-"""Transactions as files: rows go to a staging file, which a pre-commit closes, syncs and names.
+"""Transactions as files: rows go to a staging file, which a pre-commit closes, syncs and renames.
 
 data/.2-sink-0-8.parquet.staging    transaction 8 of subtask sink-0 in attempt 2, still open
 data/2-sink-0-8.parquet             pre-committed
@@ -17,12 +17,14 @@ from impl.state.durable import make_directory, remove_file, sync_directory, sync
 from impl.state.errors import StorageError
 
 _ROW_GROUP: Final = 1 << 16
+"""Rows of a row group, and of the buffer before it."""
 
 
 class StagedFiles:
-    """The transactions of one sink subtask under `directory`; one is open at a time.
+    """The transactions of one sink subtask, as files under `directory`; one is open at a time.
 
-    `owner` stands at the beginning of every name: it tells the attempt and the subtask.
+    `owner` begins every file name; it contains the attempt and the subtask. Participants that stage their
+    rows derive from this class. Methods raise StorageError if the file system refuses.
     """
 
     def __init__(self, directory: Path, owner: str) -> None:
@@ -40,14 +42,14 @@ class StagedFiles:
         return f"data/.{self._owner}-{transaction}.parquet.staging"
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
-        """Rows for the open transaction."""
+        """Write rows to the open transaction."""
         self._buffer.append(rows)
         self._buffered += rows.num_rows
         if self._buffered >= _ROW_GROUP:
             self._flush(transaction)
 
-    def pre_commit(self, transaction: int) -> DataFile | None:
-        """Close, sync and name the file; None for a transaction without rows."""
+    def stage(self, transaction: int) -> DataFile | None:
+        """Close, sync and rename the file; returns None for a transaction without rows."""
         self._flush(transaction)
         if self._writer is None or self._open is None:
             return None
@@ -67,11 +69,11 @@ class StagedFiles:
         return describe_file(self._directory, name, rows)
 
     def abort(self, remnant: str) -> None:
-        """Remove the file of an open transaction; one that is not there is fine."""
+        """Remove the file of an open transaction, if it exists."""
         remove_file(self._directory / remnant)
 
     def close(self) -> None:
-        """Give up what is open."""
+        """Abort the open transaction; pre-committed files stay."""
         self._buffer.clear()
         if self._writer is not None:
             self._writer.close()
@@ -81,7 +83,7 @@ class StagedFiles:
             self._open = None
 
     def _flush(self, transaction: int) -> None:
-        """Write what is buffered as row groups of a good size."""
+        """Write the buffered rows. Raises ConnectorError if their schemas differ."""
         if not self._buffered:
             self._buffer.clear()
             return
@@ -89,7 +91,7 @@ class StagedFiles:
         path = self._directory / self._open
         try:
             table = pa.Table.from_batches(self._buffer)
-            if self._writer is None:  # to look for what repeats itself costs more than to write it
+            if self._writer is None:  # a search for repeated values costs more than it saves
                 self._writer = pq.ParquetWriter(path, table.schema, use_dictionary=False)
             self._writer.write_table(table, row_group_size=_ROW_GROUP)
         except OSError as cause:

@@ -1,13 +1,14 @@
-"""Two-phase commit of one sink subtask, whatever system stands behind it.
+"""Two-phase commit of one sink subtask, for any external system.
 
-Which transaction takes the rows, and when one is pre-committed, committed or aborted, is decided by the
-protocol core (`impl.core.sink.two_phase_commit`, SINK-01 to SINK-10). Its effects are carried out by a
-`Participant`: files, a database. A participant has to keep three promises, and the rest follows.
+The protocol core (`impl.core.sink.two_phase_commit`, SINK-01 to SINK-10) decides which transaction takes the
+rows, and when it is pre-committed, committed or aborted. A `Participant`, of files or of a database, carries
+the effects out. It guarantees three things:
 
-* What `pre_commit` has answered for survives the process and the system's own crash, and is seen by nobody.
-* `commit` makes it visible, whole and once: doing it again, from whatever process, changes nothing.
-* Names are used once, and tell the job and the attempt, so that what a dead attempt has left can be swept
-  and nothing else is.
+* After `pre_commit` the transaction survives the process and a crash of the system, and no reader sees it.
+* `commit` makes it visible as a whole and once; a repeated commit, from any process, has no effect.
+* Names are used once and contain the run and the attempt, so that a sweep removes only what an ended attempt
+of
+  this run has left.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -24,125 +25,123 @@ from impl.core.sink.events import AbortTransaction, Begin, Commit, PreCommit, Wr
 
 
 class Receipt(Protocol):
-    """What a participant answers for after a pre-commit; it may be pickled."""
+    """A pre-committed transaction; snapshots of the sink contain it, pickled."""
 
     @property
     def rows(self) -> int:
-        """Rows that the commit makes visible."""
+        """Number of rows that the commit makes visible."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What stands prepared under names of its own: files, global transactions. None without rows."""
+        """The names of the prepared files or global transactions; none without rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SinkPlace:
-    """Whose output a participant writes."""
+    """The subtask whose output a participant writes."""
 
     job: str
     """The name of the job."""
     lineage: str
-    """The runs that go on from each other's checkpoints: never shared with another job's."""
+    """The name of all runs that continue from each other's checkpoints; no other job has it."""
     subtask: str
     attempt: int
     parallelism: int = 1
-    """How many subtasks the sink has."""
+    """Number of subtasks of the sink."""
 
 
 class Participant(Protocol):
-    """The system behind one sink subtask."""
+    """The external system of one sink subtask."""
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
-        """Rows for the open transaction."""
+        """Write rows to the open transaction."""
 
     def pre_commit(self, transaction: int, checkpoint: int) -> Receipt:
-        """Make the transaction durable, and visible to nobody."""
+        """Make the transaction durable, and not yet visible."""
 
     def commit(self, receipt: Any) -> None:  # noqa: ANN401 - its own receipt
-        """Make it visible, once, however often this is called."""
+        """Make the transaction visible; a repeated call has no effect."""
 
     def committed(self, checkpoint: int) -> None:
-        """All that was filed up to `checkpoint` is committed: readers may be told."""
+        """Everything filed up to `checkpoint` is committed; a participant may record this for readers."""
 
     def remnant(self, transaction: int) -> str:
-        """Under which name a later process finds what is left of the open transaction."""
+        """The name under which a later process finds the open transaction."""
 
     def abort(self, remnant: str) -> None:
-        """Remove what is left of a transaction; nothing left is fine."""
+        """Remove an open transaction by its name, if it exists."""
 
     def close(self) -> None:
-        """The subtask ends: what is open is given up, what is pre-committed stays."""
+        """The subtask ends: abort the open transaction; pre-committed ones stay."""
 
 
 class Output(Protocol):
-    """What a user declares as the sink of a job. The driver prepares and sweeps, each subtask opens one."""
+    """The sink of a job, as a user declares it. The driver prepares and sweeps, each subtask opens one."""
 
     @property
     def schema(self) -> pa.Schema:
-        """Of the rows, column by column."""
+        """The schema of the rows."""
 
     @property
     def where(self) -> str:
-        """Where the rows go, for messages."""
+        """The name of the output, for messages."""
 
     def open(self, place: SinkPlace) -> Participant:
         """The participant of one subtask."""
 
     def prepare(self) -> None:
-        """Make what has to be there before a job starts; raises ConnectorError if it cannot work."""
+        """Create what must exist before the job starts. Raises ConnectorError if the output cannot work."""
 
     def holds_output(self, job: str) -> bool:
-        """Whether a job of that name, in any run, has committed something there."""
+        """Whether any run of a job of that name has committed there."""
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """From now on nobody older than this attempt commits there; `claims` says how that is decided.
+        """Claim the output: from now on no older attempt commits there (`claims`).
 
-        Answers the lineages of other runs whose output is to be taken back as a whole. Raises
-        `SupersededError` if a newer attempt has claimed, `OutputClaimedError` if another run has committed.
+        Returns the lineages of other runs whose output is retracted as a whole. Raises SupersededError if a
+        newer attempt has claimed the output, OutputClaimedError if another run has committed there.
         """
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-        """Remove what attempts before `attempt` have pre-committed and nobody needs; answers the names.
+        """Remove what attempts before `attempt` have pre-committed; returns the names.
 
-        Needed are the names in `keep`, those of the restored sinks: a commit may be about to come.
+        `keep`: the names of the restored sinks, which stay because they will be committed.
         """
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
-        """Those of these pre-committed names that are neither there nor committed."""
+        """Those of the pre-committed names that neither exist nor are committed."""
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Take back what is committed beyond the checkpoint that a job restores; answers the names.
+        """Retract what is committed beyond the checkpoint that a job restores; returns the names.
 
-        `by`: the claim of the driver that takes it back; `SupersededError`, and nothing taken back, if a
-        newer attempt has claimed the output since.
-
-        Needed only when a damaged checkpoint made the job fall back behind one whose output was
-        committed: that output will be written again.
+        This is needed if a damaged checkpoint makes the job restore an older one than the one whose output
+        was committed: the job writes that output again. `by`: the claim of the driver that retracts. Raises
+        SupersededError, and retracts nothing, if a newer attempt has claimed the output since.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SinkState:
-    """What a snapshot of a sink holds; it may be pickled."""
+    """The content of a snapshot of a sink, which is pickled."""
 
     transactions: SinkSnapshot
     """The open and the pending transactions."""
     next_transaction: int
     remnant: str | None
-    """What is left of the open transaction if the process dies now."""
+    """The name of the open transaction, for an abort after a crash."""
     receipts: Mapping[int, Receipt]
-    """Of the pending transactions."""
+    """Of the filed transactions, by transaction."""
 
     @property
     def names(self) -> frozenset[str]:
-        """What is pre-committed, which a sweep has to keep."""
+        """The pre-committed names, which a sweep must keep."""
         return frozenset(name for receipt in self.receipts.values() for name in receipt.names)
 
 
 class TwoPhaseSink:
-    """One sink subtask over its participant. `TwoPhaseSink.restored` continues from a snapshot.
+    """One sink subtask and its participant. `TwoPhaseSink.restored` makes one from a snapshot.
 
-    Each step carries out the effects of the core, and answers them for whoever keeps a log.
+    Each method carries out the effects of the core and returns them, for the event log.
     """
 
     def __init__(self, participant: Participant) -> None:
@@ -163,7 +162,7 @@ class TwoPhaseSink:
 
     @classmethod
     def restored(cls, participant: Participant, state: SinkState | None) -> tuple["TwoPhaseSink", Effects]:
-        """A sink that continues from a state, or from the beginning for None, and the effects (SINK-06)."""
+        """A sink that continues from a state, None: from the beginning; and the effects (SINK-06)."""
         sink = cls(participant)
         if state is None:
             return sink, ()
@@ -176,21 +175,21 @@ class TwoPhaseSink:
 
     @property
     def transactions(self) -> TransactionalSink:
-        """The state machine, to be observed."""
+        """The component of the core, for observation."""
         return self._core
 
     def write(self, rows: pa.RecordBatch) -> Effects:
-        """Rows reach the sink. All rows of one transaction have one schema."""
+        """Write rows. All rows of one transaction must have one schema."""
         return self._do(self._core.write(rows))
 
     def snapshot(self, checkpoint: int) -> Effects:
-        """Pre-commit what was written and file it under `checkpoint`; `state_of` is then what to store."""
+        """Pre-commit the open transaction and file it under `checkpoint`; then store `state_of`."""
         effects = self._core.snapshot(checkpoint)
         self._snapshotting = checkpoint
         return self._do(effects)
 
     def state_of(self, checkpoint: int) -> SinkState:
-        """What the snapshot for `checkpoint`, the last one taken, has to hold."""
+        """The content of the snapshot for `checkpoint`, which must be the last one taken."""
         transactions = self._core.snapshot_of(checkpoint)
         return SinkState(
             transactions=transactions,
@@ -200,25 +199,25 @@ class TwoPhaseSink:
         )
 
     def notify_complete(self, checkpoint: int) -> Effects:
-        """`checkpoint` is complete: commit what was filed up to it.
+        """`checkpoint` is complete: commit everything filed up to it.
 
-        A commit that fails keeps no other from being tried; then its error is raised (SINK-10).
+        If a commit raises an error, the others are still tried; then the first error is raised (SINK-10).
         """
         effects = self._core.notify_complete(checkpoint)
         failures = []
         for effect in effects:
             try:
                 self._do((effect,))
-            except Exception as failed:  # noqa: BLE001 - kept until the others were tried, then raised
+            except Exception as failed:  # noqa: BLE001 - raised after the others were tried
                 failures.append(failed)
         if failures:
             raise failures[0]
         self._participant.committed(checkpoint)
-        self._core.forget_below(checkpoint)  # a job runs for long, and its storage holds the snapshots
+        self._core.forget_below(checkpoint)  # bounds the memory; the storage has the snapshots
         return effects
 
     def notify_abort(self, checkpoint: int) -> Effects:
-        """`checkpoint` was aborted: what was filed under it waits for a later one."""
+        """`checkpoint` was aborted: what was filed under it is committed with a later one."""
         return self._do(self._core.notify_abort(checkpoint))
 
     def finish(self) -> Effects:
@@ -226,14 +225,14 @@ class TwoPhaseSink:
         return self._do(self._core.finish())
 
     def close(self) -> None:
-        """The subtask ends or fails: the open transaction is given up, what is pending stays."""
+        """The subtask ends or fails: abort the open transaction; filed ones stay."""
         self._participant.close()
 
     def receipt_of(self, filed: Filed) -> Receipt:
-        """What stands behind a pending transaction."""
+        """The receipt of a filed transaction."""
         return self._receipts[filed.transaction]
 
-    # ------------------------------------------------------------ the effects, carried out
+    # ------------------------------------------------------------ carrying out effects
 
     def _do(self, effects: Effects) -> Effects:
         for effect in effects:

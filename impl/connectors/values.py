@@ -1,7 +1,7 @@
-"""What a database cannot hold of a batch: refused before it is pre-committed, with column and value.
+"""Values and column types that a database cannot hold: refused before they are pre-committed.
 
-Behind a pre-commit it would be too late: the checkpoint is complete, and every commit would fail, or the
-database would silently hold something else.
+After the pre-commit it is too late: when the checkpoint is complete, every commit would fail, or the database
+would store another value without an error.
 """
 
 from collections.abc import Callable
@@ -10,17 +10,20 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from impl.connectors.errors import ValueRefusedError
+from impl.connectors.errors import ConnectorError, ValueRefusedError
 
 Check = Callable[[pa.Array], tuple[pa.BooleanArray, str] | None]
-"""Which values of a column are refused, and why and what to do; None: none of them."""
+"""From a column to which of its values are refused, the reason and what to do; None: none is refused."""
 _LARGEST_SQLITE_INTEGER: Final = (1 << 63) - 1
 _LARGEST_SQLITE_VALUE: Final = 1_000_000_000 - 1
-"""In bytes, of a row; SQLite is built with that limit."""
+"""Bytes of a row; a limit of SQLite's build."""
 
 
 def require_values(batch: pa.RecordBatch, checks: tuple[Check, ...], where: str) -> None:
-    """Raise `ValueRefusedError` for the first value that a check refuses. `where`: the table."""
+    """Raise ValueRefusedError for the first value that a check refuses.
+
+    `where`: the table, for the message.
+    """
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         for check in checks:
             found = check(column)
@@ -35,8 +38,21 @@ def require_values(batch: pa.RecordBatch, checks: tuple[Check, ...], where: str)
                 )
 
 
+def column_type(
+    field: pa.Field, types: tuple[tuple[Callable[[pa.DataType], bool], str], ...], takes: str
+) -> str:
+    """The database type of a column: the first of `types` that fits.
+
+    `takes`: which types the database takes, and what to do. Raises ConnectorError with it if none fits.
+    """
+    for fits, name in types:
+        if fits(field.type):
+            return name
+    raise ConnectorError(f"column {field.name!r} is {field.type}, and {takes}")
+
+
 def _shown(value: Any) -> str:  # noqa: ANN401 - a scalar of Arrow
-    """A value for a message; some have no value in Python."""
+    """A value for a message, also one that Python cannot represent."""
     try:
         shown = repr(value.as_py())
     except (ValueError, OverflowError):
@@ -49,14 +65,14 @@ def _shown(value: Any) -> str:  # noqa: ANN401 - a scalar of Arrow
 
 
 def not_nan(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """SQLite stores NaN as NULL."""
+    """Refuse NaN, which SQLite stores as NULL."""
     if not pa.types.is_floating(column.type):
         return None
     return pc.is_nan(column), "which SQLite stores as NULL: make it null or filter it before the sink"
 
 
 def within_63_bits(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """SQLite's integers have a sign."""
+    """Refuse integers from 2**63 on, because SQLite's integers are signed."""
     if column.type != pa.uint64():
         return None
     largest = pa.scalar(_LARGEST_SQLITE_INTEGER, pa.uint64())
@@ -64,7 +80,7 @@ def within_63_bits(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def utf_8(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """Text that is none comes from files that nobody has checked."""
+    """Refuse text that is not UTF-8, as an unchecked file may have."""
     if not pa.types.is_string(column.type):
         return None
     try:
@@ -84,7 +100,7 @@ def _is_text(value: pa.Scalar) -> bool:
 
 
 def not_too_long(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """SQLite's rows have a limit."""
+    """Refuse values beyond SQLite's limit of a row."""
     if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
         return None
     if column.nbytes <= _LARGEST_SQLITE_VALUE:
@@ -94,7 +110,7 @@ def not_too_long(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def no_nul(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """PostgreSQL's text ends where C's does."""
+    """Refuse NUL in text, where PostgreSQL's text would end."""
     if not pa.types.is_string(column.type):
         return None
     nul = pc.match_substring(column, "\0")
@@ -102,7 +118,7 @@ def no_nul(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def whole_microseconds(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """PostgreSQL counts microseconds."""
+    """Refuse nanoseconds, because PostgreSQL counts microseconds."""
     if not (pa.types.is_timestamp(column.type) and column.type.unit == "ns"):
         return None
     numbers = column.cast(pa.int64())
@@ -111,7 +127,7 @@ def whole_microseconds(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def within_years_1_to_9999(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """Python, which hands the values over, has no other years."""
+    """Refuse other years, which Python, through which the values pass, does not have."""
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         return None
     try:

@@ -1,12 +1,14 @@
 """The base of every component: it takes an event, returns effects, and has an observable state.
 
 A component does no I/O and reads no clock. The runtime and the conformance suite carry its effects out. Each
-event is a typed method (`gate.barrier(0, 5)`); `apply` takes the same event as an object of the wire.
+event is a dataclass, which `handle` takes; `apply` takes the same event as an object of the wire. Most events
+are also typed methods (`gate.barrier(0, 5)`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, get_args
 
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
@@ -14,19 +16,24 @@ from impl.core.events import Event
 from impl.core.wire import Wire
 
 Effects = tuple[Effect, ...]
-Step = Callable[..., Effects]
-Steps = Mapping[str, tuple[Callable[[Mapping[str, object]], list[object]], Step]]
 
 
-def steps(methods: Mapping[type[Event], Step]) -> Steps:
-    """From the kind of each event to its parser and to the method that takes its fields in order."""
-    return {event.kind: (event.parse, method) for event, method in methods.items()}
+def events_of(union: object) -> Mapping[str, type[Event]]:
+    """The events of a union, by kind."""
+    return MappingProxyType({event.kind: event for event in get_args(union)})
 
 
 class Component(ABC):
-    """A state machine of the protocol, driven by typed methods or by `apply`."""
+    """A state machine of the protocol, driven by typed methods, by `handle`, or by `apply`."""
 
-    _steps: ClassVar[Steps]
+    _events: ClassVar[Mapping[str, type[Event]]]
+
+    @abstractmethod
+    def handle(self, event: Any) -> Effects:  # noqa: ANN401 - each component takes the union of its events
+        """Take one typed event; returns its effects in order.
+
+        Raises ProtocolError if the event is illegal in this state; nothing has changed then.
+        """
 
     def apply(self, event: Mapping[str, object]) -> list[Wire]:
         """Take one event of the wire; returns its effects, in order, as objects of the wire.
@@ -35,28 +42,17 @@ class Component(ABC):
         changed then.
         """
         kind = event.get("kind")
-        step = self._steps.get(kind) if isinstance(kind, str) else None
-        if step is None:
-            raise self._unknown(kind)
-        parse, method = step
-        return [effect.wire() for effect in method(self, *parse(event))]
-
-    def handle(self, event: Event) -> Effects:
-        """Take one typed event; returns its effects in order. Raises as `apply`."""
-        step = self._steps.get(event.kind)
-        if step is None:
-            raise self._unknown(event.kind)
-        return step[1](self, *event.values())
+        word = self._events.get(kind) if isinstance(kind, str) else None
+        if word is None:
+            raise ProtocolError(
+                f"{type(self).__name__} takes the events {', '.join(self._events)}; came kind {kind!r}; "
+                "send one of those"
+            )
+        return [effect.wire() for effect in self.handle(word.from_wire(event))]
 
     @abstractmethod
     def observe(self) -> dict[str, Any]:
         """The observable state, as an object of the wire."""
-
-    def _unknown(self, kind: object) -> ProtocolError:
-        return ProtocolError(
-            f"{type(self).__name__} takes the events {', '.join(self._steps)}; came kind {kind!r}; "
-            "send one of those"
-        )
 
 
 def require_checkpoint_id(checkpoint: int) -> None:

@@ -1,21 +1,25 @@
-"""What a job is begun with, and what it tells: while it runs, and when it has ended."""
+"""How a run of a job begins, its progress, and its result."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from impl.faults import FaultPlan
 from impl.metrics import FILE, TaskMeasures
-from impl.savepoints import Savepoint
+from impl.savepoints import Savepoint, SavepointRequests
 from impl.spark.coordination.attempt import AttemptReport
 from impl.spark.coordination.history import CheckpointReport
 from impl.state import Refused
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running job is: what `on_progress` is called with, several times a second.
+    """The progress of a running job: the argument of `on_progress`, several times a second.
 
     `records`: source records read in this attempt; `records_per_second`: since the call before;
     `pending`: the checkpoint in progress, None between two.
@@ -30,20 +34,20 @@ class Progress:
     completed: int
     restarts: int
     tasks: Mapping[str, TaskMeasures] = field(default_factory=dict)
-    """What each task has told last."""
+    """The newest measurements of each task."""
 
 
 class Start(Enum):
-    """What a run begins with."""
+    """The start of a run."""
 
     ANEW = "anew"
     """The beginning, in fresh folders."""
     RESUMED = "resumed"
-    """The newest checkpoint that is left there; there has to be one."""
+    """The newest checkpoint in the folders; there has to be one."""
     SAVEPOINT = "savepoint"
-    """A savepoint, which was brought into the checkpoint folder."""
+    """A savepoint."""
     TAKEN_OVER = "taken over"
-    """What a driver that died has left: its newest checkpoint, or the beginning if it had none."""
+    """After a driver that died: its newest checkpoint, or the beginning if it had none."""
 
 
 OnProgress = Callable[[Progress], None]
@@ -51,7 +55,7 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class JobPaths:
-    """Where a job leaves what it makes. `events`: None for a run without an event log."""
+    """The files of a job. `events`: None for a run without an event log."""
 
     checkpoints: Path
     events: Path | None
@@ -59,7 +63,7 @@ class JobPaths:
 
     @property
     def savepoints(self) -> Path:
-        """Where savepoints go if nobody names another place, beside the checkpoints."""
+        """Where savepoints are made if a request names no other place, beside the checkpoints."""
         return self.checkpoints.parent / "savepoints"
 
     @property
@@ -69,13 +73,33 @@ class JobPaths:
 
 
 @dataclass(frozen=True, slots=True)
-class JobResult:
-    """How a finished job went. `records`: rows its sources have read, rows read again after a failure once.
+class RunSettings:
+    """The settings of one run, beside the declaration of its job."""
 
-    `refused`: checkpoints that could not be gone on from, and why; an older one was used instead (ONCE-04).
-    `seconds`: from the first attempt's start to the end of the last, without the start of Spark.
-    `deaths`: how drivers died before the one that finished, in a supervised run; what is told of attempts
-    and checkpoints is of that one.
+    start: Start = Start.ANEW
+    from_savepoint: Path | None = None
+    """With `Start.SAVEPOINT`: its folder."""
+    allow_non_restored_state: bool = False
+    """Whether state of stages that the job no longer has may be dropped."""
+    event_log: bool = False
+    faults: tuple[FaultPlan, ...] = ()
+    fault_record: Path | None = None
+    """A file that keeps over drivers which faults have happened; None for none."""
+    on_progress: OnProgress | None = None
+    requests: SavepointRequests | None = None
+    """Of savepoints; None for those of other processes only."""
+    spark: "SparkSession | None" = None
+    """Is used and left open; None for a session of the run's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """The result of a finished job. `records`: rows that its sources have read, each counted once.
+
+    `refused`: checkpoints that could not be restored, and why; an older one was used (ONCE-04).
+    `seconds`: from the start of the first attempt to the end of the last, without the start of Spark.
+    `faults`: planned faults that happened, also under earlier drivers. `deaths`: in a supervised run, the
+    signals that ended earlier drivers; attempts and checkpoints are those of the last driver.
     """
 
     name: str
@@ -83,17 +107,19 @@ class JobResult:
     checkpoints: tuple[CheckpointReport, ...]
     aborted: tuple[tuple[int, str], ...]
     refused: tuple[Refused, ...]
-    faults: tuple[FaultPlan, ...]
     records: int
     seconds: float
     paths: JobPaths
+    faults: tuple[FaultPlan, ...] = ()
     deaths: tuple[str, ...] = ()
     savepoints: tuple[Savepoint, ...] = ()
     """Those that were taken, the one that has stopped the job among them."""
+    not_cleaned: str | None = None
+    """Why unneeded files are left in the checkpoint folder, a full disk for example; None if none are."""
 
     @property
     def stopped_with(self) -> Savepoint | None:
-        """The savepoint that has ended the job; None if its input has."""
+        """The savepoint that has ended the job; None if its input has ended."""
         return next((one for one in self.savepoints if one.stopped), None)
 
     @property

@@ -1,30 +1,32 @@
-"""The life of a job on Spark: attempt after attempt, until one finishes or no restart is left."""
+"""A job on Spark: attempt after attempt, until one finishes or no restart is left."""
 
 import time
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
+from impl.config import JobConfig
 from impl.connectors.errors import ServerLostError
 from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
-from impl.faults import FaultLedger, FaultPlan
 from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
 from impl.metrics import JobMetrics
-from impl.savepoints import SavepointDesk
+from impl.savepoints import SavepointRequests
 from impl.spark.channels.addresses import own_address
 from impl.spark.channels.control_channel import Workers
-from impl.spark.channels.handshake import new_secret
-from impl.spark.coordination.attempt import Attempt, AttemptReport
+from impl.spark.channels.handshake import Credentials, new_secret
+from impl.spark.coordination.attempt import Attempt, AttemptContext, AttemptReport
 from impl.spark.coordination.cleanup import Reclaiming
+from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.coordination.job_start import begin_at, require_a_start
 from impl.spark.errors import AttemptFailedError, JobFailedError
-from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, Start
+from impl.spark.results import JobPaths, JobResult, Progress, RunSettings, Start
 from impl.spark.savepoints.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
+from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.launch import Launch
+from impl.spark.worker.worker import SparkTask
 from impl.state import (
     CompletedCheckpoint,
     FileSystemStorage,
@@ -39,93 +41,98 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SWEEP_SECONDS = 60.0
+_PROGRESS_SECONDS = 0.2
+
+
+class JobParts:
+    """Makes the parts of a job that `impl.spark.faults` can wrap."""
+
+    def files(self, context: JobContext, savepoints: Savepoints) -> SnapshotLocations:
+        """Where checkpoints are published; called once."""
+        return SnapshotLocations(context.storage, savepoints, context.plan.max_parallelism)
+
+    def workers(self, host: str, credentials: Credentials, tasks: tuple[str, ...]) -> Workers:
+        """The control connections of the next attempt."""
+        return Workers(host, credentials, tasks)
+
+    def task(self, launch: Launch) -> SparkTask:
+        """The function of an attempt's Spark job."""
+        return SparkTask(launch)
 
 
 def run_job(
     spark: "SparkSession",
     master: str,
     plan: Plan,
-    checkpoints: CheckpointConfig,
-    restarts: RestartConfig,
-    execution: ExecutionConfig,
+    config: JobConfig,
     paths: JobPaths,
-    faults: Sequence[FaultPlan] = (),
-    on_progress: OnProgress | None = None,
-    start: Start = Start.ANEW,
-    struck: Path | None = None,
-    allow_non_restored_state: bool = False,
-    from_savepoint: Path | None = None,
-    desk: SavepointDesk | None = None,
+    settings: RunSettings,
+    parts: JobParts,
 ) -> JobResult:
-    """Run `plan` on `spark` until it has finished. `struck`: see `FaultLedger`; `desk`: for savepoints.
+    """Run `plan` on `spark` until it has finished.
 
     Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for
     folders that do not fit (see `require_a_start`), `ConnectorError` for an output that cannot work, and
-    `JobFailedError` when no restart is left. `SupersededError` leaves as soon as a newer attempt exists that
-    is not this driver's: somebody has resumed the job, and nothing that this one still does counts.
+    `JobFailedError` when no restart is left. Raises `SupersededError` as soon as another driver has begun a
+    newer attempt of the job: nothing that this driver still does has an effect.
     """
     refuse_unsupported(spark)
-    require_slots(spark, len(plan.ids()), execution.startup_timeout_ms)
+    require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
     storage = FileSystemStorage(paths.checkpoints)
-    before = storage.newest_attempt() if start is Start.ANEW else None
-    if from_savepoint is not None:
-        begin_at(
-            storage,
-            SavepointFolder(from_savepoint),
-            plan,
-            again=start is Start.TAKEN_OVER,
-            allow_non_restored_state=allow_non_restored_state,
-        )
-    known = storage.latest_completed().completed is not None
-    require_a_start(
-        storage,
-        paths.checkpoints,
-        plan,
-        resume=_resumes(start, known=known),
-        allow_non_restored_state=allow_non_restored_state,
-    )
-    for output in plan.outputs():
-        output.prepare()
+    newest = storage.newest_attempt() if settings.start is Start.ANEW else None
+    _prepare(storage, plan, paths, settings)
     log, continued = None, False
     if paths.events is not None:
-        goes_on = start in (Start.RESUMED, Start.TAKEN_OVER)
-        continued = goes_on and tasks_of_last_attempt(paths.events) == [*plan.ids()]
+        same_tasks = tasks_of_last_attempt(paths.events) == [*plan.ids()]
+        continued = same_tasks and settings.start in (Start.RESUMED, Start.TAKEN_OVER)
         if not continued:
             set_aside(paths.events)
         log = EventLog(paths.events, "coordinator", "coordinator", 0, continued=continued)
-    ledger = FaultLedger(faults, struck)
-    desk = desk or SavepointDesk()
-    savepoints = Savepoints(desk, paths.savepoints, storage.lineage, plan, storage)
-    coordination = Coordination(
-        plan, checkpoints, storage, ledger, log, takes_over=continued, savepoints=savepoints
-    )
-    job = _Job(
-        spark,
-        master,
-        plan,
-        checkpoints,
-        restarts,
-        execution,
-        paths,
-        storage,
-        ledger,
-        coordination,
-        on_progress,
-        allow_non_restored_state,
-        before,
-    )
+    context = JobContext(plan, config.checkpoints, storage, log)
+    requests = settings.requests or SavepointRequests()
+    savepoints = Savepoints(requests, paths.savepoints, storage.lineage, plan, storage)
+    coordination = Coordination(context, parts.files(context, savepoints), takes_over=continued)
+    host = own_address(master) or str(spark.conf.get("spark.driver.host"))
+    job = _Job(_Run(spark, host, config, paths, settings, parts), plan, storage, coordination, newest)
     try:
         return job.run_unless_superseded()
     except Exception as failed:
-        savepoints.given_up(failed)
+        savepoints.failed(failed)
         raise
     finally:
         if log:
             log.close()
 
 
-def _resumes(start: Start, *, known: bool) -> bool:
-    return start in (Start.RESUMED, Start.SAVEPOINT) or (start is Start.TAKEN_OVER and known)
+def _prepare(storage: FileSystemStorage, plan: Plan, paths: JobPaths, settings: RunSettings) -> None:
+    """Check the folders and the outputs. Raises as `run_job`."""
+    allow, start = settings.allow_non_restored_state, settings.start
+    if settings.from_savepoint is not None:
+        begin_at(
+            storage,
+            SavepointFolder(settings.from_savepoint),
+            plan,
+            again=start is Start.TAKEN_OVER,
+            allow_non_restored_state=allow,
+        )
+    known = storage.latest_completed().completed is not None
+    resume = start in (Start.RESUMED, Start.SAVEPOINT) or (start is Start.TAKEN_OVER and known)
+    require_a_start(storage, paths.checkpoints, plan, resume=resume, allow_non_restored_state=allow)
+    for output in plan.outputs():
+        output.prepare()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the attempts of one run share."""
+
+    spark: "SparkSession"
+    host: str
+    """The address by which workers reach this process."""
+    config: JobConfig
+    paths: JobPaths
+    settings: RunSettings
+    parts: JobParts
 
 
 class _Job:
@@ -133,48 +140,31 @@ class _Job:
 
     def __init__(
         self,
-        spark: "SparkSession",
-        master: str,
+        run: _Run,
         plan: Plan,
-        checkpoints: CheckpointConfig,
-        restarts: RestartConfig,
-        execution: ExecutionConfig,
-        paths: JobPaths,
         storage: FileSystemStorage,
-        ledger: FaultLedger,
         coordination: Coordination,
-        on_progress: OnProgress | None,
-        allow_non_restored_state: bool,
-        before: int | None,
+        newest: int | None,
     ) -> None:
-        self._newest = before
-        """The attempt behind which the next one is drawn; None: behind whichever is the newest."""
-        self._allow_non_restored_state = allow_non_restored_state
-        self._spark = spark
-        self._host = own_address(master) or str(spark.conf.get("spark.driver.host"))
+        self._newest = newest
+        """The attempt that the next one follows; None: the newest in the storage."""
+        self._run_context = run
         self._plan = plan
-        self._max_concurrent = checkpoints.max_concurrent_checkpoints
-        self._mode = checkpoints.gate_mode
-        self._patience_ms = checkpoints.aligned_checkpoint_timeout_ms
-        self._inline_bytes = checkpoints.data_inline_threshold_bytes
-        self._restarts = restarts
-        self._execution = execution
-        self._paths = paths
+        self._config = run.config
+        self._paths = run.paths
         self._storage = storage
-        self._ledger = ledger
         self._coordination = coordination
-        self._on_progress = on_progress
         self._reclaiming = Reclaiming(plan, storage, origin_of(storage))
         self._secret = new_secret()
         self._started = time.monotonic()
         self._attempts: list[AttemptReport] = []
         self._last_progress = (0.0, 0)
         self._swept = 0
-        self._metrics = JobMetrics(paths.metrics)
+        self._metrics = JobMetrics(run.paths.metrics)
         self._measured = 0
 
     def run_unless_superseded(self) -> JobResult:
-        """Run to the end; whatever ends a driver that was superseded, `SupersededError` tells that it was."""
+        """Run to the end. Raises `SupersededError` whatever has ended a driver that was superseded."""
         try:
             return self._run()
         except SupersededError:
@@ -185,25 +175,26 @@ class _Job:
             raise
 
     def _run(self) -> JobResult:
+        restarts = self._config.restarts.attempts
         while not self._attempted():
-            if len(self._attempts) > self._restarts.attempts:
+            if len(self._attempts) > restarts:
                 reasons = "; ".join(f"attempt {one.attempt}: {one.reason}" for one in self._attempts)
                 raise JobFailedError(
-                    f"job {self._plan.name!r} failed after {self._restarts.attempts} restarts: {reasons}. "
-                    f"What its workers printed is in {self._paths.spark_log}"
+                    f"job {self._plan.name!r} failed after {restarts} restarts: {reasons}. "
+                    f"The output of its workers is in {self._paths.spark_log}"
                 )
-        savepoints = self._coordination.finish()
+        savepoints, not_cleaned = self._coordination.finish()
         return JobResult(
             name=self._plan.name,
             attempts=tuple(self._attempts),
             checkpoints=tuple(self._coordination.completions),
             aborted=tuple(self._coordination.aborted),
             refused=tuple(self._coordination.refused),
-            faults=tuple(self._ledger.plans[number] for number in self._ledger.struck),
             records=self._attempts[-1].first_offset + self._attempts[-1].records,
             seconds=self._clock(),
             paths=self._paths,
             savepoints=savepoints,
+            not_cleaned=not_cleaned,
         )
 
     def _attempted(self) -> bool:
@@ -212,7 +203,7 @@ class _Job:
         try:
             return self._attempt()
         except StorageError as failed:
-            if len(self._attempts) == before:  # it has not come to choosing its checkpoint
+            if len(self._attempts) == before:  # it failed before it had chosen its checkpoint
                 number = self._attempts[-1].attempt + 1 if self._attempts else 1
                 self._attempts.append(AttemptReport(number, None, self._clock()))
             report = self._attempts[-1]
@@ -222,14 +213,15 @@ class _Job:
             self._coordination.fail_attempt(report.reason)
         except StorageError as again:
             raise JobFailedError(
-                f"job {self._plan.name!r} cannot go on: {again}; what it has committed stands, resume it then"
+                f"job {self._plan.name!r} cannot continue: {again}; its committed output is intact, resume it"
             ) from again
         return False
 
     def _attempt(self) -> bool:
         """Run one attempt; whether it finished the job."""
+        run = self._run_context
         number = self._newest = self._storage.new_attempt(after=self._newest)
-        workers = Workers(self._host, self._secret, number, self._plan.ids())
+        workers = run.parts.workers(run.host, Credentials(self._secret, number), self._plan.ids())
         try:
             report, states = self._begin(number, workers)
         except BaseException:
@@ -239,47 +231,45 @@ class _Job:
             workers.close()
             self._coordination.fail_attempt(report.reason)
             return False
-        launch = Launch(
-            plan=self._plan,
-            lineage=self._storage.lineage,
-            attempt=number,
-            host=workers.host,
-            port=workers.port,
-            secret=self._secret,
-            execution=self._execution,
-            max_concurrent=self._max_concurrent,
-            mode=self._mode,
-            alignment_timeout_ms=self._patience_ms,
-            epoch=int(time.time() * 1_000),
-            checkpoints=self._paths.checkpoints,
-            inline_bytes=self._inline_bytes,
-            events=self._paths.events,
+        context = AttemptContext(
+            run.spark, self._plan, self._coordination, self._config.execution, self._clock, self._metrics
         )
-        attempt = Attempt(
-            self._spark,
-            self._plan,
-            self._coordination,
-            self._ledger,
-            self._execution,
-            report,
-            self._clock,
-            self._metrics,
-        )
+        attempt = Attempt(context, report, workers, states)
         try:
-            attempt.run(launch, workers, states, lambda: self._watch(report))
+            attempt.run(run.parts.task(self._launch(number, workers)), lambda: self._watch(report))
         except AttemptFailedError as failed:
             report.reason = str(failed)
             self._coordination.fail_attempt(report.reason)
             return False
         return True
 
+    def _launch(self, attempt: int, workers: Workers) -> Launch:
+        checkpoints = self._config.checkpoints
+        return Launch(
+            plan=self._plan,
+            lineage=self._storage.lineage,
+            credentials=Credentials(self._secret, attempt),
+            driver=(workers.host, workers.port),
+            execution=self._config.execution,
+            max_concurrent=checkpoints.max_concurrent_checkpoints,
+            mode=checkpoints.gate_mode,
+            alignment_timeout_ms=checkpoints.aligned_checkpoint_timeout_ms,
+            epoch=int(time.time() * 1_000),
+            checkpoints=self._paths.checkpoints,
+            inline_bytes=checkpoints.data_inline_threshold_bytes,
+            events=self._paths.events,
+        )
+
     def _begin(self, number: int, workers: Workers) -> tuple[AttemptReport, Mapping[str, StateHandle]]:
-        """Choose the checkpoint, claim and clean the outputs; with a reason in the report it has failed."""
-        if self._attempts:
-            self._coordination.faults.restarting(self._paths.checkpoints)
-        restored, states = self._coordination.begin_attempt(number, workers.say)
-        if restored is not None:
-            self._require_restorable(CompletedCheckpoint(restored, number, states))
+        """Choose the checkpoint, claim and clean the outputs; the report has a reason if that has failed."""
+        restored, states = self._coordination.begin_attempt(number, workers.send)
+        if restored is not None:  # each time: it may be older than the one at the start
+            require_restorable(
+                self._plan,
+                CompletedCheckpoint(restored, number, states),
+                self._storage,
+                allow_non_restored_state=self._run_context.settings.allow_non_restored_state,
+            )
         self._metrics.begin_attempt()
         report = AttemptReport(number, restored, self._clock())
         report.first_offset = sum(handle.offset or 0 for handle in states.values())
@@ -291,11 +281,6 @@ class _Job:
             report.failed = self._clock()
         return report, states
 
-    def _require_restorable(self, completed: CompletedCheckpoint) -> None:
-        """Every time: an older checkpoint may be gone on from than was asked for at the start."""
-        allow = self._allow_non_restored_state
-        require_restorable(self._plan, completed, self._storage, allow_non_restored_state=allow)
-
     def _clock(self) -> float:
         return round(time.monotonic() - self._started, 3)
 
@@ -306,21 +291,22 @@ class _Job:
         self._measured = completed
         if completed > self._swept:
             if report.attempt > 1 and self._clock() - report.started < _SWEEP_SECONDS:
-                # an ended attempt's worker may have pre-committed after the sweep at the restart
+                # a worker of an ended attempt may have pre-committed after the sweep at the restart
                 try:
                     self._reclaiming.sweep(report.attempt)
                 except ServerLostError as lost:
                     raise AttemptFailedError(str(lost)) from lost
             self._swept = completed
-        if self._on_progress is None:
+        on_progress = self._run_context.settings.on_progress
+        if on_progress is None:
             return
         now = self._clock()
         before, records_before = self._last_progress
-        if now - before < 0.2:
+        if now - before < _PROGRESS_SECONDS:
             return
         total = report.first_offset + report.records
         self._last_progress = (now, total)
-        self._on_progress(
+        on_progress(
             Progress(
                 seconds=now,
                 attempt=report.attempt,

@@ -1,13 +1,15 @@
-"""Durable state: what a checkpoint leaves behind, and how it comes back.
+"""Durable state: how a checkpoint is written, completed and restored.
 
-`snapshot` is the checksummed format of a state, `sections` that of a task's several states. `keyed` is the
-contract of state by key, `heap` the backend that keeps it in memory; `key_values` tells which values are keys
-and which are equal, `key_groups` how they are spread, `key_encoding` whether a snapshot's are as today's;
-`operator_state` is the state of a subtask that belongs to no key. `storage` is what a checkpoint storage
-promises, `filesystem` and `memory` the two that keep it, `savepoints` what users keep, `snapshot_files` the
-files of both. `shared` are files that checkpoints share, `rocksdb`
-the backend that has them, with `rocksdb_states` and `key_bytes`. `durable` are the few file operations that
-survive a crash, `errors` what can go wrong.
+snapshot         the checksummed format of one state
+sections         the format of a task's snapshot, which has several states
+storage          the contract of a checkpoint storage, and its records
+filesystem       the storage in a directory
+savepoints       savepoints, each in a folder of its own
+snapshot_files   the files of both
+shared           files that several checkpoints refer to
+durable          file operations that survive a crash
+errors           the errors
+backends         state by key, in memory and in RocksDB, and state of a subtask without a key
 """
 
 from impl.state.backends.heap import HeapKeyedStateBackend
@@ -32,7 +34,6 @@ from impl.state.errors import (
     UnsupportedKeyError,
 )
 from impl.state.filesystem import FileSystemStorage
-from impl.state.memory import MemoryStorage
 from impl.state.savepoints import (
     Origin,
     SavepointFolder,
@@ -65,7 +66,6 @@ __all__ = [
     "LatestCompleted",
     "ListState",
     "MapState",
-    "MemoryStorage",
     "NoSavepointError",
     "OperatorListState",
     "OperatorStateStore",

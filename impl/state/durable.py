@@ -1,8 +1,8 @@
-"""Files that are there whole or not at all, also after a crash.
+"""File operations that survive a crash: a file is there as a whole or not at all.
 
-A file is written beside its place under a temporary name, synced, and moved; then its directory is synced.
-Published files, which decide something, are linked instead of moved: a link fails if the name is taken,
-so of two writers exactly one wins. Every `OSError` becomes a `StorageError`.
+A file is written under a temporary name, synced and moved to its name; then its directory is synced. A file
+that is *published* is linked instead of moved: the link fails if the name exists, so exactly one of two
+writers wins. Every function raises StorageError in place of an OSError.
 """
 
 import os
@@ -13,11 +13,11 @@ from typing import Final
 from impl.state.errors import StorageError
 
 TEMPORARY: Final = ".tmp"
-"""The ending of names that are not yet in their place."""
+"""The ending of temporary names."""
 
 
 def make_directory(path: Path) -> None:
-    """Create a directory and its parents; one that exists is fine."""
+    """Create a directory and its parents, unless they exist."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as cause:
@@ -25,7 +25,7 @@ def make_directory(path: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names within a directory durable."""
+    """Make the names in a directory durable."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -49,13 +49,13 @@ def sync_file(path: Path) -> None:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file durably and atomically, in the place of an older one of that name."""
+    """Write a file durably and atomically; it replaces an older one."""
     place_file(path, data)
     sync_directory(path.parent)
 
 
 def place_file(path: Path, data: bytes) -> None:
-    """The same of one of many files: their names are durable when their directory is synced."""
+    """As `write_file`, but the name is durable only when the caller has synced the directory."""
     temporary = path.with_name(f".{path.name}{TEMPORARY}")
     try:
         _write_and_sync(temporary, data)
@@ -66,9 +66,9 @@ def place_file(path: Path, data: bytes) -> None:
 
 
 def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
-    """Write a file durably under a name that nobody has; False, and nothing written, if it is taken.
+    """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
-    `owner` stands in the temporary name, so that what a killed process has left of it can be swept.
+    `owner`: a part of the temporary name, by which a sweep finds the file of a killed process.
     """
     temporary = path.with_name(f".{path.name}.{owner}{secrets.token_hex(4)}{TEMPORARY}")
     try:
@@ -85,7 +85,7 @@ def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a line to a file of one writer: all of it, or nothing if the disk is full."""
+    """Append a line to a file with one writer: the whole line, or nothing if the disk is full."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
@@ -97,11 +97,11 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def append(descriptor: int, content: bytes) -> None:
-    """Append to an open file of one writer: all of it, or nothing. Raises OSError."""
+    """Append to an open file with one writer: the whole content, or nothing. Raises OSError."""
     before = os.fstat(descriptor).st_size
     written = 0
     try:
-        while written < len(content):  # a disk that fills up takes a part first
+        while written < len(content):  # a disk that becomes full takes a part first
             written += os.write(descriptor, content[written:])
     except OSError:
         if written:
@@ -118,7 +118,7 @@ def read_file(path: Path) -> bytes:
 
 
 def read_part(path: Path, at: int, length: int) -> bytes:
-    """So many bytes of a file from `at` on; fewer at its end."""
+    """`length` bytes of a file from `at` on; fewer at its end."""
     try:
         with path.open("rb") as file:
             file.seek(at)
@@ -128,7 +128,7 @@ def read_part(path: Path, at: int, length: int) -> bytes:
 
 
 def remove_file(path: Path) -> bool:
-    """Remove a file; False if it was not there."""
+    """Remove a file; returns False if it does not exist."""
     try:
         path.unlink()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""What can go wrong with durable state. Every message names the file and says what to do."""
+"""The errors of durable state. Every message names the file and states what to do."""
 
 import errno
 from pathlib import Path
@@ -13,29 +13,29 @@ _ADVICE = {
 
 
 class StateError(Exception):
-    """Something about durable state failed."""
+    """The base of all errors of durable state."""
 
 
 class UnsupportedKeyError(StateError):
-    """A value that cannot be a key; says which values can, or what to select in its place."""
+    """A value cannot be a key. The message states what to select instead."""
 
 
 class KeyEncodingError(StateError):
-    """A snapshot has keys that this release places elsewhere; says what to do."""
+    """A snapshot has keys that this release writes or places in another way."""
 
 
 class StorageError(StateError):
-    """The file system refused: a full disk, a missing directory, a missing right."""
+    """The file system refuses: a full disk, a missing directory, a missing right."""
 
     @classmethod
     def of(cls, doing: str, path: Path, cause: OSError) -> "StorageError":
-        """The error for an `OSError` met while `doing` something with `path`."""
+        """The error for an OSError `cause`. `doing`: the action with `path`, as in "writing"."""
         advice = _ADVICE.get(cause.errno or 0, "see the cause, and let the job restart")
         return cls(f"{doing} {path} failed: {cause.strerror or cause}; {advice}")
 
 
 class SnapshotCorruptError(StateError):
-    """A snapshot or manifest is torn, truncated or altered; nothing of it may be used."""
+    """A snapshot or manifest is incomplete or altered; no part of it may be used."""
 
     def __init__(self, file: str, expected: str, came: str) -> None:
         super().__init__(
@@ -50,19 +50,19 @@ class SnapshotCorruptError(StateError):
 
 
 class CheckpointConflictError(StateError):
-    """A checkpoint was completed under this id already, with other content."""
+    """Another checkpoint or savepoint was completed under this id or in this folder."""
 
 
 class NoSavepointError(StateError):
-    """A savepoint was expected in a folder, and none is there."""
+    """A folder has no savepoint."""
 
 
 class SupersededError(StateError):
-    """A newer execution attempt exists; what this one still does must harm nothing (ONCE-06)."""
+    """A newer execution attempt exists; the older one must end (ONCE-06)."""
 
     @classmethod
     def of(cls, doing: str, attempt: int, newest: int, where: str) -> "SupersededError":
-        """The error for an `attempt` that finds a newer one while `doing` something."""
+        """The error for an `attempt` that finds a newer one. `doing`: its action."""
         return cls(
             f"{doing}: expected attempt {attempt} to be the newest in {where}, but attempt {newest} exists; "
             "end this attempt: another driver has resumed the job, and all that counts is done by that one. "

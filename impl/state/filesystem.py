@@ -1,32 +1,32 @@
 """Checkpoints as files of one directory, which all tasks and attempts of the job share.
 
     attempts/3                    attempt 3 was drawn
-    attempts/3.restored           from which checkpoint it started
-    attempts/lineage              a name for all that the job writes elsewhere, drawn once
+    attempts/3.restored           the checkpoint from which it started
+    attempts/lineage              the name of the run in its outputs, drawn once
     chk-7/count-0.3.state         the snapshot of task count-0, written by attempt 3
-    shared/count-0.3.5f0c...      a file that several checkpoints may refer to, see `shared`
-    working/count-0.3/            what that task has beside its memory, while it runs
-    chk-7/_metadata               checkpoint 7 is complete, and consists of the files listed here, and of
-                                  snapshots that stand in it, because they are too small for a file
+    shared/count-0.3.5f0c...      a file to which several checkpoints may refer (`shared`)
+    working/count-0.3/            the files of that task while it runs
+    chk-7/_metadata               the manifest: checkpoint 7 is complete. It lists the files, and contains the
+                                  snapshots that are too small for a file
 
-Attempts are drawn by creating a file that must not exist, so two drivers never get the same one. A
-checkpoint completes by the link of its `_metadata`: before it there is no checkpoint, after it there is
-all of it, and of two publishers one wins. A dead attempt harms nothing (ONCE-06): it may not publish, its
-files carry its id, and what it still publishes beyond the point from which a newer attempt started is
-refused when read.
+An attempt is drawn by creating a file that must not exist, so two drivers never draw the same one. A
+checkpoint completes by the link of its `_metadata`, so it is complete or not there, and one of two publishers
+wins. A dead attempt does no harm (ONCE-06): it cannot publish, its files have its id, and every reader
+refuses what it still publishes beyond the start of a newer attempt.
 
-How an attempt that was superseded is kept out, wherever its driver is paused:
+These rules exclude a superseded attempt, wherever its driver is paused:
 
-* A driver draws attempt n + 1 behind its own attempt n only if that name is free; else it was superseded.
-* A new attempt is drawn *before* it reads which checkpoint is the newest, and a publisher looks for a newer
-  attempt *behind* its link, before anybody acts on it. So either the publisher finds the new attempt, or
-  the new attempt finds the checkpoint.
-* From where an attempt starts is recorded once, by a link: by itself, or as "never" by a newer attempt. So
-  all who read later agree on which checkpoints are of a dead attempt.
-* A checkpoint id belongs to the driver that has made its directory.
+* A driver with attempt n draws attempt n + 1 only if that name is free; else it was superseded.
+* A new attempt is drawn *before* it reads the newest checkpoint. A publisher looks for a newer attempt
+*after*
+  its link, and before any task is notified. So the publisher finds the new attempt, or the new attempt finds
+  the checkpoint.
+* The start of an attempt is recorded once, by a link: by the attempt itself, or as "never" by a newer one. So
+  all later readers agree which checkpoints are of a dead attempt.
+* A checkpoint id belongs to the driver that has created its directory.
 
-This takes a file system on which whoever creates a name is seen at once by all who list its directory:
-every local one, and NFS without cached attributes (`noac`).
+This needs a file system on which a name that one process creates is visible at once to all others: a local
+one, or NFS mounted with `noac`.
 """
 
 import json
@@ -65,9 +65,9 @@ _STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.([0-9]{1,18})\.state(
 
 
 class FileSystemStorage(SnapshotFiles):
-    """The checkpoints under `directory`, which is made if it is missing.
+    """The checkpoints under `directory`, which is created if it is missing.
 
-    `inline_bytes`: a snapshot of at most so many gets no file; its handle, and so the manifest, has it.
+    `inline_bytes`: a snapshot of at most this size has no file; the manifest contains it.
     """
 
     def __init__(self, directory: Path | str, inline_bytes: int = 0) -> None:
@@ -77,18 +77,18 @@ class FileSystemStorage(SnapshotFiles):
 
     @property
     def lineage(self) -> str:
-        """A name that no other folder has, drawn when it is first asked for: what sinks write bears it."""
+        """The name of the run in its outputs; unique, and drawn at its first use."""
         path = self._directory / "attempts" / "lineage"
         if not path.is_file():
-            publish_file(path, secrets.token_hex(8).encode())  # of two that draw one, both read the same
+            publish_file(path, secrets.token_hex(8).encode())  # two drivers that draw one read the same
         return read_file(path).decode()
 
     # ------------------------------------------------------------ attempts
 
     def new_attempt(self, after: int | None = None) -> int:
-        """Draw the id of a new execution attempt, from 1 on: above all others, and nobody else gets it.
+        """Draw the id of a new execution attempt, from 1 on and above all others; each id is drawn once.
 
-        `after`: the attempt of the same driver before it. Raises `SupersededError` if that is not the newest.
+        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest.
         """
         attempt = (self.newest_attempt() if after is None else after) + 1
         while not publish_file(self._directory / "attempts" / str(attempt), b""):
@@ -96,23 +96,26 @@ class FileSystemStorage(SnapshotFiles):
                 self.require_newest("drawing a new attempt", after)
             attempt += 1
         if after is not None:
-            self.require_newest("drawing a new attempt", attempt)  # behind a gap that a savepoint has left
+            self.require_newest("drawing a new attempt", attempt)  # after a gap that a savepoint has left
         try:
             self._supersede(attempt)
-        except StorageError:  # a full disk: nobody has begun this attempt, and its driver draws it again
+        except StorageError:  # a full disk: the attempt has not begun, and the driver draws it again
             remove_file(self._directory / "attempts" / str(attempt))
             raise
         return attempt
 
     def _supersede(self, attempt: int) -> None:
-        """Record of every older attempt that has not started that it never will."""
+        """Record "never" for every older attempt that has not recorded its start."""
         for older in self._attempts():
             path = self._directory / "attempts" / f"{older}.restored"
             if older < attempt and not path.is_file():
                 publish_file(path, json.dumps({"superseded_by": attempt}).encode())
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
-        """Record from where an attempt starts, once: what older ones complete beyond it is refused."""
+        """Record from which checkpoint an attempt starts; None: the beginning.
+
+        Raises SupersededError if a newer attempt was drawn before, StateError if another start is recorded.
+        """
         note = json.dumps({"restored": checkpoint}).encode()
         path = self._directory / "attempts" / f"{attempt}.restored"
         if not publish_file(path, note) and read_file(path) != note:
@@ -122,27 +125,26 @@ class FileSystemStorage(SnapshotFiles):
                 "draw a new attempt"
             )
 
-    @property
-    def starts(self) -> Mapping[int, int | None]:
-        """From which checkpoint each attempt started, as far as it got that far."""
-        return self._starts()
-
     def require_newest(self, doing: str, attempt: int) -> None:
-        """Raise `SupersededError` if `attempt` is not the newest: it may complete nothing any more."""
+        """Raise SupersededError if `attempt` is not the newest. `doing`: its action."""
         newest = self.newest_attempt()
         if attempt < newest:
             raise SupersededError.of(doing, attempt, newest, str(self._directory))
 
     def newest_attempt(self) -> int:
-        """The newest attempt that was drawn; 0 if none was."""
+        """The newest attempt; 0 if none was drawn."""
         return max(self._attempts(), default=0)
 
     def _attempts(self) -> list[int]:
         names = [path.name for path in (self._directory / "attempts").iterdir()]
         return [int(name) for name in names if _ATTEMPT.fullmatch(name)]
 
-    def _starts(self) -> dict[int, int | None]:
-        """From which checkpoint each attempt started, as far as it got that far."""
+    @property
+    def starts(self) -> Mapping[int, int | None]:
+        """From each attempt that has started to its checkpoint; None: the beginning.
+
+        Raises StateError if a record is malformed.
+        """
         starts: dict[int, int | None] = {}
         for path in sorted((self._directory / "attempts").glob("*.restored")):
             try:
@@ -156,18 +158,18 @@ class FileSystemStorage(SnapshotFiles):
             except (ValueError, KeyError, TypeError, RecursionError) as cause:
                 raise StateError(
                     f'{path}: expected {{"restored": id}}, came {read_file(path)[:40]!r}; '
-                    "write there from which checkpoint that attempt started, or delete the file"
+                    "write the checkpoint from which that attempt started, or delete the file"
                 ) from cause
         return starts
 
     # ------------------------------------------------------------ snapshots
 
     def next_checkpoint_id(self) -> int:
-        """An id above every checkpoint that was ever begun here and is not discarded."""
+        """An id above every checkpoint that was begun and is not discarded."""
         return max(self._checkpoints(), default=0) + 1
 
     def reserve(self, checkpoint: int) -> bool:
-        """Take an id: its directory stands, so that no other driver begins with it; False if it was there."""
+        """Reserve an id by creating its directory; returns False if it exists."""
         try:
             self._path(checkpoint).mkdir()
         except FileExistsError:
@@ -186,9 +188,9 @@ class FileSystemStorage(SnapshotFiles):
         offset: int | None = None,
         shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
-        """Write one task's encoded snapshot, as `chk-<checkpoint>/<task>.<attempt>.state`, if it gets a file.
+        """Write one task's encoded snapshot to `chk-<checkpoint>/<task>.<attempt>.state`.
 
-        What does not is durable with the manifest: without that there is no checkpoint either.
+        A snapshot of at most `inline_bytes` is only in the handle, and durable with the manifest.
         """
         if len(snapshot) <= self._inline_bytes:
             file = f"chk-{checkpoint}/{METADATA}#{task}"
@@ -201,7 +203,7 @@ class FileSystemStorage(SnapshotFiles):
         except StorageError:
             if folder.is_dir():
                 raise
-            make_directory(folder)  # a sweep has just removed it, empty
+            make_directory(folder)  # a sweep has removed the empty folder
             return self._write(folder, checkpoint, task, attempt, snapshot, offset, shared)
 
     # ------------------------------------------------------------ completed checkpoints
@@ -213,41 +215,48 @@ class FileSystemStorage(SnapshotFiles):
         handles: Iterable[StateHandle],
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
-        """Complete a checkpoint by its `_metadata`, atomically. Publishing the same again is harmless."""
+        """Complete a checkpoint by the link of its `_metadata`; a repeated call has no effect.
+
+        Raises CheckpointConflictError if the id has other content, SnapshotCorruptError if a file is missing,
+        SupersededError if a newer attempt exists before or directly after the link.
+        """
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
-        told = {one.task: one for one in handles}
-        completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
+        by_task = {one.task: one for one in handles}
+        completed = CompletedCheckpoint(checkpoint, attempt, by_task, max_parallelism)
         self._require_files(completed)
         make_directory(self._path(checkpoint))
         path = self._path(checkpoint) / METADATA
-        # its name becomes durable with those of all snapshots, and nobody is told before that
+        # the sync of the folder makes this name and those of all snapshots durable
         if not publish_file(path, completed.encode()) and read_file(path) != completed.encode():
             raise CheckpointConflictError(
                 f"{path}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
-        self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # paused in between, perhaps
+        self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # superseded in between
         if self.shared.any and (referenced := self._referenced()) is not None:
             self.shared.collect(referenced)
         return completed
 
     def completed_ids(self) -> tuple[int, ...]:
-        """The ids of all published checkpoints, ascending, unverified."""
+        """The ids of all published checkpoints, ascending; they are not verified."""
         return tuple(one for one in self._checkpoints() if (self._path(one) / METADATA).is_file())
 
     def load(self, checkpoint: int) -> CompletedCheckpoint:
-        """A published checkpoint, every file of it verified."""
+        """A published checkpoint with every file verified.
+
+        Raises FileNotFoundError if it is not published, SnapshotCorruptError if a file was altered.
+        """
         return self._verified_files(self._manifest(checkpoint))
 
     def latest_completed(self) -> LatestCompleted:
-        """The newest published checkpoint that is unaltered and of this line of attempts (ONCE-04)."""
+        """The newest published checkpoint that is unaltered and not of a dead attempt (ONCE-04)."""
         refused: list[Refused] = []
-        starts = self._starts()
+        starts = self.starts
         for checkpoint in reversed(self.completed_ids()):
             try:
                 completed = self.load(checkpoint)
             except FileNotFoundError:
-                continue  # another driver has just discarded it
+                continue  # another driver has discarded it
             except SnapshotCorruptError as damage:
                 refused.append(Refused(checkpoint, str(damage)))
                 continue
@@ -258,7 +267,7 @@ class FileSystemStorage(SnapshotFiles):
         return LatestCompleted(None, tuple(refused))
 
     def discard(self, checkpoint: int) -> None:
-        """Delete a checkpoint; its `_metadata` goes first, so that half of it is never a checkpoint."""
+        """Delete a checkpoint, its `_metadata` first, so that no part of it is a checkpoint."""
         directory = self._path(checkpoint)
         if not directory.is_dir():
             return
@@ -269,18 +278,17 @@ class FileSystemStorage(SnapshotFiles):
         self._remove_if_empty(directory)
 
     def sweep(self, attempt: int) -> tuple[str, ...]:
-        """Delete what attempts before `attempt` have left behind unpublished; answers the files.
+        """Delete the unpublished files of attempts before `attempt`; returns them.
 
-        Files of `attempt` and of newer ones stay, and so does everything a readable manifest lists. A
-        checkpoint whose manifest cannot be read is left alone: a person may want to look at it. Empty
-        directories go too, but not above the newest completed checkpoint: they keep their ids from being
-        drawn again (COORD-02).
+        The files that a manifest lists stay. A checkpoint whose manifest cannot be read stays as it is, for a
+        person to examine. Empty directories are deleted up to the newest completed checkpoint; above it they
+        reserve their ids (COORD-02).
         """
         referenced = self._referenced()
         swept = [] if referenced is None else list(self.shared.sweep(referenced, attempt))
         for folder in sorted((self._directory / WORKING).glob("*")):
             if _ATTEMPT.fullmatch(folder.suffix[1:]) and int(folder.suffix[1:]) < attempt:
-                shutil.rmtree(folder, ignore_errors=True)  # a dead attempt's worker may still write there
+                shutil.rmtree(folder, ignore_errors=True)  # a worker of a dead attempt may still write there
         newest = max(self.completed_ids(), default=0)
         for checkpoint in self._checkpoints():
             directory = self._path(checkpoint)
@@ -299,11 +307,11 @@ class FileSystemStorage(SnapshotFiles):
         return tuple(swept)
 
     def working(self, task: str, attempt: int) -> Path:
-        """A folder for what a task keeps outside of its memory, swept when its attempt is over."""
+        """The folder of a task's files while it runs; a sweep deletes it after the attempt."""
         return self._directory / WORKING / f"{task}.{attempt}"
 
     def _referenced(self) -> set[str] | None:
-        """The shared files that any manifest names; None if one cannot be read, so that nobody knows."""
+        """The shared files that any manifest lists; None if a manifest cannot be read."""
         try:
             manifests = [self._manifest(one) for one in self.completed_ids()]
         except SnapshotCorruptError:
@@ -311,7 +319,7 @@ class FileSystemStorage(SnapshotFiles):
         return {one.file for there in manifests for handle in there.handles.values() for one in handle.shared}
 
     def _manifest(self, checkpoint: int) -> CompletedCheckpoint:
-        """The manifest; `FileNotFoundError` if the checkpoint is not complete."""
+        """The manifest. Raises FileNotFoundError if the checkpoint is not complete."""
         path = self._path(checkpoint) / METADATA
         if not path.is_file():
             raise FileNotFoundError(f"{path}: checkpoint {checkpoint} is not complete; restore another")
@@ -326,7 +334,7 @@ class FileSystemStorage(SnapshotFiles):
         return iter(sorted(int(match.group(1)) for match in found if match))
 
     def _remove_if_empty(self, directory: Path) -> None:
-        """Remove a directory; a task that is just writing into it keeps it."""
+        """Remove a directory, unless it has files."""
         try:
             directory.rmdir()
         except OSError:
@@ -334,7 +342,7 @@ class FileSystemStorage(SnapshotFiles):
 
 
 def _files_in(directory: Path) -> tuple[Path, ...]:
-    """What is in a directory; nothing if another driver has just removed it."""
+    """The files of a directory; none if another driver has removed it."""
     try:
         return tuple(directory.iterdir())
     except FileNotFoundError:
@@ -342,7 +350,7 @@ def _files_in(directory: Path) -> tuple[Path, ...]:
 
 
 def _is_left_over(name: str, attempt: int) -> bool:
-    """Whether a file's name says that an attempt before `attempt` wrote it, or half of it."""
+    """Whether the name is a file of an attempt before `attempt`, or a temporary one."""
     if name.startswith(f".{METADATA}") and name.endswith(TEMPORARY):
         return True
     match = _STATE.fullmatch(name)

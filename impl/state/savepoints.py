@@ -1,13 +1,13 @@
-"""Savepoints: checkpoints that somebody asked for, each in a folder of its own, which is its user's.
+"""Savepoints: checkpoints that a user requests and keeps, each in a folder of its own.
 
-    savepoint-7-3f2a91/_metadata            savepoint 7 is complete, and consists of the files listed here
+    savepoint-7-3f2a91/_metadata            the manifest: savepoint 7 is complete, with the files listed here
     savepoint-7-3f2a91/count-0.3.state      the snapshot of task count-0, written by attempt 3
-    savepoint-7-3f2a91/shared/count-0.3...  what state in RocksDB has beside it: copies of its own
+    savepoint-7-3f2a91/shared/count-0.3...  its own copies of the files of state in RocksDB
 
-A savepoint refers to nothing outside of its folder, so that it can be copied and moved, and outlives its job.
-Nothing of ours ever deletes or changes one that is complete (SUB-09). A job begins from one by taking copies,
-hard links where the file system has them, into its own checkpoint folder, as a completed checkpoint under
-the savepoint's id: from then on it is restored, subsumed and deleted like any other.
+A savepoint refers to no file outside of its folder, so the folder can be copied and moved. The runtime never
+deletes or changes a complete savepoint (SUB-09). A job that begins from a savepoint copies its files, as hard
+links where possible, into its own checkpoint folder, as a completed checkpoint under the savepoint's id. This
+checkpoint is restored, subsumed and deleted like any other.
 """
 
 import json
@@ -35,11 +35,11 @@ from impl.state.storage import CompletedCheckpoint, StateHandle
 
 _NAME: Final = "savepoint-"
 _DIGITS: Final = 19
-"""An id has fewer."""
+"""More digits than an id has."""
 
 
 class Origin(NamedTuple):
-    """Which savepoint a checkpoint folder begins with, and the lineage of the runs that took it."""
+    """The savepoint with which a checkpoint folder begins, and the lineage of its job."""
 
     lineage: str
     checkpoint: int
@@ -50,15 +50,15 @@ class SavepointFolder(SnapshotFiles):
 
     @property
     def is_complete(self) -> bool:
-        """Whether it is a savepoint at all."""
+        """Whether the savepoint is complete."""
         return (self._directory / METADATA).is_file()
 
     def begin(self) -> None:
-        """Make the folder. Raises `CheckpointConflictError` if it is there and holds anything."""
+        """Create the folder. Raises CheckpointConflictError if it exists and is not empty."""
         make_directory(self._directory)
         if any(self._directory.iterdir()):
             raise CheckpointConflictError(
-                f"{self._directory}: a savepoint gets a folder of its own, and this one holds something; "
+                f"{self._directory}: expected an empty folder for the savepoint, came one with files; "
                 "name another"
             )
 
@@ -72,7 +72,7 @@ class SavepointFolder(SnapshotFiles):
         offset: int | None = None,
         shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
-        """Write one task's encoded snapshot; a folder that is gone stays gone."""
+        """Write one task's encoded snapshot. Raises StorageError if the folder was deleted."""
         return self._write(self._directory, checkpoint, task, attempt, snapshot, offset, shared)
 
     def publish(
@@ -81,21 +81,26 @@ class SavepointFolder(SnapshotFiles):
         attempt: int,
         handles: Iterable[StateHandle],
         max_parallelism: int,
-        told: Mapping[str, Any],
+        origin: Mapping[str, Any],
     ) -> CompletedCheckpoint:
-        """Complete it by its `_metadata`. `told`: whose savepoint it is, and of which kind."""
+        """Complete the savepoint by the link of its `_metadata`. `origin`: its job and its type.
+
+        Raises SnapshotCorruptError if a file is missing, CheckpointConflictError if one is complete there.
+        """
         by_task = {one.task: one for one in handles}
-        completed = CompletedCheckpoint(checkpoint, attempt, by_task, max_parallelism, dict(told))
+        completed = CompletedCheckpoint(checkpoint, attempt, by_task, max_parallelism, dict(origin))
         self._require_files(completed)
         path = self._directory / METADATA
         if not publish_file(path, completed.encode()):
-            raise CheckpointConflictError(f"{path}: a savepoint is complete there; name another folder")
+            raise CheckpointConflictError(
+                f"{path}: expected no savepoint, came one that is complete; name another folder"
+            )
         return completed
 
     def load(self) -> CompletedCheckpoint:
-        """The savepoint, every file of it read and compared.
+        """The savepoint with every file verified.
 
-        Raises `NoSavepointError` where there is none, `SnapshotCorruptError` if it was altered.
+        Raises NoSavepointError if there is none, SnapshotCorruptError if a file was altered.
         """
         path = self._directory / METADATA
         if not path.is_file():
@@ -113,14 +118,17 @@ class SavepointFolder(SnapshotFiles):
         return self._verified_files(completed)
 
     def withdraw(self) -> None:
-        """Delete one that nobody has got yet: its attempt was superseded as it was published."""
+        """Delete a savepoint that its user has not received, because its attempt was superseded."""
         remove_file(self._directory / METADATA)
         self.discard()
 
     def discard(self) -> None:
-        """Delete one that was given up; `StateError` for a complete one, which is its user's."""
+        """Delete an incomplete savepoint. Raises StateError if it is complete."""
         if self.is_complete:
-            raise StateError(f"{self._directory}: a complete savepoint is its user's, and is not deleted")
+            raise StateError(
+                f"{self._directory}: expected an incomplete savepoint, came a complete one, which only its "
+                "user deletes; remove the folder by hand"
+            )
         shared = self._directory / FOLDER
         for folder in (shared, self._directory):
             for path in tuple(folder.iterdir()) if folder.is_dir() else ():
@@ -131,12 +139,12 @@ class SavepointFolder(SnapshotFiles):
 
 
 def savepoint_name(checkpoint: int, lineage: str) -> str:
-    """The folder's name: no two jobs choose the same."""
+    """The name of the folder, unique to the job and the id."""
     return f"{_NAME}{checkpoint}-{lineage[:6]}"
 
 
 def savepoints_in(folder: Path) -> tuple[SavepointFolder, ...]:
-    """The savepoints in a folder, complete or not, by their ids."""
+    """The savepoints in a folder, complete or not, ascending by id."""
     found: list[tuple[int, SavepointFolder]] = []
     for path in folder.glob(f"{_NAME}*"):
         number = path.name.removeprefix(_NAME).partition("-")[0]
@@ -146,35 +154,36 @@ def savepoints_in(folder: Path) -> tuple[SavepointFolder, ...]:
 
 
 def begin_from(storage: FileSystemStorage, savepoint: SavepointFolder) -> CompletedCheckpoint:
-    """Let the next attempt in `storage` start from `savepoint`; answers the checkpoint that stands for it.
+    """Let the next attempt in `storage` start from `savepoint`; returns its copy as a checkpoint.
 
-    Ids of attempts go on above the savepoint's, and whatever the folder holds beyond it is of a dead line.
+    Ids of attempts continue above the savepoint's. Checkpoints in the folder beyond the savepoint belong to a
+    dead attempt.
     """
     there = savepoint.load()
-    told = there.savepoint or {}
+    described = there.savepoint or {}
     attempts = storage.directory / "attempts"
     publish_file(attempts / str(there.attempt), b"")
     attempt = storage.new_attempt()
-    storage.discard(there.checkpoint)  # brought in before, perhaps by a driver that died of it
+    storage.discard(there.checkpoint)  # an earlier driver may have copied a part
     storage.reserve(there.checkpoint)
     handles: list[StateHandle] = []
     for handle in there.handles.values():
         here = f"chk-{there.checkpoint}/{handle.file}"
-        _bring(savepoint.directory / handle.file, storage.directory / here)
+        _link_or_copy(savepoint.directory / handle.file, storage.directory / here)
         handles.append(replace(handle, file=here))
         for one in handle.shared:
             make_directory(storage.directory / FOLDER)
-            _bring(savepoint.directory / one.file, storage.directory / one.file)
+            _link_or_copy(savepoint.directory / one.file, storage.directory / one.file)
     sync_directory(storage.directory)
     completed = storage.publish(there.checkpoint, attempt, handles, there.max_parallelism)
-    origin = {"lineage": str(told["lineage"]), "checkpoint": there.checkpoint}
+    origin = {"lineage": str(described["lineage"]), "checkpoint": there.checkpoint}
     write_file(attempts / "origin", json.dumps(origin).encode())
     storage.record_restored(attempt, there.checkpoint)
     return completed
 
 
 def origin_of(storage: FileSystemStorage) -> Origin | None:
-    """The savepoint that the folder begins with; None for a folder that begins by itself."""
+    """The savepoint with which the folder begins; None for a job that began without one."""
     path = storage.directory / "attempts" / "origin"
     if not path.is_file():
         return None
@@ -190,8 +199,8 @@ def origin_of(storage: FileSystemStorage) -> Origin | None:
         ) from cause
 
 
-def _bring(source: Path, target: Path) -> None:
-    """The same file under another name; a copy on another file system."""
+def _link_or_copy(source: Path, target: Path) -> None:
+    """Give the file another name; on another file system copy it."""
     remove_file(target)
     try:
         try:
@@ -201,5 +210,5 @@ def _bring(source: Path, target: Path) -> None:
             with target.open("rb") as copied:
                 os.fsync(copied.fileno())
     except OSError as cause:
-        raise StorageError.of("bringing in", target, cause) from cause
+        raise StorageError.of("copying", target, cause) from cause
     sync_directory(target.parent)

@@ -1,11 +1,11 @@
-"""Files that several checkpoints share: written once, and deleted when none refers to them any more.
+"""Files to which several checkpoints refer: written once, deleted when no checkpoint refers to them.
 
     shared/count-0.3.5f0c22a97b1d4e80      written by attempt 3 of count-0
 
-What refers to a file are the manifests of the completed checkpoints. One that is still being taken may count
-on a file that no manifest names: because it has just written it, or because its base is subsumed meanwhile.
-So a file goes only if it is unreferenced at two completions in a row; and should a checkpoint come so late
-that a file is gone all the same, its publication fails, which loses that checkpoint and nothing else.
+The manifests of the completed checkpoints refer to these files. A checkpoint that is not complete may need a
+file that no manifest lists: it has written the file itself, or its base was subsumed. A file is therefore
+deleted only if no manifest lists it at two completions in a row. If a later checkpoint still needs it, its
+publication fails, and only that checkpoint is lost.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"\.?[A-Za-z0-9_-]+\.([0-9]{1,18})\.[0-9a-f]+(\.tmp)?"
 
 
 class SharedFile(NamedTuple):
-    """One file, and how to tell that it is unaltered."""
+    """One file and its checksum."""
 
     file: str
     """Relative to the directory of the job."""
@@ -36,14 +36,14 @@ class SharedFile(NamedTuple):
 
 
 class SharedFiles:
-    """Those below the checkpoint folder `directory`."""
+    """The shared files of the checkpoint folder `directory`."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._unreferenced: set[str] = set()
 
     def add(self, source: Path, task: str, attempt: int) -> SharedFile:
-        """Copy a file there, durably, under a name of its own."""
+        """Copy a file into the folder, durably, under a new name. Raises StorageError if the disk refuses."""
         name = f"{task}.{attempt}.{secrets.token_hex(8)}"
         target = self._directory / FOLDER / name
         temporary = target.with_name(f".{name}.tmp")
@@ -65,18 +65,18 @@ class SharedFiles:
 
     @property
     def any(self) -> bool:
-        """Whether there ever was one."""
+        """Whether the folder exists."""
         return (self._directory / FOLDER).is_dir()
 
     def require(self, one: SharedFile) -> None:
-        """Raise `SnapshotCorruptError` unless a file of that size is there."""
+        """Raise SnapshotCorruptError unless the file exists with its size."""
         path = self._directory / one.file
         came = f"{path.stat().st_size} bytes" if path.is_file() else "no file"
         if came != f"{one.size} bytes":
             raise SnapshotCorruptError(one.file, f"a file of {one.size} bytes", came)
 
     def verify(self, one: SharedFile) -> Path:
-        """The file, every byte of it compared; `SnapshotCorruptError` if it is torn or altered."""
+        """The path of the file, verified. Raises SnapshotCorruptError if it is missing or was altered."""
         self.require(one)
         path = self._directory / one.file
         digest = hashlib.blake2b(digest_size=32)
@@ -91,7 +91,10 @@ class SharedFiles:
         return path
 
     def collect(self, referenced: Collection[str]) -> tuple[str, ...]:
-        """A checkpoint has completed: delete what was unreferenced then and is now; answers the files."""
+        """A checkpoint has completed: delete the files unreferenced now and at the last call.
+
+        Returns them.
+        """
         unreferenced = set(self._files()) - set(referenced)
         gone = sorted(self._unreferenced & unreferenced)
         for name in gone:
@@ -100,7 +103,7 @@ class SharedFiles:
         return tuple(gone)
 
     def sweep(self, referenced: Collection[str], attempt: int) -> tuple[str, ...]:
-        """Delete what attempts before `attempt` have left and nothing refers to; answers the files."""
+        """Delete the unreferenced files of attempts before `attempt`; returns them."""
         left = []
         for name in self._files():
             match = _NAME.fullmatch(Path(name).name)

@@ -1,4 +1,4 @@
-"""The format of one snapshot: a header that can tell whether all that follows is as it was written.
+"""The format of one snapshot: a header whose checksum detects every change.
 
     4 bytes   magic           b"BSNP"
     2 bytes   version         1
@@ -7,8 +7,8 @@
     32 bytes  checksum        blake2b over the 16 bytes before it and the payload
     ...       payload
 
-All numbers are big-endian. The checksum tells damage, not malice: a payload is unpickled, so a checkpoint
-directory must be writable only by those who may run code as the job.
+All numbers are big-endian. The checksum detects damage, not an attack: a payload is unpickled, so only users
+who may run code as the job may have write access to a checkpoint directory.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ HEADER_SIZE: Final = _PREFIX.size + CHECKSUM_SIZE
 
 
 class Codec(IntEnum):
-    """How the payload is written."""
+    """The format of the payload."""
 
     PICKLE = 1
     ARROW = 2
@@ -45,7 +45,7 @@ def checksum(*parts: bytes | memoryview) -> bytes:
 
 
 def encode(state: object) -> bytes:
-    """A snapshot of `state`, as it is now: an Arrow table as Arrow, everything else pickled."""
+    """A snapshot of `state`: an Arrow table as Arrow, any other object pickled."""
     if isinstance(state, pa.Table):
         codec, payload = Codec.ARROW, _arrow(state)
     else:
@@ -54,24 +54,27 @@ def encode(state: object) -> bytes:
 
 
 def framed(codec: Codec, *payload: bytes) -> bytes:
-    """A snapshot of that payload, given in parts."""
+    """A snapshot of a payload, which is given in parts."""
     prefix = _PREFIX.pack(MAGIC, VERSION, codec, sum(map(len, payload)))
     return b"".join((prefix, checksum(prefix, *payload), *payload))
 
 
 def decode(data: bytes, file: str) -> object:
-    """The state in a snapshot; `SnapshotCorruptError`, naming `file`, if it is not as it was written."""
+    """The state in a snapshot.
+
+    Raises SnapshotCorruptError, with `file`, if it was altered, StateError if it has sections.
+    """
     codec = verify(data, file)
     payload = memoryview(data)[HEADER_SIZE:]
     if codec is Codec.SECTIONS:
-        raise StateError(f"{file}: expected one state, came those of a task in sections; open it as such")
+        raise StateError(f"{file}: expected one state, came the sections of a task; use `Sections`")
     if codec is Codec.ARROW:
         return pa.ipc.open_stream(pa.py_buffer(payload)).read_all()
     return pickle.loads(payload)
 
 
 def verify(data: bytes, file: str) -> Codec:
-    """Check a snapshot without reading its state; answers its codec."""
+    """Verify a snapshot; returns its codec. Raises SnapshotCorruptError if it was altered."""
     codec, length = head_of(data, file)
     if length != len(data) - HEADER_SIZE:
         raise SnapshotCorruptError(file, f"{length} bytes of payload", f"{len(data) - HEADER_SIZE}")
@@ -83,7 +86,7 @@ def verify(data: bytes, file: str) -> Codec:
 
 
 def head_of(data: bytes, file: str) -> tuple[Codec, int]:
-    """The codec and the length of the payload, by the header that `data` begins with."""
+    """The codec and the length of the payload, in bytes, of the header at the beginning of `data`."""
     if len(data) < HEADER_SIZE:
         raise SnapshotCorruptError(file, f"a header of {HEADER_SIZE} bytes", f"{len(data)} bytes")
     magic, version, codec, length = _PREFIX.unpack_from(data)

@@ -1,7 +1,7 @@
-"""The snapshots of tasks as files below one directory, that of a job's checkpoints or that of a savepoint.
+"""The snapshots of tasks as files below the directory of a job's checkpoints or of a savepoint.
 
-A snapshot is named by its task and the attempt that wrote it, lies there whole or not at all, and is told
-from an altered one by its checksum. Files that it shares with others lie in `shared`.
+The name of a snapshot has its task and the attempt that wrote it. It is there as a whole or not at all, and
+its checksum detects changes. Files that several checkpoints use are in `shared`.
 """
 
 import re
@@ -27,10 +27,11 @@ def handle_of(
     offset: int | None,
     shared: tuple[SharedFile, ...],
 ) -> StateHandle:
-    """The handle of a snapshot in `file`. Raises `StateError` for a task whose name is none for files."""
+    """The handle of a snapshot in `file`. Raises StateError if the name of the task cannot be a file name."""
     if not _TASK.fullmatch(task):
         raise StateError(
-            f"a task is named by letters, digits, - and _, came {task!r}; its files bear that name"
+            f"the name of a task has letters, digits, - and _, came {task!r}; rename it, its files have "
+            "that name"
         )
     digest = checksum(snapshot).hex()
     return StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset, shared)
@@ -45,7 +46,7 @@ class SnapshotFiles:
 
     @property
     def directory(self) -> Path:
-        """Where they lie."""
+        """The directory."""
         return self._directory
 
     def _write(
@@ -58,7 +59,7 @@ class SnapshotFiles:
         offset: int | None,
         shared: tuple[SharedFile, ...],
     ) -> StateHandle:
-        """Write one task's encoded snapshot into `folder`, which is there; a publication syncs its name."""
+        """Write one task's encoded snapshot into `folder`, which exists; the publication syncs its name."""
         path = folder / f"{task}.{attempt}.state"
         file = str(path.relative_to(self._directory))
         handle = handle_of(file, checkpoint, task, attempt, snapshot, offset, shared)
@@ -66,11 +67,14 @@ class SnapshotFiles:
         return handle
 
     def read(self, handle: StateHandle) -> object:
-        """The state behind a handle; `SnapshotCorruptError` if it is not as it was written."""
+        """The state of a handle. Raises SnapshotCorruptError if it is missing or was altered."""
         return decode(self._verified(handle), handle.file)
 
     def open(self, handle: StateHandle) -> Sections:
-        """The sections behind a task's handle, each read and checked when it is asked for."""
+        """The sections of a task's handle; each is read and verified at its use.
+
+        Raises SnapshotCorruptError if the file is missing or its index was altered.
+        """
         if handle.content is not None:
             return sections_of(handle.content, handle.file)
         self._require_file(handle)
@@ -78,7 +82,7 @@ class SnapshotFiles:
         return Sections(handle.file, lambda at, length: read_part(path, at, length))
 
     def discard_state(self, handle: StateHandle) -> None:
-        """Delete one task's snapshot; one that is not there is fine."""
+        """Delete one task's snapshot, if it exists."""
         if handle.content is None:
             remove_file(self._directory / handle.file)
 
@@ -91,7 +95,7 @@ class SnapshotFiles:
         return data
 
     def _verified_files(self, completed: CompletedCheckpoint) -> CompletedCheckpoint:
-        """The same, every file of it read and compared."""
+        """`completed`, after every file was verified. Raises SnapshotCorruptError if one was altered."""
         for handle in completed.handles.values():
             self._verified(handle)
             for one in handle.shared:
@@ -99,7 +103,7 @@ class SnapshotFiles:
         return completed
 
     def _require_files(self, completed: CompletedCheckpoint) -> None:
-        """Raise `SnapshotCorruptError` unless all its files are there, each of its size."""
+        """Raise SnapshotCorruptError unless all files exist with their sizes."""
         for handle in completed.handles.values():
             self._require_file(handle)
             for one in handle.shared:

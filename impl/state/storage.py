@@ -1,8 +1,7 @@
-"""What a checkpoint storage is, and the records it hands out.
+"""The contract of a checkpoint storage, and its records.
 
-A task writes its snapshot and gets a handle; the handles of all tasks, published as a manifest, are the
-completed checkpoint. What has no manifest is no checkpoint (ONCE-04). `memory` and `filesystem` are the
-two storages.
+A task writes its snapshot and gets a handle. The handles of all tasks, published as a manifest, are a
+completed checkpoint; without a manifest there is no checkpoint (ONCE-04). `filesystem` is the storage.
 """
 
 import json
@@ -19,42 +18,42 @@ from impl.state.snapshot import checksum
 
 @dataclass(frozen=True, slots=True)
 class StateHandle:
-    """Where the snapshot of one task for one checkpoint lies, and how to tell that it is unaltered."""
+    """The place and the checksum of one task's snapshot for one checkpoint."""
 
     task: str
     checkpoint: int
     attempt: int
     file: str
-    """Relative to the directory of the job: the snapshot's own, or the manifest that has it."""
+    """Relative to the directory of the job: the snapshot's own file, or the manifest that contains it."""
     size: int
     """In bytes."""
     checksum: str
     """Hexadecimal, over the whole snapshot."""
     offset: int | None = None
-    """A source's: how many rows of its partition are before the barrier."""
+    """Of a source: the number of rows of its partition before the barrier."""
     shared: tuple[SharedFile, ...] = ()
-    """Files beside it that other checkpoints may refer to as well."""
+    """Files that belong to it and to which other checkpoints may refer."""
     content: bytes | None = field(default=None, repr=False)
-    """The snapshot itself, where it is so small that the manifest has it."""
+    """The snapshot itself, if the manifest contains it; else None."""
 
     @property
     def whole_size(self) -> int:
-        """With the shared files, in bytes."""
+        """Bytes of the snapshot and its shared files."""
         return self.size + sum(one.size for one in self.shared)
 
     def to_json(self) -> dict[str, Any]:
-        """The handle as it travels in an acknowledgement."""
-        told = {one.name: getattr(self, one.name) for one in fields(self)}
-        told["shared"] = [list(one) for one in self.shared]
+        """The handle as JSON, for acknowledgements and manifests."""
+        body = {one.name: getattr(self, one.name) for one in fields(self)}
+        body["shared"] = [list(one) for one in self.shared]
         if self.content is None:
-            del told["content"]
+            del body["content"]
         else:
-            told["content"] = b64encode(self.content).decode()
-        return told
+            body["content"] = b64encode(self.content).decode()
+        return body
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Self:
-        """The handle back; `KeyError` if it is none."""
+        """The handle of its JSON. Raises KeyError if a field is missing."""
         optional: dict[str, Any] = {
             "shared": tuple(SharedFile(*one) for one in json.get("shared", ())),
             "content": b64decode(json["content"]) if "content" in json else None,
@@ -69,13 +68,13 @@ class CompletedCheckpoint:
 
     checkpoint: int
     attempt: int
-    """The execution attempt that completed it."""
+    """The execution attempt that has completed it."""
     handles: Mapping[str, StateHandle]
     """By task."""
     max_parallelism: int | None = None
-    """The number of key groups; None if it is not told."""
+    """The number of key groups; None if it is not recorded."""
     savepoint: Mapping[str, Any] | None = None
-    """What only a savepoint tells: see `savepoints`; None for a checkpoint."""
+    """The additional fields of a savepoint (`savepoints`); None for a checkpoint."""
 
     def encode(self) -> bytes:
         """The manifest: JSON with a checksum over everything else in it."""
@@ -84,7 +83,7 @@ class CompletedCheckpoint:
 
     @classmethod
     def decode(cls, data: bytes, file: str) -> Self:
-        """The checkpoint of a manifest; `SnapshotCorruptError` if it is not as it was written."""
+        """The checkpoint of a manifest. Raises SnapshotCorruptError, with `file`, if it was altered."""
         try:
             body = json.loads(data)
             written = body.pop("checksum")
@@ -111,13 +110,13 @@ class CompletedCheckpoint:
     def _body(self) -> dict[str, Any]:
         tasks = {task: handle.to_json() for task, handle in self.handles.items()}
         more = {"max_parallelism": self.max_parallelism, "savepoint": self.savepoint}
-        told = {name: value for name, value in more.items() if value is not None}
-        return {"version": 1, "checkpoint": self.checkpoint, "attempt": self.attempt, "tasks": tasks, **told}
+        given = {name: value for name, value in more.items() if value is not None}
+        return {"version": 1, "checkpoint": self.checkpoint, "attempt": self.attempt, "tasks": tasks, **given}
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A published checkpoint that may not be restored, and why."""
+    """A published checkpoint that cannot be restored, and the reason."""
 
     checkpoint: int
     reason: str
@@ -125,40 +124,40 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class LatestCompleted:
-    """The newest checkpoint that can be restored, None without one, and the newer ones refused."""
+    """The newest checkpoint that can be restored, None without one, and the newer ones that cannot."""
 
     completed: CompletedCheckpoint | None
     refused: tuple[Refused, ...]
 
 
 class CheckpointStorage(Protocol):
-    """Durable state of one job, shared by all its tasks and attempts."""
+    """The durable state of one job, for all its tasks and attempts."""
 
     def new_attempt(self, after: int | None = None) -> int:
-        """Draw the id of a new execution attempt: above all others, and nobody else gets it.
+        """Draw the id of a new execution attempt, above all others; each id is drawn once.
 
-        `after`: the attempt of the same driver before it; `SupersededError` if that is not the newest. An
-        older attempt that has not recorded from where it starts never will.
+        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. An older
+        attempt that has not recorded its start cannot record it any more.
         """
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
-        """Record from where an attempt starts, once; what older ones complete beyond it is refused.
+        """Record from which checkpoint an attempt starts; what older ones complete beyond it is refused.
 
-        `SupersededError` if a newer attempt was drawn before this one has recorded anything.
+        Raises SupersededError if a newer attempt was drawn before.
         """
 
     @property
     def starts(self) -> Mapping[int, int | None]:
-        """From which checkpoint each attempt started, as far as it got that far; None: the beginning."""
+        """From each attempt that has started to its checkpoint; None: the beginning."""
 
     def require_newest(self, doing: str, attempt: int) -> None:
-        """Raise `SupersededError` if `attempt` is not the newest: it may complete nothing any more."""
+        """Raise SupersededError if `attempt` is not the newest. `doing`: its action."""
 
     def next_checkpoint_id(self) -> int:
-        """An id above every checkpoint that was ever written here and is not discarded."""
+        """An id above every checkpoint that was begun and is not discarded."""
 
     def reserve(self, checkpoint: int) -> bool:
-        """Take an id: no other driver will begin with it (COORD-02). False if it was taken before."""
+        """Reserve an id for this driver (COORD-02); returns False if it was reserved before."""
 
     def write(
         self,
@@ -173,12 +172,12 @@ class CheckpointStorage(Protocol):
         """Make one task's encoded snapshot durable."""
 
     def read(self, handle: StateHandle) -> object:
-        """The state behind a handle; `SnapshotCorruptError` if it is not as it was written."""
+        """The state of a handle. Raises SnapshotCorruptError if it is missing or was altered."""
 
     def open(self, handle: StateHandle) -> Sections:
-        """The sections behind a task's handle, each read and checked when it is asked for.
+        """The sections of a task's handle; each is read and verified at its use.
 
-        `SnapshotCorruptError` if the file is not there or its index is not as it was written.
+        Raises SnapshotCorruptError if the file is missing or its index was altered.
         """
 
     def publish(
@@ -188,33 +187,33 @@ class CheckpointStorage(Protocol):
         handles: Iterable[StateHandle],
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
-        """Complete a checkpoint, atomically. Publishing the same again is harmless.
+        """Complete a checkpoint, atomically; a repeated call with the same content has no effect.
 
-        `CheckpointConflictError` if the id is taken with other content, `SupersededError` if a newer
-        attempt exists, before or right behind it: then nobody may act on what was published.
+        Raises CheckpointConflictError if the id has other content. Raises SupersededError if a newer attempt
+        exists before or directly after the publication; the caller must then not act on the checkpoint.
         """
 
     def completed_ids(self) -> tuple[int, ...]:
-        """The ids of all published checkpoints, ascending, unverified."""
+        """The ids of all published checkpoints, ascending; they are not verified."""
 
     def load(self, checkpoint: int) -> CompletedCheckpoint:
-        """A published checkpoint, every file of it verified."""
+        """A published checkpoint with every file verified. Raises SnapshotCorruptError if one was altered."""
 
     def latest_completed(self) -> LatestCompleted:
-        """The newest published checkpoint that is unaltered and of this line of attempts (ONCE-04)."""
+        """The newest published checkpoint that is unaltered and not of a dead attempt (ONCE-04)."""
 
     def discard(self, checkpoint: int) -> None:
-        """Delete a checkpoint, complete or not; one that is not there is fine."""
+        """Delete a checkpoint, complete or not, if it exists."""
 
     def discard_state(self, handle: StateHandle) -> None:
-        """Delete one task's snapshot; one that is not there is fine."""
+        """Delete one task's snapshot, if it exists."""
 
     def sweep(self, attempt: int) -> tuple[str, ...]:
-        """Delete what attempts before `attempt` have left behind unpublished; answers the files."""
+        """Delete the unpublished files of attempts before `attempt`; returns them."""
 
 
 def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
-    """Why a checkpoint is not of this line of attempts: a newer one started before it, and went on."""
+    """The reason why a checkpoint is of a dead attempt: a newer one has started before it; else None."""
     for attempt, start in sorted(starts.items()):
         if attempt > completed.attempt and (start is None or start < completed.checkpoint):
             origin = "the beginning" if start is None else f"checkpoint {start}"
@@ -226,12 +225,12 @@ def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) 
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is an int from 0 on, of 63 bits."""
+    """Whether the value is an int from 0 to 2**63 - 1."""
     return type(value) is int and 0 <= value < 1 << 63
 
 
 def _handle(task: str, json: object, file: str) -> StateHandle:
-    """The handle of a task; `SnapshotCorruptError` if it is none, or leads out of the folder."""
+    """The handle of a task. Raises SnapshotCorruptError if it is malformed or leads out of the folder."""
     try:
         handle = StateHandle.from_json(json)  # type: ignore[arg-type]
     except (KeyError, TypeError, ValueError, AttributeError) as cause:
@@ -252,7 +251,7 @@ def _handle(task: str, json: object, file: str) -> StateHandle:
 
 
 def _is_within(file: str) -> bool:
-    """Whether a relative name leads to nothing outside of its folder."""
+    """Whether a relative name leads to a file within its folder."""
     return bool(file) and "\0" not in file and not file.startswith("/") and ".." not in file.split("/")
 
 

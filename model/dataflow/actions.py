@@ -37,10 +37,11 @@ from model.events import ASYNC_EXCEPTION, NONE, Step
 from model.gate.events import Record
 from model.sink import two_phase_commit
 from model.store.store import CHECKPOINT
-from model.subtask import subtask
-from model.subtask.subtask import Subtask
+from model.subtask.subtask import Subtask, SubtaskSteps
 
 # ---------------------------------------------------------------- the actions
+
+_SUBTASK = SubtaskSteps()
 
 
 class Produce(NamedTuple):
@@ -212,10 +213,10 @@ def delivered(dataflow: Dataflow, message: Message) -> Step[Subtask]:
     """The subtask receives a message of the coordinator."""
     before = dataflow.tasks.subtasks[message.task]
     if message.kind == TRIGGER:
-        return subtask.on_checkpoint(before, message.checkpoint)
+        return _SUBTASK.on_checkpoint(before, message.checkpoint)
     if message.kind == COMPLETE:
-        return subtask.on_complete_notification(before, message.checkpoint)
-    return subtask.on_abort_notification(before, message.checkpoint, message.completed)
+        return _SUBTASK.on_complete_notification(before, message.checkpoint)
+    return _SUBTASK.on_abort_notification(before, message.checkpoint, message.completed)
 
 
 def on_lose(dataflow: Dataflow, message: Message) -> Step[Dataflow]:

@@ -28,11 +28,11 @@ from model.gate.events import Abort, Barrier, Cancel, Trigger
 from model.sink import two_phase_commit
 from model.sink.events import AbortTransaction, Commit, Write
 from model.sink.two_phase_commit import Sink
-from model.subtask import subtask
 from model.subtask.events import Acknowledge, BroadcastBarrier, BroadcastCancel, Decline, Snapshot
-from model.subtask.subtask import Subtask
+from model.subtask.subtask import Subtask, SubtaskSteps
 
 _GATE = AlignedSteps()
+_SUBTASK = SubtaskSteps()
 
 
 def at_gate(gate: Gate, item: Item) -> Step[Gate]:
@@ -49,9 +49,9 @@ def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]
     for effect in gate.effects:
         before = dataflow.tasks.subtasks[task]
         if type(effect) is Trigger:
-            step = subtask.on_checkpoint(before, effect.checkpoint)
+            step = _SUBTASK.on_checkpoint(before, effect.checkpoint)
         elif type(effect) is Abort:
-            step = subtask.on_abort_on_barrier(before, effect.checkpoint, effect.reason)
+            step = _SUBTASK.on_abort_on_barrier(before, effect.checkpoint, effect.reason)
         else:
             continue
         obeyed = obey_subtask(dataflow, task, step)
@@ -109,7 +109,7 @@ def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Datafl
         cut = cut._replace(sunk=committed_or_filed(dataflow))
     others = tuple(other for other in dataflow.cuts if other.checkpoint != checkpoint)
     dataflow = dataflow._replace(cuts=tuple(sorted((*others, cut))))
-    ended = obey_subtask(dataflow, task, subtask.on_async_done(dataflow.tasks.subtasks[task], checkpoint))
+    ended = obey_subtask(dataflow, task, _SUBTASK.on_async_done(dataflow.tasks.subtasks[task], checkpoint))
     return Step(ended.state, (*effects, *ended.effects), (*rules, *ended.rules))
 
 

@@ -59,13 +59,12 @@ def new_tracker(
     return Tracker(NONE, (), (False,) * channels, counts_as_aligned, tracked_at_most, profile)
 
 
-def on_record(tracker: Tracker, channel: int, value: int) -> Step[Tracker]:
-    """A record arrives. No channel is ever blocked, so the operator processes it at once."""
-    return Step(tracker, (Process(channel, value),), ("TRACK-01",))
-
-
 class TrackingSteps:
     """The steps of a tracker, and the operators of which older generations have their own."""
+
+    def on_record(self, tracker: Tracker, channel: int, value: int) -> Step[Tracker]:
+        """A record arrives. No channel is ever blocked, so the operator processes it at once."""
+        return Step(tracker, (Process(channel, value),), ("TRACK-01",))
 
     def on_barrier(self, tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
         """Barrier `checkpoint` arrives on `channel`, which is open."""

@@ -1,18 +1,17 @@
-"""The snapshot steps of one subtask. Rules TASK-01 to TASK-20.
+"""The snapshot steps of one subtask. Rules TASK-01 to TASK-20 but those of older generations.
 
 At a trigger the subtask sends the barrier downstream, takes a snapshot of its state, and acknowledges when
 the asynchronous part has stored it. The coordinator's abort may arrive before the trigger, between the two or
 after the acknowledgement; the steps differ in each case.
 
-The module knows one subtask: not its gate, not its operators, not the coordinator. Where generations differ,
-the functions read a switch of the subtask's profile.
+The module describes Flink 1.17 and later; `model.subtask.generations` has what older generations do instead.
+It knows one subtask: not its gate, not its operators, not the coordinator.
 """
 
 from typing import NamedTuple
 
 from model.events import (
     ASYNC_EXCEPTION,
-    JOB_FAILURE,
     NONE,
     TASK_NOT_READY,
     Effects,
@@ -74,130 +73,112 @@ def new_subtask(max_concurrent: int, profile: TaskProfile = NEWEST_TASK) -> Subt
     )
 
 
-def on_checkpoint(subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
-    """The gate, or the coordinator for a source, triggers `checkpoint`; `fails`: its snapshot throws."""
-    if not subtask.task_runs:
-        refused = (BroadcastCancel(checkpoint), Decline(checkpoint, TASK_NOT_READY))
-        return Step(subtask, refused, ("TASK-10",))
-    if not subtask.profile.orders_triggers:
-        return snapshot(subtask, checkpoint, fails, ("TASK-11",))
-    remembered = any(known == checkpoint for known in subtask.aborted)
-    subtask = subtask._replace(aborted=without(subtask.aborted, checkpoint))
-    if checkpoint <= subtask.last:
-        return Step(subtask, (), ("TASK-02",))
-    subtask = subtask._replace(last=checkpoint)
-    if remembered:
-        return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-03",))
-    if is_far_below(subtask, checkpoint):
-        return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-19",))
-    return snapshot(subtask, checkpoint, fails, ())
+class SubtaskSteps:
+    """The steps of a subtask, and the operators of which older generations have their own."""
 
+    def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
+        """The gate, or the coordinator for a source, triggers `checkpoint`; `fails`: its snapshot throws."""
+        if not subtask.task_runs:
+            refused = (BroadcastCancel(checkpoint), Decline(checkpoint, TASK_NOT_READY))
+            return Step(subtask, refused, ("TASK-10",))
+        remembered = any(known == checkpoint for known in subtask.aborted)
+        subtask = subtask._replace(aborted=without(subtask.aborted, checkpoint))
+        if checkpoint <= subtask.last:
+            return Step(subtask, (), ("TASK-02",))
+        subtask = subtask._replace(last=checkpoint)
+        if remembered:
+            return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-03",))
+        if self.is_far_below(subtask, checkpoint):
+            return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-19",))
+        return self.snapshot(subtask, checkpoint, fails, ())
 
-def snapshot(subtask: Subtask, checkpoint: int, fails: bool, rules: Rules) -> Step[Subtask]:
-    """The subtask sends the barrier; then the synchronous part runs and starts the asynchronous one."""
-    if not fails:
+    def snapshot(self, subtask: Subtask, checkpoint: int, fails: bool, rules: Rules) -> Step[Subtask]:
+        """The subtask sends the barrier; then the synchronous part runs and starts the asynchronous one."""
+        if fails:
+            return self.broken(subtask, checkpoint, rules)
         subtask = subtask._replace(running=ascending(subtask.running, checkpoint))
         return Step(subtask, (BroadcastBarrier(checkpoint), Snapshot(checkpoint)), (*rules, "TASK-01"))
-    if not subtask.profile.broken_snapshot_fails:
-        emitted = (BroadcastBarrier(checkpoint), Decline(checkpoint, JOB_FAILURE))
-        return Step(subtask, emitted, (*rules, "TASK-14"))
-    failed = subtask._replace(failed=True)
-    return Step(failed, (BroadcastBarrier(checkpoint), Fail(BROKEN_SNAPSHOT)), (*rules, "TASK-13"))
 
+    def broken(self, subtask: Subtask, checkpoint: int, rules: Rules) -> Step[Subtask]:
+        """The synchronous part throws: it fails the task."""
+        failed = subtask._replace(failed=True)
+        return Step(failed, (BroadcastBarrier(checkpoint), Fail(BROKEN_SNAPSHOT)), (*rules, "TASK-13"))
 
-def on_abort_on_barrier(subtask: Subtask, checkpoint: int, reason: str) -> Step[Subtask]:
-    """The gate aborts `checkpoint`: decline to the coordinator, then a cancellation on every output."""
-    if subtask.profile.orders_triggers:
+    def on_abort_on_barrier(self, subtask: Subtask, checkpoint: int, reason: str) -> Step[Subtask]:
+        """The gate aborts `checkpoint`: decline to the coordinator, then a cancellation on every output."""
         last = max(subtask.last, checkpoint)
         subtask = subtask._replace(last=last, aborted=pruned(subtask.aborted, last))
-    return Step(subtask, (Decline(checkpoint, reason), BroadcastCancel(checkpoint)), ("TASK-04",))
+        return Step(subtask, (Decline(checkpoint, reason), BroadcastCancel(checkpoint)), ("TASK-04",))
 
+    def on_abort_notification(self, subtask: Subtask, checkpoint: int, completed: int) -> Step[Subtask]:
+        """The coordinator has aborted `checkpoint`; `completed` is the newest completed id, or -1."""
+        effects: Effects = ()
+        rules: Rules = ("TASK-05",)
+        if completed > subtask.completed:  # the notification of that completion was overtaken or lost
+            subtask, effects, _ = self.on_complete_notification(subtask, completed)
+            rules = ("TASK-06", "TASK-05")
+        if not subtask.task_runs:
+            return Step(subtask, (), (*rules[:-1], "TASK-10"))
+        if any(known == checkpoint for known in subtask.running):
+            subtask = subtask._replace(running=without(subtask.running, checkpoint))
+            effects = (*effects, CancelAsync(checkpoint))
+        elif checkpoint > subtask.last:
+            subtask, forgot = self.remembering(subtask, checkpoint)
+            rules = (*rules, *forgot)
+        return Step(subtask, (*effects, NotifyAbort(checkpoint)), rules)
 
-def on_abort_notification(subtask: Subtask, checkpoint: int, completed: int) -> Step[Subtask]:
-    """The coordinator has aborted `checkpoint`; `completed` is the newest completed id, or -1."""
-    if not subtask.profile.hears_aborts:
-        return Step(subtask, (), ("TASK-12",))
-    effects: Effects = ()
-    rules: Rules = ("TASK-05",)
-    if subtask.profile.completes_in_order and completed > subtask.completed:
-        # the notification of that completion was overtaken or lost
-        subtask, effects, _ = on_complete_notification(subtask, completed)
-        rules = ("TASK-06", "TASK-05")
-    if not subtask.task_runs:
-        return Step(subtask, (), (*rules[:-1], "TASK-10"))
-    if any(known == checkpoint for known in subtask.running):
+    def on_complete_notification(self, subtask: Subtask, checkpoint: int) -> Step[Subtask]:
+        """The coordinator has completed `checkpoint`; the task notifies its operators if it runs."""
+        notified = (NotifyComplete(checkpoint),) if subtask.task_runs else ()
+        if checkpoint <= subtask.completed:
+            return Step(subtask, (), ("TASK-06",))
+        return Step(subtask._replace(completed=checkpoint), notified, ("TASK-06",))
+
+    def on_subsumed_notification(self, subtask: Subtask, checkpoint: int) -> Step[Subtask]:
+        """The coordinator has dropped `checkpoint`, because a newer one is complete."""
+        return Step(subtask, (NotifySubsumed(checkpoint),) if subtask.task_runs else (), ("TASK-18",))
+
+    def on_async_done(self, subtask: Subtask, checkpoint: int) -> Step[Subtask]:
+        """The asynchronous part of `checkpoint` succeeds."""
+        if not any(known == checkpoint for known in subtask.running):
+            return Step(subtask, (), ("TASK-07",))
         subtask = subtask._replace(running=without(subtask.running, checkpoint))
-        effects = (*effects, CancelAsync(checkpoint))
-    elif checkpoint > subtask.last:
-        subtask, forgot = remembering(subtask, checkpoint)
-        rules = (*rules, *forgot)
-    return Step(subtask, (*effects, NotifyAbort(checkpoint)), rules)
+        return Step(subtask, (Acknowledge(checkpoint),), ("TASK-07",))
 
+    def on_async_failed(
+        self, subtask: Subtask, checkpoint: int, reason: str = ASYNC_EXCEPTION
+    ) -> Step[Subtask]:
+        """The asynchronous part of `checkpoint` fails; `reason` is what the failure names, if anything."""
+        if not any(known == checkpoint for known in subtask.running):
+            return Step(subtask, (), ("TASK-08",))
+        subtask = subtask._replace(running=without(subtask.running, checkpoint))
+        if not subtask.task_runs:
+            return Step(subtask, (), ("TASK-16",))
+        rule = "TASK-08" if reason == ASYNC_EXCEPTION else "TASK-15"
+        return Step(subtask, (Decline(checkpoint, reason),), (rule,))
 
-def on_complete_notification(subtask: Subtask, checkpoint: int) -> Step[Subtask]:
-    """The coordinator has completed `checkpoint`; the task notifies its operators if it runs."""
-    notified = (NotifyComplete(checkpoint),) if subtask.task_runs else ()
-    if not subtask.profile.completes_in_order:
-        return Step(subtask, notified, ("TASK-17",) if notified else ("TASK-10",))
-    if checkpoint <= subtask.completed:
-        return Step(subtask, (), ("TASK-06",))
-    return Step(subtask._replace(completed=checkpoint), notified, ("TASK-06",))
+    def on_close(self, subtask: Subtask) -> Step[Subtask]:
+        """The task has finished or was cancelled: it stops its asynchronous parts."""
+        stopped = tuple(CancelAsync(known) for known in subtask.running)
+        return Step(subtask._replace(task_runs=False, running=()), stopped, ("TASK-20",))
 
+    def on_status(self, subtask: Subtask, running: bool) -> Step[Subtask]:
+        """The task starts or stops running."""
+        return Step(subtask._replace(task_runs=running), (), ("TASK-10",))
 
-def on_subsumed_notification(subtask: Subtask, checkpoint: int) -> Step[Subtask]:
-    """The coordinator has dropped `checkpoint`, because a newer one is complete."""
-    notifies = subtask.profile.hears_subsumed and subtask.task_runs
-    return Step(subtask, (NotifySubsumed(checkpoint),) if notifies else (), ("TASK-18",))
+    def is_far_below(self, subtask: Subtask, checkpoint: int) -> bool:
+        """The task may have remembered and dropped the abort of `checkpoint`."""
+        return checkpoint + subtask.remembered_at_most < subtask.highest_aborted
 
-
-def on_async_done(subtask: Subtask, checkpoint: int) -> Step[Subtask]:
-    """The asynchronous part of `checkpoint` succeeds."""
-    if not any(known == checkpoint for known in subtask.running):
-        return Step(subtask, (), ("TASK-07",))
-    subtask = subtask._replace(running=without(subtask.running, checkpoint))
-    return Step(subtask, (Acknowledge(checkpoint),), ("TASK-07",))
-
-
-def on_async_failed(subtask: Subtask, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> Step[Subtask]:
-    """The asynchronous part of `checkpoint` fails; `reason` is the reason that the failure names, if any."""
-    if not any(known == checkpoint for known in subtask.running):
-        return Step(subtask, (), ("TASK-08",))
-    subtask = subtask._replace(running=without(subtask.running, checkpoint))
-    if subtask.profile.stopped_says_nothing and not subtask.task_runs:
-        return Step(subtask, (), ("TASK-16",))
-    if reason != ASYNC_EXCEPTION:
-        named = reason if subtask.profile.declines_with_cause else ASYNC_EXCEPTION
-        return Step(subtask, (Decline(checkpoint, named),), ("TASK-15",))
-    return Step(subtask, (Decline(checkpoint, ASYNC_EXCEPTION),), ("TASK-08",))
-
-
-def on_close(subtask: Subtask) -> Step[Subtask]:
-    """The task has finished or was cancelled: it stops its asynchronous parts, which then have no effect."""
-    stopped = tuple(CancelAsync(known) for known in subtask.running)
-    return Step(subtask._replace(task_runs=False, running=()), stopped, ("TASK-20",))
-
-
-def on_status(subtask: Subtask, running: bool) -> Step[Subtask]:
-    """The task starts or stops running."""
-    return Step(subtask._replace(task_runs=running), (), ("TASK-10",))
-
-
-def is_far_below(subtask: Subtask, checkpoint: int) -> bool:
-    """The task may have remembered and dropped the abort of `checkpoint`."""
-    reach = checkpoint + subtask.remembered_at_most
-    return subtask.profile.infers_aborts and reach < subtask.highest_aborted
-
-
-def remembering(subtask: Subtask, checkpoint: int) -> tuple[Subtask, Rules]:
-    """The subtask with the abort remembered once; over the bound it drops the oldest."""
-    if subtask.profile.infers_aborts:
+    def remembering(self, subtask: Subtask, checkpoint: int) -> tuple[Subtask, Rules]:
+        """The subtask with the abort remembered once; over the bound it drops the oldest."""
         subtask = subtask._replace(highest_aborted=max(subtask.highest_aborted, checkpoint))
-    if any(known == checkpoint for known in subtask.aborted):
-        return subtask, ()
-    aborted = (*subtask.aborted, checkpoint)
-    if len(aborted) > subtask.remembered_at_most:
-        return subtask._replace(aborted=aborted[1:]), ("TASK-09",)
-    return subtask._replace(aborted=aborted), ()
+        if any(known == checkpoint for known in subtask.aborted):
+            return subtask, ()
+        aborted = (*subtask.aborted, checkpoint)
+        if len(aborted) > subtask.remembered_at_most:
+            return subtask._replace(aborted=aborted[1:]), ("TASK-09",)
+        return subtask._replace(aborted=aborted), ()
 
 
 def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ NewChannel ==
     [output |-> <<>>, blocked |-> FALSE, promised |-> Nobody,
      input |-> <<>>, restored |-> 0, phase |-> "idle", seen |-> Nobody, last |-> Nobody, before |-> 0]
 
-Step(ch, said) == [channel |-> ch, out |-> said]
+Step(ch, effects) == [channel |-> ch, out |-> effects]
 
 ------------------------------------------------------------------------------
 (* Queues: urgent items come first. *)

@@ -46,7 +46,7 @@ Init ==
 (* The effects of the channel are stored with the checkpoints, and read by   *)
 (* the receiver.                                                             *)
 
-World(ch, r, b, bk, said) == [channel |-> ch, read |-> r, begun |-> b, books |-> bk, out |-> said]
+World(ch, r, b, bk, effects) == [channel |-> ch, read |-> r, begun |-> b, books |-> bk, out |-> effects]
 
 EndPersisting(w, n) ==
     [w EXCEPT !.channel = OnResume(OnStopPersisting(@, n).channel).channel,
@@ -168,13 +168,13 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Rules. The event's kind is Kind, its checkpoint Which; Said are its       *)
+(* Rules. The event's kind is Kind, its checkpoint Which; Effects are its    *)
 (* effects.                                                                  *)
 
 Kind == out'[1][1]
 Which == out'[1][2]
-Said == Tail(out')
-Of(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+Effects == Tail(out')
+Of(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Arrives == Kind = "transfer" /\ Len(channel'.output) < Len(channel.output)
 Comes == Head(channel.output)
 
@@ -223,7 +223,7 @@ UrgentFirst(queue) == queue = UrgentOf(queue) \o OthersOf(queue)
 
 UNAL_35 == [][
     /\ UrgentFirst(channel'.output) /\ UrgentFirst(channel'.input)
-    /\ Kind = "take" => Head(Said) = Head(channel.input) /\ channel'.input = Tail(channel.input)
+    /\ Kind = "take" => Head(Effects) = Head(channel.input) /\ channel'.input = Tail(channel.input)
     /\ Kind = "prioritise" =>
         /\ ValuesOf(channel'.input) = ValuesOf(channel.input)
         /\ Barrier(Which, "unaligned") \in {channel'.input[i] : i \in DOMAIN UrgentOf(channel'.input)}

@@ -53,7 +53,7 @@ NewCoordinator ==
     [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
      failures |-> NoFailures, store |-> EmptyStore, fault |-> "none", unseen |-> {}]
 
-CoordinatorStep(k, said) == [coordinator |-> k, out |-> said]
+CoordinatorStep(k, effects) == [coordinator |-> k, out |-> effects]
 
 InTaskOrder(tasks, Effect(_)) ==
     LET order == InOrder(tasks) IN [i \in 1 .. Len(order) |-> Effect(order[i])]
@@ -112,18 +112,18 @@ TurnsAfter(ended, dropped) ==
 (* request that is too early ends one turn. A start takes longer: the other  *)
 (* turns find it busy.                                                       *)
 RECURSIVE Serve(_, _, _)
-Serve(k, turns, said) ==
-    IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) THEN CoordinatorStep(k, said)
+Serve(k, turns, effects) ==
+    IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) THEN CoordinatorStep(k, effects)
     ELSE LET r == Head(k.queue)
              rest == [k EXCEPT !.queue = Tail(@)]
              Trigger(t) == <<"trigger_task", t, k.next, r.type>>
-             early == Append(said, Rejected(r, "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
+             early == Append(effects, Rejected(r, "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
              isLong == WhyNot(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING" /\ CoordinatorHas("plans_later")
          IN  IF IsPaused(k, r)
              THEN IF turns > 1 THEN Serve(rest, turns - 1, early) ELSE CoordinatorStep(rest, early)
              ELSE IF CanStart(k)             \* COORD-02, COORD-04
-             THEN Serve(Begun(rest, r.type), 1, said \o InTaskOrder(Sources, Trigger))
-             ELSE Serve(rest, IF isLong THEN 1 ELSE turns, Append(said, Rejected(r, WhyNot(k, r))))
+             THEN Serve(Begun(rest, r.type), 1, effects \o InTaskOrder(Sources, Trigger))
+             ELSE Serve(rest, IF isLong THEN 1 ELSE turns, Append(effects, Rejected(r, WhyNot(k, r))))
 
 (* Up to 1.10 no request waits: above the limit it is rejected. (The         *)
 (* scheduler then repeats it; here the environment requests it again.)       *)
@@ -147,17 +147,17 @@ AbortEffects(p, reason) ==
     LET Discard(t) == <<"discard_state", t, p.id>>
     IN  <<<<"abort", p.id, reason>>>> \o InTaskOrder(Tasks \ p.missing, Discard)
 
-Abort(k, p, reason, byTask, said) ==
+Abort(k, p, reason, byTask, effects) ==
     LET counted == OnFailure(k.failures, p.id, p.type, reason, byTask)
     IN  CoordinatorStep([Without(k, p.id) EXCEPT !.failures = counted.failures],
-                        said \o AbortEffects(p, reason) \o counted.out \o NotifyAbort(p))
+                        effects \o AbortEffects(p, reason) \o counted.out \o NotifyAbort(p))
 
 (* The pending ones that Which selects are aborted, oldest first. *)
 RECURSIVE AbortAll(_, _, _, _)
-AbortAll(k, Which(_), reason, said) ==
+AbortAll(k, Which(_), reason, effects) ==
     LET ended == SelectSeq(k.pending, LAMBDA p : Which(p))
-    IN  IF ended = <<>> THEN CoordinatorStep(k, said)
-        ELSE LET step == Abort(k, Head(ended), reason, FALSE, said)
+    IN  IF ended = <<>> THEN CoordinatorStep(k, effects)
+        ELSE LET step == Abort(k, Head(ended), reason, FALSE, effects)
              IN  AbortAll(step.coordinator, Which, reason, step.out)
 
 (* It counts as a success. *)
@@ -182,9 +182,9 @@ FailToStore(step, p) ==
                         step.out \o abort \o discard \o counted.out \o NotifyAbort(p)
                         \o <<<<"fail", "CheckpointException">>>>)
 
-Complete(k, p, said) ==                                             \* COORD-08
+Complete(k, p, effects) ==                                             \* COORD-08
     LET first == CoordinatorHas("completes_first")
-        gone == CoordinatorStep(Without(k, p.id), said)
+        gone == CoordinatorStep(Without(k, p.id), effects)
         succeeds == CoordinatorHas("success_first")
         counted == IF succeeds THEN Succeed(gone, p) ELSE gone
         called == IF first THEN CallComplete(counted, p) ELSE counted
@@ -241,10 +241,10 @@ OnDecline(k, n, reason) ==
 (* COORD-10: one unit passes; due checkpoints expire, each followed by the   *)
 (* queue.                                                                    *)
 RECURSIVE Expire(_, _)
-Expire(k, said) ==
+Expire(k, effects) ==
     LET due == SelectSeq(k.pending, LAMBDA p : IsExpired(p))
-    IN  IF due = <<>> THEN CoordinatorStep(k, said)
-        ELSE LET served == TurnAfter(Abort(k, Head(due), "CHECKPOINT_EXPIRED", FALSE, said))
+    IN  IF due = <<>> THEN CoordinatorStep(k, effects)
+        ELSE LET served == TurnAfter(Abort(k, Head(due), "CHECKPOINT_EXPIRED", FALSE, effects))
              IN  Expire(served.coordinator, served.out)
 
 OnTick(k) ==

@@ -112,12 +112,12 @@ Spec == Init /\ [][Next]_vars
 (* Terms of the rules. *)
 
 Comes(kind) == out'[1][1] = kind
-Said == Tail(out')
-Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+Effects == Tail(out')
+EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 PendingIds(c) == {c.pending[i].id : i \in DOMAIN c.pending}
 Started == PendingIds(k') \ PendingIds(k)
-Aborted(reason) == {n \in Ids : \E i \in DOMAIN Said : Said[i] = <<"abort", n, reason>>}
-Completed == {n \in Ids : \E i \in DOMAIN Said : Said[i] = <<"complete", n>>}
+Aborted(reason) == {n \in Ids : \E i \in DOMAIN Effects : Effects[i] = <<"abort", n, reason>>}
+Completed == {n \in Ids : \E i \in DOMAIN Effects : Effects[i] = <<"complete", n>>}
 Unfit ==
     \/ ~k.running
     \/ IF CoordinatorHas("awaits_running") THEN k.up # Tasks ELSE ~(Sources \subseteq k.up)
@@ -134,7 +134,7 @@ Request1 == [type |-> out'[1][2], forced |-> out'[1][3], periodic |-> out'[1][4]
 Urgency(r) ==
     (IF r.type = "savepoint" THEN 4 ELSE 0) + (IF r.forced THEN 2 ELSE 0) + (IF r.periodic THEN 0 ELSE 1)
 Whole ==
-    IF ~Comes("request") \/ Said = <<Rejected(Request1, "TOO_MANY_CONCURRENT_CHECKPOINTS")>> THEN k.queue
+    IF ~Comes("request") \/ Effects = <<Rejected(Request1, "TOO_MANY_CONCURRENT_CHECKPOINTS")>> THEN k.queue
     ELSE SelectSeq(k.queue, LAMBDA q : Urgency(q) >= Urgency(Request1)) \o <<Request1>>
          \o SelectSeq(k.queue, LAMBDA q : Urgency(q) < Urgency(Request1))
 Left == SubSeq(Whole, 1, Len(Whole) - Len(k'.queue))
@@ -143,34 +143,34 @@ Ends == Comes("coordinator_restart") \/ ((Comes("job_status") \/ Comes("fail_tas
 
 COORD_01 == [][
     /\ (Comes("request") /\ Unfit) =>
-        /\ Len(Said) = 1 /\ Said[1][1] = "rejected" /\ Said[1][2] = Request1.type /\ k' = k
-        /\ Said[1][3] = "NOT_ALL_REQUIRED_TASKS_RUNNING" \/ Request1.periodic \/ IsEarly(Request1)
+        /\ Len(Effects) = 1 /\ Effects[1][1] = "rejected" /\ Effects[1][2] = Request1.type /\ k' = k
+        /\ Effects[1][3] = "NOT_ALL_REQUIRED_TASKS_RUNNING" \/ Request1.periodic \/ IsEarly(Request1)
     /\ Unfit => Started = {} /\ k'.next = k.next]_vars
 
 COORD_02 == [][
-    /\ k'.next = k.next + Cardinality({i \in DOMAIN Said : Said[i][1] = "trigger_task"}) \div Cardinality(Sources)
+    /\ k'.next = k.next + Cardinality({i \in DOMAIN Effects : Effects[i][1] = "trigger_task"}) \div Cardinality(Sources)
     /\ \A n \in Started : n \in k.next .. k'.next - 1]_vars
 
-COORD_03 == [][\A i \in DOMAIN Said :
-    (/\ Said[i][1] = "trigger_task" /\ Said[i][4] = "checkpoint"
+COORD_03 == [][\A i \in DOMAIN Effects :
+    (/\ Effects[i][1] = "trigger_task" /\ Effects[i][4] = "checkpoint"
      /\ \A q \in Range(Whole) : q.type = "checkpoint" => ~q.forced) =>
-        Cardinality({n \in PendingIds(k') : n <= Said[i][3]}) <= MaxConcurrent \/ Said[i][3] \notin PendingIds(k')]_vars
+        Cardinality({n \in PendingIds(k') : n <= Effects[i][3]}) <= MaxConcurrent \/ Effects[i][3] \notin PendingIds(k')]_vars
 
 COORD_04 == [][\A n \in Started :
     LET Trigger(t) == <<"trigger_task", t, n, PendingOf(k', n).type>>
-    IN  /\ SelectSeq(Said, LAMBDA e : e[1] = "trigger_task" /\ e[3] = n) = InTaskOrder(Sources, Trigger)
+    IN  /\ SelectSeq(Effects, LAMBDA e : e[1] = "trigger_task" /\ e[3] = n) = InTaskOrder(Sources, Trigger)
         /\ PendingOf(k', n).missing = Tasks]_vars
 
 COORD_05 == [][AckedPending =>
     LET missing == PendingOf(k, Acked).missing
         result == IF Task \notin Tasks THEN "UNKNOWN" ELSE IF Task \in missing THEN "SUCCESS" ELSE "DUPLICATE"
-    IN  /\ Head(Said) = <<"acknowledged", Task, Acked, result>>
-        /\ result = "DUPLICATE" => Len(Said) = 1 /\ k' = k
-        /\ result = "UNKNOWN" => Tail(Said) = <<<<"discard_state", Task, Acked>>>> /\ k' = k
+    IN  /\ Head(Effects) = <<"acknowledged", Task, Acked, result>>
+        /\ result = "DUPLICATE" => Len(Effects) = 1 /\ k' = k
+        /\ result = "UNKNOWN" => Tail(Effects) = <<<<"discard_state", Task, Acked>>>> /\ k' = k
         /\ (result = "SUCCESS" /\ missing # {Task}) => PendingOf(k', Acked).missing = missing \ {Task}]_vars
 
 COORD_06 == [][(Comes("acknowledge") /\ ~AckedPending) =>
-    Said = <<<<"discard_state", Task, Acked>>>> /\ k' = k]_vars
+    Effects = <<<<"discard_state", Task, Acked>>>> /\ k' = k]_vars
 
 COORD_07 == [][StoreThrows \/ Completed = IF IsComplete THEN {Acked} ELSE {}]_vars
 
@@ -185,8 +185,8 @@ Rank(e) ==
 
 COORD_08 == [][\A n \in Completed : (PendingOf(k, n).type = "checkpoint" /\ ~StoreThrows) =>
     LET Notify(t) == <<"notify_complete", t, n>>
-    IN  /\ \A i, j \in DOMAIN Said : i < j => Rank(Said[i]) <= Rank(Said[j])
-        /\ Saying("notify_complete") = InTaskOrder(Tasks, Notify)
+    IN  /\ \A i, j \in DOMAIN Effects : i < j => Rank(Effects[i]) <= Rank(Effects[j])
+        /\ EffectsOf("notify_complete") = InTaskOrder(Tasks, Notify)
         /\ LatestId(k'.store) = n]_vars
 
 COORD_09 == [][Comes("decline") =>
@@ -196,10 +196,10 @@ COORD_09 == [][Comes("decline") =>
     IN  IF n \in PendingIds(k)
         THEN /\ n \notin PendingIds(k')
              /\ IsPrefixOf(<<<<"abort", n, out'[1][3]>>>>
-                           \o InTaskOrder(Tasks \ PendingOf(k, n).missing, Discard), Said)
+                           \o InTaskOrder(Tasks \ PendingOf(k, n).missing, Discard), Effects)
              /\ CoordinatorHas("tells_of_aborts") =>
-                    SelectSeq(Saying("notify_abort"), LAMBDA e : e[3] = n) = InTaskOrder(Tasks, Notify)
-        ELSE Said = <<>> /\ k' = k]_vars
+                    SelectSeq(EffectsOf("notify_abort"), LAMBDA e : e[3] = n) = InTaskOrder(Tasks, Notify)
+        ELSE Effects = <<>> /\ k' = k]_vars
 
 COORD_10 == [][Comes("tick") =>
     /\ Aborted("CHECKPOINT_EXPIRED") = {n \in PendingIds(k) : PendingOf(k, n).age + 1 = Timeout}
@@ -216,9 +216,9 @@ COORD_11 ==
 COORD_12 == [][((Comes("job_status") \/ Comes("fail_tasks")) /\ ~k'.running) =>
     /\ k'.pending = <<>> /\ k'.queue = <<>>
     /\ Aborted("COORDINATOR_SUSPEND") = PendingIds(k)
-    /\ Saying("rejected") = [i \in DOMAIN k.queue |-> <<"rejected", k.queue[i].type, "COORDINATOR_SUSPEND">>]
+    /\ EffectsOf("rejected") = [i \in DOMAIN k.queue |-> <<"rejected", k.queue[i].type, "COORDINATOR_SUSPEND">>]
     /\ \A n \in PendingIds(k) : \A t \in Tasks \ PendingOf(k, n).missing :
-        \E i \in DOMAIN Said : Said[i] = <<"discard_state", t, n>>]_vars
+        \E i \in DOMAIN Effects : Effects[i] = <<"discard_state", t, n>>]_vars
 
 COORD_13 == [][
     /\ Len(k'.queue) <= Len(Whole) /\ k'.queue = SubSeq(Whole, Len(Left) + 1, Len(Whole))
@@ -226,7 +226,7 @@ COORD_13 == [][
 
 COORD_14 == [][~Ends =>
     LET early == {i \in DOMAIN Left : IsEarly(Left[i])}
-    IN  /\ Cardinality(early) = Len(SelectSeq(Said, LAMBDA e :
+    IN  /\ Cardinality(early) = Len(SelectSeq(Effects, LAMBDA e :
                 e[1] = "rejected" /\ e[3] = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
         /\ ~Unfit => k'.next - k.next = Len(Left) - Cardinality(early)]_vars
 
@@ -234,7 +234,7 @@ COORD_14 == [][~Ends =>
 (* too early.                                                                *)
 TurnsDue ==
     LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
-        dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Said)}
+        dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Effects)}
     IN  ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
         + (IF CoordinatorHas("turn_after_drop") THEN Cardinality(dropped) ELSE 0)
 
@@ -243,23 +243,23 @@ COORD_29 == [][(Comes("acknowledge") \/ Comes("decline")) /\ ~Unfit /\ k'.next =
                       Len(k'.pending) < MaxConcurrent /\ IsEarly(Whole[j])}
     IN  Len(Left) = Cardinality(early)]_vars
 
-COORD_19 == [][~CoordinatorHas("tells_of_aborts") => Saying("notify_abort") = <<>>]_vars
+COORD_19 == [][~CoordinatorHas("tells_of_aborts") => EffectsOf("notify_abort") = <<>>]_vars
 
 COORD_20 == [][StoreThrows =>
     /\ k'.store = k.store /\ Acked \notin PendingIds(k') /\ k'.pause = k.pause
     /\ \A p \in Range(k.pending) : p.id # Acked => p \in Range(k'.pending)
-    /\ Saying("notify_complete") = <<>> /\ Range(Saying("discard")) \subseteq {<<"discard", Acked>>}
+    /\ EffectsOf("notify_complete") = <<>> /\ Range(EffectsOf("discard")) \subseteq {<<"discard", Acked>>}
     /\ CoordinatorHas("completes_first") \/
         (Acked \in Aborted("FINALIZE_CHECKPOINT_FAILURE") /\ Completed = {})
-    /\ <<"fail", "CheckpointException">> \in Range(Said)]_vars
+    /\ <<"fail", "CheckpointException">> \in Range(Effects)]_vars
 
 COORD_21 == [][StoreThrows =>
     IF CoordinatorHas("doubts_the_store") /\ k.fault = "maybe"
-    THEN <<"discard", Acked>> \notin Range(Said) /\ \E e \in Durable(k') : e.id = Acked
-    ELSE <<"discard", Acked>> \in Range(Said)]_vars
+    THEN <<"discard", Acked>> \notin Range(Effects) /\ \E e \in Durable(k') : e.id = Acked
+    ELSE <<"discard", Acked>> \in Range(Effects)]_vars
 
 COORD_22 == [][Comes("coordinator_restart") =>
-    /\ Said = <<>> /\ k'.next = k.next /\ k'.pending = <<>> /\ k'.queue = <<>> /\ k'.up = {}
+    /\ Effects = <<>> /\ k'.next = k.next /\ k'.pending = <<>> /\ k'.queue = <<>> /\ k'.up = {}
     /\ k'.failures = NoFailures /\ k'.pause = 0
     /\ Range(k'.store) = Range(k.store) \cup k.unseen
     /\ \A i, j \in DOMAIN k'.store : i < j => k'.store[i].id < k'.store[j].id]_vars
@@ -268,7 +268,7 @@ SUB_02 == [][\A n \in Completed : (PendingOf(k, n).type = "checkpoint" /\ ~Store
     \A i \in DOMAIN k.pending : LET p == k.pending[i] IN
         (p.id < n /\ p.type = "checkpoint") =>
             /\ p.id \in Aborted("CHECKPOINT_SUBSUMED") /\ p.id \notin PendingIds(k')
-            /\ \A t \in Tasks \ p.missing : \E j \in DOMAIN Said : Said[j] = <<"discard_state", t, p.id>>]_vars
+            /\ \A t \in Tasks \ p.missing : \E j \in DOMAIN Effects : Effects[j] = <<"discard_state", t, p.id>>]_vars
 
 SUB_03 == [][\A n \in Completed : \A i \in DOMAIN k.pending :
     k.pending[i].id > n => k.pending[i] \in Range(k'.pending)]_vars
@@ -278,7 +278,7 @@ SUB_04 == [][\A n \in Completed : \A i \in DOMAIN k.pending :
 
 SUB_05 == [][\A n \in Completed :
     (PendingOf(k, n).type = "savepoint" /\ ~CoordinatorHas("stores_savepoints")) =>
-        k'.store = k.store /\ Saying("abort") = <<>> /\ Saying("notify_complete") = <<>>]_vars
+        k'.store = k.store /\ EffectsOf("abort") = <<>> /\ EffectsOf("notify_complete") = <<>>]_vars
 
 SUB_11 == [][\A n \in Completed :
     LET Notify(t) == <<"notify_complete", t, n>>
@@ -286,11 +286,11 @@ SUB_11 == [][\A n \in Completed :
         /\ LatestId(k'.store) = n
         /\ \A p \in Range(k.pending) :
             (p.id < n /\ p.type = "checkpoint") => p.id \in Aborted("CHECKPOINT_SUBSUMED")
-        /\ Saying("notify_complete") = InTaskOrder(Tasks, Notify)]_vars
+        /\ EffectsOf("notify_complete") = InTaskOrder(Tasks, Notify)]_vars
 
 OnlyOlderAreSubsumed == [][\A n \in Aborted("CHECKPOINT_SUBSUMED") :
     /\ \E m \in Completed : n < m
-    /\ Len(SelectSeq(Said, LAMBDA e : e = <<"abort", n, "CHECKPOINT_SUBSUMED">>)) = 1]_vars
+    /\ Len(SelectSeq(Effects, LAMBDA e : e = <<"abort", n, "CHECKPOINT_SUBSUMED">>)) = 1]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

@@ -27,7 +27,7 @@ FailuresType ==
 
 NoFailures == [counted |-> {}, highest |-> 0]
 
-FailuresStep(f, said) == [failures |-> f, out |-> said]
+FailuresStep(f, effects) == [failures |-> f, out |-> effects]
 
 (* The reasons that count, in the order of the releases that added them. *)
 Counted ==

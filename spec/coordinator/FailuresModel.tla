@@ -60,7 +60,7 @@ Spec == Init /\ [][Next]_vars
 Fails == out'[1][1] = "fail"
 Which == out'[1][2]
 Reason == out'[1][4]
-Said == Tail(out')
+Effects == Tail(out')
 Newest == IF succeeded = {} THEN 0 ELSE Greatest(succeeded)
 InOrderOnly == CoordinatorHas("counts_in_order")
 
@@ -81,25 +81,25 @@ IsPast == InOrderOnly /\ Which <= Newest
 
 COORD_15 == [][Fails =>
     IF CountsHere /\ ConcernsTheJob
-    THEN IsPast \/ Which \in failures'.counted \/ Said = <<<<"fail_job", Reason>>>>
-    ELSE failures' = failures /\ Said = <<>>]_vars
+    THEN IsPast \/ Which \in failures'.counted \/ Effects = <<<<"fail_job", Reason>>>>
+    ELSE failures' = failures /\ Effects = <<>>]_vars
 
 COORD_16 == [][
     LET counts == Fails /\ CountsHere /\ ConcernsTheJob /\ ~IsPast /\ Which \notin failures.counted
         row == failures.counted \cup {Which}
-    IN  IF ~counts THEN Said = <<>> /\ (Fails => failures' = failures)
+    IN  IF ~counts THEN Effects = <<>> /\ (Fails => failures' = failures)
         ELSE IF Cardinality(row) > Tolerable
-        THEN Said = <<<<"fail_job", Reason>>>> /\ failures'.counted = {}
-        ELSE Said = <<>> /\ failures'.counted = row]_vars
+        THEN Effects = <<<<"fail_job", Reason>>>> /\ failures'.counted = {}
+        ELSE Effects = <<>> /\ failures'.counted = row]_vars
 
 COORD_17 == [][InOrderOnly =>
-    /\ (Fails /\ Which <= Newest) => failures' = failures /\ Said = <<>>
+    /\ (Fails /\ Which <= Newest) => failures' = failures /\ Effects = <<>>
     /\ (~Fails /\ Which > Newest) => failures'.counted = {}
     /\ (~Fails /\ Which <= Newest) => failures' = failures]_vars
 
 COORD_18 == [][~InOrderOnly =>
     /\ ~Fails => failures'.counted = {}
-    /\ (Fails /\ CountsHere /\ ConcernsTheJob) => Said # <<>> \/ Which \in failures'.counted]_vars
+    /\ (Fails /\ CountsHere /\ ConcernsTheJob) => Effects # <<>> \/ Which \in failures'.counted]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

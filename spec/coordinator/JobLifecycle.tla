@@ -31,7 +31,7 @@ JobType ==
 
 NewJob == [open |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, store |-> <<>>]
 
-JobStep(j, said) == [job |-> j, out |-> said]
+JobStep(j, effects) == [job |-> j, out |-> effects]
 
 ------------------------------------------------------------------------------
 (* The conditions are operators, so that a model can replace them. *)

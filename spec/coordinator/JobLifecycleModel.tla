@@ -49,16 +49,16 @@ Spec == Init /\ [][Next]_vars
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
-Said == Tail(out')
+Effects == Tail(out')
 PendingIds(j) == {j.pending[i].id : i \in DOMAIN j.pending}
-Aborted == {n \in Ids : \E i \in DOMAIN Said : Said[i][1] = "abort" /\ Said[i][2] = n}
-Discarded == {n \in Ids : <<"discard", n>> \in {Said[i] : i \in DOMAIN Said}}
-Triggered == {t \in Tasks : \E i \in DOMAIN Said : Said[i][1] = "trigger_task" /\ Said[i][2] = t}
+Aborted == {n \in Ids : \E i \in DOMAIN Effects : Effects[i][1] = "abort" /\ Effects[i][2] = n}
+Discarded == {n \in Ids : <<"discard", n>> \in {Effects[i] : i \in DOMAIN Effects}}
+Triggered == {t \in Tasks : \E i \in DOMAIN Effects : Effects[i][1] = "trigger_task" /\ Effects[i][2] = t}
 
 COORD_25 == [][
     /\ (Comes("end") /\ job.open) =>
         /\ Aborted = PendingIds(job)
-        /\ \A i \in DOMAIN Said : Said[i][1] = "abort" => Said[i][3] = "COORDINATOR_SHUTDOWN"
+        /\ \A i \in DOMAIN Effects : Effects[i][1] = "abort" => Effects[i][3] = "COORDINATOR_SHUTDOWN"
         /\ Discarded =
             CASE Which = "FINISHED" -> {job.store[i] : i \in DOMAIN job.store}
               [] Which \in {"CANCELED", "FAILED"} -> IF Retains THEN {} ELSE {job.store[i] : i \in DOMAIN job.store}
@@ -68,14 +68,14 @@ COORD_25 == [][
 COORD_27 == [][(Comes("request") /\ job.open) =>
     /\ job'.next = job.next + 1
     /\ IF job.up = {}
-       THEN Said = <<<<"rejected", Which, "TRIGGER_CHECKPOINT_FAILURE">>>> /\ job'.pending = job.pending
+       THEN Effects = <<<<"rejected", Which, "TRIGGER_CHECKPOINT_FAILURE">>>> /\ job'.pending = job.pending
        ELSE /\ PendingOf(job', job.next).missing = job.up
             /\ Triggered = IF Least(Tasks) \in job.up THEN {Least(Tasks)} ELSE job.up]_vars
 
 COORD_28 == [][
     LET p == PendingOf(job, Which)
     IN  ((Comes("decline") \/ Comes("expire")) /\ IsPendingId(job, Which)) =>
-            ((Len(Said) = 2 /\ Said[2][1] = "fail_job") = (p.type = "stop" /\ Comes("decline")))]_vars
+            ((Len(Effects) = 2 /\ Effects[2][1] = "fail_job") = (p.type = "stop" /\ Comes("decline")))]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

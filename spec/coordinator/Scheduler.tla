@@ -28,7 +28,7 @@ SchedulerType ==
 
 NewScheduler == [runs |-> FALSE, left |-> 0, pause |-> 0, again |-> FALSE]
 
-SchedulerStep(s, said) == [scheduler |-> s, out |-> said]
+SchedulerStep(s, effects) == [scheduler |-> s, out |-> effects]
 
 ------------------------------------------------------------------------------
 (* The conditions are operators, so that a model can replace them. *)

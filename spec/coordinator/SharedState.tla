@@ -23,7 +23,7 @@ CONSTANTS
 (* checkpoint.                                                               *)
 NewFiles(ids) == [last |-> [f \in Files |-> 0], store |-> <<>>, uses |-> [n \in ids |-> {}]]
 
-FilesStep(r, said) == [files |-> r, out |-> said]
+FilesStep(r, effects) == [files |-> r, out |-> effects]
 
 Retained(store) == {store[i] : i \in DOMAIN store}
 

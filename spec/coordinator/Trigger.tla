@@ -34,7 +34,7 @@ PhaseType ==
 
 NewPhase == [next |-> 1, waiting |-> 0, pending |-> <<>>, outlived |-> <<>>]
 
-PhaseStep(m, said) == [phase |-> m, out |-> said]
+PhaseStep(m, effects) == [phase |-> m, out |-> effects]
 
 ------------------------------------------------------------------------------
 (* The conditions are operators, so that a model can replace them. *)
@@ -63,13 +63,13 @@ Without(m, n) == [m EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
 
 (* The turn of waiting requests: one starts if no checkpoint is in that      *)
 (* phase.                                                                    *)
-Turn(m, said) ==
-    IF m.waiting = 0 \/ ~IsFree(m) THEN PhaseStep(m, said)
+Turn(m, effects) ==
+    IF m.waiting = 0 \/ ~IsFree(m) THEN PhaseStep(m, effects)
     ELSE PhaseStep(
         [m EXCEPT !.next = @ + 1, !.waiting = @ - 1,
                   !.pending = Append(@,
              [id |-> m.next, coordinators |-> {}, hooks |-> {}, acknowledged |-> FALSE])],
-        Append(said, <<"ask_coordinators", m.next>>))
+        Append(effects, <<"ask_coordinators", m.next>>))
 
 Ended(m, p) == IF p.acknowledged /\ IsReady(p) THEN Without(m, p.id) ELSE Changed(m, p)
 
@@ -99,7 +99,7 @@ OnAnswer(m, hook, who, n) ==
         ELSE Turn(Ended(m, q), asks \o begins \o ends)
 
 (* An operator coordinator or a hook fails, or a trigger is lost. *)
-TurnAfterAbort(m, said) == Turn(m, said)                            \* COORD-11
+TurnAfterAbort(m, effects) == Turn(m, effects)                            \* COORD-11
 
 Abort(m, n) == TurnAfterAbort(Without(m, n), <<<<"abort", n, "TRIGGER_CHECKPOINT_FAILURE">>>>)
 
@@ -111,12 +111,12 @@ OnGivingUp(m, n) ==
 (* start that fails by it.                                                   *)
 OnExpiry(m, n) ==
     LET p == PendingOf(m, n)
-        said == <<<<"abort", n, "CHECKPOINT_EXPIRED">>, <<"counted", n>>>>
+        effects == <<<<"abort", n, "CHECKPOINT_EXPIRED">>, <<"counted", n>>>>
         again == IF CountsStart THEN <<<<"counted", n>>>> ELSE <<>>
     IN  IF ~IsPendingId(m, n) THEN PhaseStep(m, <<>>)
-        ELSE IF IsReady(p) THEN Turn(Without(m, n), said)
-        ELSE IF AbortEndsPhase THEN Turn(Without(m, n), said \o again)
-        ELSE PhaseStep([Without(m, n) EXCEPT !.outlived = <<p>>], said \o again)
+        ELSE IF IsReady(p) THEN Turn(Without(m, n), effects)
+        ELSE IF AbortEndsPhase THEN Turn(Without(m, n), effects \o again)
+        ELSE PhaseStep([Without(m, n) EXCEPT !.outlived = <<p>>], effects \o again)
 
 OnLostTrigger(m, n) ==
     IF IsPendingId(m, n) /\ IsHeard(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)

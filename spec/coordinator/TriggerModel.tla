@@ -48,8 +48,8 @@ Spec == Init /\ [][Next]_vars
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
-Said == Tail(out')
-Says(kind, n) == \E i \in DOMAIN Said : Said[i][1] = kind /\ Said[i][2] = n
+Effects == Tail(out')
+Says(kind, n) == \E i \in DOMAIN Effects : Effects[i][1] = kind /\ Effects[i][2] = n
 AllDone(p) == p.coordinators = Coordinators /\ p.hooks = Hooks
 Busy(m) == {i \in DOMAIN m.pending : ~AllDone(m.pending[i])}
 
@@ -76,8 +76,8 @@ COORD_23 == [][
 
 COORD_24 == [][Comes("lost_trigger") =>
     IF IsPendingId(phase, Which) /\ AllDone(PendingOf(phase, Which))
-    THEN Said # <<>> /\ Head(Said) = <<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">> /\ ~IsPendingId(phase', Which)
-    ELSE Said = <<>> /\ phase' = phase]_vars
+    THEN Effects # <<>> /\ Head(Effects) = <<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">> /\ ~IsPendingId(phase', Which)
+    ELSE Effects = <<>> /\ phase' = phase]_vars
 
 (* The phase ends with its checkpoint; or no checkpoint starts before it     *)
 (* ends.                                                                     *)
@@ -100,7 +100,7 @@ COORD_30 == [][
         /\ ~Says("trigger", Which) /\ ~Says("ask_hooks", Which)]_vars
 
 COORD_31 == [][Comes("expiry") /\ IsPendingId(phase, Which) =>
-    Len(SelectSeq(Said, LAMBDA e : e[1] = "counted"))
+    Len(SelectSeq(Effects, LAMBDA e : e[1] = "counted"))
         = IF ~AllDone(PendingOf(phase, Which)) /\ CoordinatorHas("counts_failed_start") THEN 2 ELSE 1]_vars
 
 ------------------------------------------------------------------------------
@@ -114,5 +114,5 @@ AllMustAnswer(p, hook) ==                                           \* IsOver
     IF hook THEN p.hooks = Hooks ELSE p.coordinators = Coordinators
 CountsOnce == FALSE                                                 \* CountsStart
 NobodyHears(p) == FALSE                                             \* IsHeard
-NobodyFollows(m, said) == PhaseStep(m, said)                        \* TurnAfterAbort
+NobodyFollows(m, effects) == PhaseStep(m, effects)                        \* TurnAfterAbort
 ==============================================================================

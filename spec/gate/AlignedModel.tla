@@ -85,15 +85,15 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Terms of the rules. The event is on channel Where with id Which; Said are *)
-(* its effects.                                                              *)
+(* Terms of the rules. The event is on channel Where with id Which; Effects  *)
+(* are its effects.                                                          *)
 
 Comes(kind) == out'[1][1] = kind
 Where == out'[1][2]
 Which == out'[1][3]
-Said == Tail(out')
-Silent == Said = <<>> /\ gate' = gate
-Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+Effects == Tail(out')
+Silent == Effects = <<>> /\ gate' = gate
+EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 OpenNow == OpenChannels(gate)
 Obsolete(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
 
@@ -114,42 +114,42 @@ Alone == Has("passes_alone") /\ N = 1
 
 ALIGN_01 == [][(Comes("barrier") /\ ~gate.pending /\ Which > gate.current /\ ~Alone) =>
     /\ gate'.current = Which
-    /\ Head(Said) = <<"block", Where>>
+    /\ Head(Effects) = <<"block", Where>>
     /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
 
 ALIGN_02 == [][(Comes("barrier") /\ gate.pending /\ Which = gate.current /\ ~(OpenNow \subseteq Heard)
                 /\ ~Repeats /\ gate.repeats = 0) =>
     /\ gate' = [gate EXCEPT !.blocked = Heard]
-    /\ Said = <<<<"block", Where>>>>]_vars
+    /\ Effects = <<<<"block", Where>>>>]_vars
 
 ALIGN_03 == [][(Comes("barrier") /\ gate.pending /\ Which > gate.current) =>
-    /\ IsPrefixOf(Append(GivesUp(<<"abort", gate.current, "SUBSUMED">>), <<"block", Where>>), Said)
-    /\ Len(Saying("abort")) = 1
+    /\ IsPrefixOf(Append(GivesUp(<<"abort", gate.current, "SUBSUMED">>), <<"block", Where>>), Effects)
+    /\ Len(EffectsOf("abort")) = 1
     /\ gate'.current = Which
     /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
 
 ALIGN_04 == [][(Comes("barrier") /\ Obsolete(Which)) =>
-    gate' = gate /\ Said = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
+    gate' = gate /\ Effects = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
 
 Completes ==
     \/ Comes("barrier") /\ ~Obsolete(Which) /\ OpenNow \subseteq Heard
     \/ Comes("end_of_partition") /\ AfterFinish /\ gate.pending /\ OpenNow \ {Where} \subseteq gate.blocked
 
-ALIGN_05 == [][(~Repeats /\ gate.repeats = 0 /\ ~Comes("inject")) => Saying("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
+ALIGN_05 == [][(~Repeats /\ gate.repeats = 0 /\ ~Comes("inject")) => EffectsOf("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
 
-ALIGN_06 == [][(Saying("trigger") # <<>> /\ ~Alone /\ ~Comes("inject")) =>
-    LET at == CHOOSE i \in DOMAIN Said : Said[i][1] = "trigger"
+ALIGN_06 == [][(EffectsOf("trigger") # <<>> /\ ~Alone /\ ~Comes("inject")) =>
+    LET at == CHOOSE i \in DOMAIN Effects : Effects[i][1] = "trigger"
         released == IF Comes("barrier") THEN Heard ELSE gate.blocked \ {Where}
         held == Resumes(released)
     IN  /\ IF Has("triggers_first")
-           THEN SubSeq(Said, at + 1, Len(Said)) = held /\ \A i \in 1 .. at : Said[i][1] # "resume"
-           ELSE at = Len(Said) /\ SubSeq(Said, at - Len(held), at - 1) = held
+           THEN SubSeq(Effects, at + 1, Len(Effects)) = held /\ \A i \in 1 .. at : Effects[i][1] # "resume"
+           ELSE at = Len(Effects) /\ SubSeq(Effects, at - Len(held), at - 1) = held
         /\ gate'.blocked = {}]_vars
 
 ALIGN_07 == [][(Comes("barrier") /\ OpenNow = {Where} /\ Which > gate.current) =>
-    /\ Saying("trigger") = <<<<"trigger", Which>>>>
-    /\ Alone => Saying("block") = <<>> /\ gate'.blocked = {}
-                /\ Saying("resume") = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
+    /\ EffectsOf("trigger") = <<<<"trigger", Which>>>>
+    /\ Alone => EffectsOf("block") = <<>> /\ gate'.blocked = {}
+                /\ EffectsOf("resume") = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
 
 (* Without its number, a barrier has the same effect as every other one on   *)
 (* the same side of the current id.                                          *)
@@ -166,7 +166,7 @@ Cancellation == <<"abort", Which, "ON_CANCELLATION_BARRIER">>
 NothingPending(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
 
 CancelsAlignment ==
-    /\ Said = Append(Resumes(gate.blocked), Cancellation)
+    /\ Effects = Append(Resumes(gate.blocked), Cancellation)
     /\ gate' = NothingPending([gate EXCEPT !.current = Which])
 
 ALIGN_09 == [][(Comes("cancel") /\ gate.pending /\ Which = gate.current) => CancelsAlignment]_vars
@@ -175,17 +175,17 @@ ALIGN_10 == [][(Comes("cancel") /\ ~gate.pending /\ Which > gate.current) => Can
 
 ALIGN_11 == [][(Comes("cancel") /\ gate.pending /\ Which > gate.current) =>
     IF Has("cancels_twice")
-    THEN Said = Resumes(gate.blocked) \o <<<<"abort", Which, "SUBSUMED">>, Cancellation>>
+    THEN Effects = Resumes(gate.blocked) \o <<<<"abort", Which, "SUBSUMED">>, Cancellation>>
          /\ gate' = NothingPending([gate EXCEPT !.current = Which])
     ELSE CancelsAlignment]_vars
 
 ALIGN_12 == [][(Comes("cancel") /\ Obsolete(Which)) => Silent]_vars
 
 ALIGN_13 == [][(Comes("end_of_partition") /\ ~gate.pending) =>
-    Said = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]]_vars
+    Effects = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]]_vars
 
 ALIGN_14 == [][(Comes("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
-    /\ Said = GivesUp(<<"abort", gate.current, "INPUT_END_OF_STREAM">>)
+    /\ Effects = GivesUp(<<"abort", gate.current, "INPUT_END_OF_STREAM">>)
     /\ gate' = NothingPending([gate EXCEPT !.closed = @ \cup {Where}])]_vars
 
 ALIGN_15 == [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish) =>
@@ -193,13 +193,13 @@ ALIGN_15 == [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish) =>
     /\ gate'.closed = gate.closed \cup {Where}
     /\ gate'.pending = (Awaited(gate) # {Where})
     /\ gate'.blocked = IF gate'.pending THEN gate.blocked \ {Where} ELSE {}
-    /\ Saying("abort") = <<>>]_vars
+    /\ EffectsOf("abort") = <<>>]_vars
 
 ALIGN_16 == [][(Repeats /\ ~Has("repeats_fail") /\ ~Has("repeats_count")) =>
-    gate' = gate /\ Said = <<<<"block", Where>>>>]_vars
+    gate' = gate /\ Effects = <<<<"block", Where>>>>]_vars
 
 ALIGN_18 == [][
-    LET ends == SelectSeq(Said, LAMBDA e : e[1] \in {"trigger", "abort"})
+    LET ends == SelectSeq(Effects, LAMBDA e : e[1] \in {"trigger", "abort"})
     IN  /\ \A i \in DOMAIN ends : ends[i][2] \in Ended(gate') \ Ended(gate)
         /\ \A i, j \in DOMAIN ends :
              i < j => ends[i][2] < ends[j][2] \/ (Has("cancels_twice") /\ Comes("cancel"))
@@ -214,7 +214,7 @@ ALIGN_19 ==
 
 (* The gate's half of the rule; the coordinator's is in CoordinatorModel.    *)
 SUB_01 == [][\A n \in Ids :
-    LET ended == SelectSeq(Said, LAMBDA e : e = <<"abort", n, "SUBSUMED">>)
+    LET ended == SelectSeq(Effects, LAMBDA e : e = <<"abort", n, "SUBSUMED">>)
     IN  ended # <<>> => \/ Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n
                         \/ (Has("cancels_twice") /\ Comes("cancel"))]_vars
 
@@ -226,15 +226,15 @@ ALIGN_24 == [][Comes("inject") =>
         over == IF gate.pending /\ id > gate.current
                 THEN GivesUp(<<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
     IN  IF OpenNow = {} THEN Silent
-        ELSE IF Obsolete(id) THEN gate' = gate /\ Said = Resumes(OpenNow)
-        ELSE /\ Said = over \o <<<<"trigger", id>>>> \o Resumes(held) \o Resumes(late)
+        ELSE IF Obsolete(id) THEN gate' = gate /\ Effects = Resumes(OpenNow)
+        ELSE /\ Effects = over \o <<<<"trigger", id>>>> \o Resumes(held) \o Resumes(late)
              /\ gate' = NothingPending([gate EXCEPT !.current = id])]_vars
 
 (* Up to 1.12 a repeated barrier fails the task, and nothing else does. *)
 ALIGN_20 ==
     [][IF Repeats /\ Has("repeats_fail")
-       THEN Said = <<<<"fail", "repeated barrier">>>> /\ gate' = [gate EXCEPT !.failed = TRUE]
-       ELSE Saying("fail") = <<>> /\ gate'.failed = gate.failed]_vars
+       THEN Effects = <<<<"fail", "repeated barrier">>>> /\ gate' = [gate EXCEPT !.failed = TRUE]
+       ELSE EffectsOf("fail") = <<>> /\ gate'.failed = gate.failed]_vars
 
 (* In 1.13 barriers are counted: a repeated one counts for a channel that    *)
 (* has delivered none, and the snapshot is triggered too early.              *)
@@ -244,8 +244,8 @@ Counted == IF Comes("barrier") /\ gate.pending /\ Which = gate.current
 ALIGN_21 ==
     [][IF Has("repeats_count") /\ Counted > 0
        THEN IF Cardinality(OpenNow \ Heard) > Counted
-            THEN Saying("trigger") = <<>> /\ gate'.repeats = Counted
-            ELSE Saying("trigger") = <<<<"trigger", Which>>>> /\ gate'.repeats = 0
+            THEN EffectsOf("trigger") = <<>> /\ gate'.repeats = Counted
+            ELSE EffectsOf("trigger") = <<<<"trigger", Which>>>> /\ gate'.repeats = 0
        ELSE gate'.repeats \in {0, gate.repeats}]_vars
 
 ------------------------------------------------------------------------------

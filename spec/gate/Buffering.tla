@@ -65,9 +65,9 @@ Without1(b) ==
 
 (* ALIGN-23 *)
 RECURSIVE Replay(_, _)
-Replay(b, said) ==
-    IF b.rolled = <<>> THEN [buffer |-> b, out |-> said]
-    ELSE LET step == Take(Without1(b), Next1(b)) IN Replay(step.buffer, said \o step.out)
+Replay(b, effects) ==
+    IF b.rolled = <<>> THEN [buffer |-> b, out |-> effects]
+    ELSE LET step == Take(Without1(b), Next1(b)) IN Replay(step.buffer, effects \o step.out)
 
 OnArrival(b, item) == LET step == Take(b, item) IN Replay(step.buffer, step.out)
 ==============================================================================

@@ -82,23 +82,23 @@ Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
 Item == out'[1]
-Said == Tail(out')
-LimitAborts == SelectSeq(Said, LAMBDA e : e[1] = "abort" /\ e[3] = "ALIGNMENT_LIMIT_EXCEEDED")
+Effects == Tail(out')
+LimitAborts == SelectSeq(Effects, LAMBDA e : e[1] = "abort" /\ e[3] = "ALIGNMENT_LIMIT_EXCEEDED")
 
 ALIGN_22 ==
     [][IF Limit # 0 /\ ChannelOf(Item) \in buffer.gate.blocked /\ Len(buffer.stored) >= Limit
        THEN /\ Len(LimitAborts) = 1
             /\ IsPrefixOf(Append(Resumes(buffer.gate.blocked),
-                                 <<"abort", buffer.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>), Said)
+                                 <<"abort", buffer.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>), Effects)
        ELSE LimitAborts = <<>>]_vars
 
 (* A network that holds back what the gate has blocked. *)
-Blocked(g, held, said) == g.blocked
+Blocked(g, held, effects) == g.blocked
 
 ALIGN_23 ==
     [][LimitAborts = <<>> =>
         LET twin == Arrives(AtGate, Blocked, buffer.gate, buffer.stored, buffer.gate.blocked, Item)
-        IN  Said = twin.out /\ buffer'.gate = twin.gate /\ buffer'.stored = twin.waiting]_vars
+        IN  Effects = twin.out /\ buffer'.gate = twin.gate /\ buffer'.stored = twin.waiting]_vars
 
 ALIGN_23_Stored ==
     /\ buffer.rolled = <<>>

@@ -52,14 +52,14 @@ Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
 (* Rules. The event came on channel Where with id Which and options How;    *)
-(* Said are its effects.                                                    *)
+(* Effects are its effects.                                                 *)
 
 Comes(kind) == out'[1][1] = kind
 Where == out'[1][2]
 Which == out'[1][3]
 How == out'[1][4]
-Said == Tail(out')
-Count(kind) == Len(SelectSeq(Said, LAMBDA e : e[1] = kind))
+Effects == Tail(out')
+Count(kind) == Len(SelectSeq(Effects, LAMBDA e : e[1] = kind))
 Reads == Comes("barrier") /\ (Which > gate.current \/ (Which = gate.current /\ gate.pending))
 Typed == "type_decides" \in Switches
 Asks == IF Typed THEN ~How.savepoint ELSE How.alignment = "unaligned"
@@ -82,7 +82,7 @@ UNAL_29 == [][(AllCame /\ ~gate'.failed) =>
     IF Comes("barrier")
     THEN IF Which <= gate.current THEN gate'.pending /\ Count("trigger") = 0
          ELSE Count("abort") = IF Alternating /\ ~Asks THEN 1 ELSE 0
-    ELSE IF Comes("cancel") /\ Which < gate.current THEN Said = <<>> /\ gate' = gate
+    ELSE IF Comes("cancel") /\ Which < gate.current THEN Effects = <<>> /\ gate' = gate
     ELSE Comes("cancel") \/ Comes("end_of_partition") => Count("abort") = 1 /\ ~gate'.pending]_vars
 
 ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 (*                                                                         *)
 (* Items are tuples <<kind, channel, ...>>. Two operators represent a      *)
 (* gate: AtGate(gate, item) is its state and its effects, [gate, out], and *)
-(* Holds(gate, held, said) the channels held after that.                   *)
+(* Holds(gate, held, effects) the channels held after that.                *)
 (*                                                                         *)
 (* Functions only: BufferingModel.tla compares it with a gate that         *)
 (* stores (ALIGN-23), and a divergence at the polled level is replayed     *)
@@ -20,12 +20,12 @@ HasEnded(waiting, c) == \E i \in DOMAIN waiting : waiting[i] = <<"end_of_partiti
 
 (* A channel is held from the gate's block to its resume. *)
 RECURSIVE Obeyed(_, _)
-Obeyed(held, said) ==
-    IF said = <<>> THEN held
-    ELSE LET word == Head(said)
+Obeyed(held, effects) ==
+    IF effects = <<>> THEN held
+    ELSE LET word == Head(effects)
          IN  Obeyed(CASE word[1] = "block"  -> held \cup {word[2]}
                       [] word[1] = "resume" -> held \ {word[2]}
-                      [] OTHER              -> held, Tail(said))
+                      [] OTHER              -> held, Tail(effects))
 
 Released(gate, waiting, held) ==
     IF gate.failed THEN {} ELSE {i \in DOMAIN waiting : waiting[i][2] \notin held}

@@ -75,7 +75,7 @@ After(entries, i) == SubSeq(entries, i + 1, Len(entries))
 ------------------------------------------------------------------------------
 Tracks(t, entries) == [t EXCEPT !.tracked = entries]
 
-TrackerStep(t, said) == [tracker |-> t, out |-> said]
+TrackerStep(t, effects) == [tracker |-> t, out |-> effects]
 
 Aborts(entries, reason) ==
     LET alive == SelectSeq(entries, LAMBDA entry : ~entry.aborted)
@@ -92,10 +92,10 @@ Completion(entry) == IF entry.aborted THEN <<>> ELSE <<<<"trigger", entry.id>>>>
 
 (* A channel has counted for the checkpoint at position i, which is now      *)
 (* `entry`.                                                                  *)
-SettleEntry(t, i, entry, said) ==
+SettleEntry(t, i, entry, effects) ==
     IF IsComplete(entry)
-    THEN TrackerStep(Tracks(t, After(t.tracked, i)), said \o Completion(entry))
-    ELSE TrackerStep(Tracks(t, [t.tracked EXCEPT ![i] = entry]), said)
+    THEN TrackerStep(Tracks(t, After(t.tracked, i)), effects \o Completion(entry))
+    ELSE TrackerStep(Tracks(t, [t.tracked EXCEPT ![i] = entry]), effects)
 
 ------------------------------------------------------------------------------
 (* The steps of a tracker. *)
@@ -118,15 +118,15 @@ Overtaken(t, n) == {i \in DOMAIN t.tracked : t.tracked[i].id < n}
 TrackCancel(t, c, n) ==
     IF IsNewer(t, n) /\ IsAlone(t) THEN TrackerStep(t, Cancelled(n))
     ELSE LET older == Cardinality(Overtaken(t, n))
-             said == Aborts(SubSeq(t.tracked, 1, older), "ON_CANCELLATION_BARRIER")
+             effects == Aborts(SubSeq(t.tracked, 1, older), "ON_CANCELLATION_BARRIER")
              rest == Tracks(t, After(t.tracked, older))
          IN  IF Position(rest, n) # {}
              THEN LET i == Least(Position(rest, n))
                       entry == rest.tracked[i]
                   IN  SettleEntry(rest, i, Counting([entry EXCEPT !.aborted = TRUE], c),
-                                  said \o IF entry.aborted THEN <<>> ELSE Cancelled(n))
-             ELSE IF IsNewer(t, n) THEN TrackerStep(Begins(rest, c, n, TRUE), said \o Cancelled(n))
-             ELSE TrackerStep(rest, said)
+                                  effects \o IF entry.aborted THEN <<>> ELSE Cancelled(n))
+             ELSE IF IsNewer(t, n) THEN TrackerStep(Begins(rest, c, n, TRUE), effects \o Cancelled(n))
+             ELSE TrackerStep(rest, effects)
 
 (* TRACK-14: newest first; the first complete one ends the search. *)
 RECURSIVE CountsEnd(_, _, _)

@@ -60,15 +60,15 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Terms of the rules. The event is on channel Where with id Which; Said are *)
-(* its effects.                                                              *)
+(* Terms of the rules. The event is on channel Where with id Which; Effects  *)
+(* are its effects.                                                          *)
 
 Comes(kind) == out'[1][1] = kind
 Where == out'[1][2]
 Which == out'[1][3]
-Said == Tail(out')
-Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
-Silent == Said = <<>> /\ tracker' = tracker
+Effects == Tail(out')
+EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
+Silent == Effects = <<>> /\ tracker' = tracker
 
 TrackedIds(t) == {t.tracked[i].id : i \in DOMAIN t.tracked}
 Entry(t, n) == t.tracked[CHOOSE i \in DOMAIN t.tracked : t.tracked[i].id = n]
@@ -90,24 +90,24 @@ Alone == IF AwaitsEnded THEN N = 1 ELSE OpenChannels(tracker) = {Where}
 IsFirst == Which > tracker.latest /\ ~Alone
 IsFurther == Which <= tracker.latest /\ Which \in TrackedIds(tracker)
 
-TRACK_01 == [][\A i \in DOMAIN Said : Said[i][1] \in {"trigger", "abort"}]_vars
+TRACK_01 == [][\A i \in DOMAIN Effects : Effects[i][1] \in {"trigger", "abort"}]_vars
 
 TRACK_02 == [][(Comes("barrier") /\ IsFirst) =>
-    /\ Said = <<>>
+    /\ Effects = <<>>
     /\ tracker'.latest = Which
     /\ LET entry == tracker'.tracked[Len(tracker'.tracked)]
        IN  /\ entry.id = Which /\ ~entry.aborted
            /\ \A c \in Channels : entry.counted[c] = IF c = Where THEN 1 ELSE 0]_vars
 
 TRACK_03 == [][(Comes("barrier") /\ IsFurther /\ ~IsLast(Which)) =>
-    /\ Said = <<>>
+    /\ Effects = <<>>
     /\ tracker'.latest = tracker.latest
     /\ TrackedIds(tracker') = TrackedIds(tracker)
     /\ Entry(tracker', Which).counted[Where] > 0
     /\ \A n \in TrackedIds(tracker) \ {Which} : Entry(tracker', n) = Entry(tracker, n)]_vars
 
 TRACK_04 == [][(Comes("barrier") /\ IsFurther /\ IsLast(Which)) =>
-    /\ Said = IF Entry(tracker, Which).aborted THEN <<>> ELSE <<<<"trigger", Which>>>>
+    /\ Effects = IF Entry(tracker, Which).aborted THEN <<>> ELSE <<<<"trigger", Which>>>>
     /\ tracker' = [tracker EXCEPT !.tracked = Above(tracker, Which)]]_vars
 
 TRACK_05 == [][(Comes("barrier") /\ Which <= tracker.latest /\ Which \notin TrackedIds(tracker)) => Silent]_vars
@@ -124,11 +124,11 @@ TRACK_07 == [][
 OlderAborts(n) == Aborts(Below(tracker, n), "ON_CANCELLATION_BARRIER")
 
 TRACK_08 == [][(Comes("cancel") /\ ~(Alone /\ Which > tracker.latest)) =>
-    /\ IsPrefixOf(OlderAborts(Which), Said)
-    /\ \A i \in DOMAIN Said : i > Len(OlderAborts(Which)) => Said[i][2] = Which
+    /\ IsPrefixOf(OlderAborts(Which), Effects)
+    /\ \A i \in DOMAIN Effects : i > Len(OlderAborts(Which)) => Effects[i][2] = Which
     /\ Below(tracker', Which) = <<>>]_vars
 
-Own == SelectSeq(Said, LAMBDA e : e[2] = Which)
+Own == SelectSeq(Effects, LAMBDA e : e[2] = Which)
 
 TRACK_09 == [][(Comes("cancel") /\ IsFurther) =>
     /\ Own = IF Entry(tracker, Which).aborted THEN <<>> ELSE Cancelled(Which)
@@ -148,11 +148,11 @@ TRACK_11 == [][(Comes("cancel") /\ Which <= tracker.latest /\ Which \notin Track
 (* An aborted checkpoint is never triggered nor aborted again while it is    *)
 (* tracked.                                                                  *)
 TRACK_12 == [][\A n \in TrackedIds(tracker) : Entry(tracker, n).aborted =>
-    /\ \A i \in DOMAIN Said : Said[i][2] # n
+    /\ \A i \in DOMAIN Effects : Effects[i][2] # n
     /\ n \in TrackedIds(tracker') => Entry(tracker', n).aborted]_vars
 
 TRACK_13 == [][(Comes("end_of_partition") /\ HearsEnds /\ ~AfterFinish) =>
-    /\ Said = Aborts(tracker.tracked, "INPUT_END_OF_STREAM")
+    /\ Effects = Aborts(tracker.tracked, "INPUT_END_OF_STREAM")
     /\ tracker' = [tracker EXCEPT !.closed = @ \cup {Where}, !.tracked = <<>>]]_vars
 
 (* The newest checkpoint that awaited only the ended channel. *)
@@ -161,9 +161,9 @@ Finished == {n \in TrackedIds(tracker) : IsLast(n)}
 TRACK_14 == [][(Comes("end_of_partition") /\ HearsEnds /\ AfterFinish) =>
     /\ tracker'.latest = tracker.latest /\ tracker'.closed = tracker.closed \cup {Where}
     /\ IF Finished = {}
-       THEN Said = <<>> /\ TrackedIds(tracker') = TrackedIds(tracker)
+       THEN Effects = <<>> /\ TrackedIds(tracker') = TrackedIds(tracker)
        ELSE LET n == Greatest(Finished)
-            IN  /\ Said = IF Entry(tracker, n).aborted THEN <<>> ELSE <<<<"trigger", n>>>>
+            IN  /\ Effects = IF Entry(tracker, n).aborted THEN <<>> ELSE <<<<"trigger", n>>>>
                 /\ TrackedIds(tracker') = {m \in TrackedIds(tracker) : m > n}
     /\ \A n \in TrackedIds(tracker') : Entry(tracker', n).counted[Where] > 0]_vars
 
@@ -182,11 +182,11 @@ TRACK_16 == [][(Comes("barrier") /\ IsFurther /\ Entry(tracker, Which).counted[W
 
 TRACK_17 == [][((Comes("barrier") \/ Comes("cancel")) /\ Alone /\ Which > tracker.latest) =>
     /\ tracker' = tracker
-    /\ Comes("barrier") => Said = <<<<"trigger", Which>>>>
-    /\ Comes("cancel") => Said = Cancelled(Which)]_vars
+    /\ Comes("barrier") => Effects = <<<<"trigger", Which>>>>
+    /\ Comes("cancel") => Effects = Cancelled(Which)]_vars
 
 TRACK_18 == [][(Comes("end_of_partition") /\ ~HearsEnds) =>
-    Said = <<>> /\ tracker' = [tracker EXCEPT !.closed = @ \cup {Where}]]_vars
+    Effects = <<>> /\ tracker' = [tracker EXCEPT !.closed = @ \cup {Where}]]_vars
 
 (* Ids ascend, none is above the latest, and each one still awaits a         *)
 (* channel.                                                                  *)
@@ -221,5 +221,5 @@ TriggersAborted(entry) == <<<<"trigger", entry.id>>>>           \* Completion
 NothingIsOlder(t, n) == {}                                      \* Overtaken
 AnyUntracked(t, n) == Position(t, n) = {}                       \* IsNewer
 EndsNothing(t, c, i) == TrackerStep(t, <<>>)                    \* CountsEnd
-Blocks(t, said) == [tracker |-> t, out |-> <<<<"block", 0>>>> \o said]     \* TrackerStep
+Blocks(t, effects) == [tracker |-> t, out |-> <<<<"block", 0>>>> \o effects]     \* TrackerStep
 ==============================================================================

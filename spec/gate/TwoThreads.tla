@@ -5,7 +5,7 @@
 (* thread reads it later. Either may start the checkpoint. The network     *)
 (* thread leaves its effects on the task in a mailbox.                     *)
 (*                                                                         *)
-(* Both share the gate of module FirstDecides, whose current id is the highest *)
+(* Both share the gate of FirstDecides, whose current id is the highest    *)
 (* that either has started or cancelled. The state of the task's reads is  *)
 (* separate.                                                               *)
 (*                                                                         *)
@@ -31,7 +31,7 @@ Unaligned == [alignment |-> "unaligned", savepoint |-> FALSE]
 (* A step of one thread: the threads after it, the effects at once, and the  *)
 (* effects left for the task thread.                                         *)
 
-Done(t, said, left) == [threads |-> t, out |-> said, left |-> left]
+Done(t, effects, left) == [threads |-> t, out |-> effects, left |-> left]
 
 AtOnce(effects) == SelectSeq(effects, LAMBDA e : e[1] = "start_persisting")
 Later(effects) == SelectSeq(effects, LAMBDA e : e[1] # "start_persisting")

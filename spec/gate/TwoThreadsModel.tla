@@ -69,28 +69,28 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Rules. The event is on channel Where with id Which; Said are the effects  *)
-(* at once.                                                                  *)
+(* Rules. The event is on channel Where with id Which; Effects are the       *)
+(* effects at once.                                                          *)
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][3]
-Said == Tail(out')
+Effects == Tail(out')
 Started == threads.gate.current
-Starts == SelectSeq(Said, LAMBDA e : e[1] = "start_persisting")
+Starts == SelectSeq(Effects, LAMBDA e : e[1] = "start_persisting")
 
 UNAL_30 == [][
     LET isBarrier == Comes("receive_barrier") \/ Comes("barrier")
         isNewer == (isBarrier \/ Comes("cancel")) /\ Which > Started
     IN  /\ threads'.gate.current = IF isNewer THEN Which ELSE Started
         /\ Starts = IF isBarrier /\ isNewer THEN <<<<"start_persisting", Which>>>> ELSE <<>>
-        /\ Comes("receive_barrier") => /\ Said = Starts
+        /\ Comes("receive_barrier") => /\ Effects = Starts
                                        /\ threads'.read = threads.read
                                        /\ threads'.reading = threads.reading]_vars
 
 IsSaid(left) == left[1] = "abort" \/ left[2] >= Started
 
 UNAL_31 == [][
-    IF Comes("mail") THEN Said = SelectSeq(mail, IsSaid) /\ mail' = <<>>
+    IF Comes("mail") THEN Effects = SelectSeq(mail, IsSaid) /\ mail' = <<>>
     ELSE /\ SubSeq(mail', 1, Len(mail)) = mail
          /\ Comes("receive_barrier") \/ mail' = mail]_vars
 

@@ -93,15 +93,15 @@ EachOf(word, channels) ==
 
 Resumes(channels) == EachOf("resume", channels)
 
-Step(g, said) == [gate |-> g, out |-> said]
+Step(g, effects) == [gate |-> g, out |-> effects]
 
 (* The first step's effects, then the second's. *)
-After(said, step) == Step(step.gate, said \o step.out)
+After(effects, step) == Step(step.gate, effects \o step.out)
 
 (* UNAL-01: persist first, then trigger. *)
 Started(n) == <<<<"start_persisting", n>>, <<"trigger", n, TRUE>>>>
 
-Refused(g, said) == Step([g EXCEPT !.failed = TRUE], Append(said, <<"fail", "barrier cannot become unaligned">>))
+Refused(g, effects) == Step([g EXCEPT !.failed = TRUE], Append(effects, <<"fail", "barrier cannot become unaligned">>))
 
 (* UNAL-20, UNAL-26 *)
 Idle(g) ==
@@ -117,25 +117,25 @@ LetGo(g, n) ==
 (* Barriers overtake.                                                       *)
 
 (* UNAL-03 *)
-Stop(g, said) == Step(Idle(g), said \o <<<<"stop_persisting", g.current>>>> \o Resumes(g.blocked))
+Stop(g, effects) == Step(Idle(g), effects \o <<<<"stop_persisting", g.current>>>> \o Resumes(g.blocked))
 
 (* UNAL-01, UNAL-02: c has delivered; the first triggers, the last ends it. *)
 Collect(g, c, o, stops) ==
     LET held == IF stops THEN [g EXCEPT !.blocked = @ \cup {c}] ELSE g
-        said == IF stops THEN <<<<"block", c>>>> ELSE <<>>
-        more == IF g.begun THEN said ELSE said \o Started(g.current)
+        effects == IF stops THEN <<<<"block", c>>>> ELSE <<>>
+        more == IF g.begun THEN effects ELSE effects \o Started(g.current)
         went == [held EXCEPT !.begun = TRUE]
-    IN  IF ~g.begun /\ ~MayOvertake(o) THEN Refused(held, said)
+    IN  IF ~g.begun /\ ~MayOvertake(o) THEN Refused(held, effects)
         ELSE IF EveryoneArrived(went) THEN Stop(went, more)
         ELSE Step(went, more)
 
 (* UNAL-12, UNAL-16 to UNAL-19: the aligned phase ends. *)
 GiveUp(g, o) ==
-    LET said == EachOf("prioritise", g.announced)
+    LET effects == EachOf("prioritise", g.announced)
         went == [g EXCEPT !.announced = {}, !.overtaking = TRUE]
-    IN  IF ~g.begun THEN Step(went, said)
-        ELSE IF ~MayOvertake(o) THEN Refused(went, said)
-        ELSE Step(went, said \o Started(g.current))
+    IN  IF ~g.begun THEN Step(went, effects)
+        ELSE IF ~MayOvertake(o) THEN Refused(went, effects)
+        ELSE Step(went, effects \o Started(g.current))
 
 (* ... because of a barrier on c, which is then the first or a further one. *)
 Overtake(g, c, o) ==
@@ -146,19 +146,19 @@ Overtake(g, c, o) ==
 (* The gate aligns.                                                         *)
 
 (* UNAL-11: trigger, then resume. *)
-Complete(g, said) == Step(Idle(g), said \o <<<<"trigger", g.current>>>> \o Resumes(g.blocked))
+Complete(g, effects) == Step(Idle(g), effects \o <<<<"trigger", g.current>>>> \o Resumes(g.blocked))
 
 (* UNAL-11 before UNAL-18: the last barrier is never late. *)
 Align(g, c, o, stops) ==
     LET quiet == [g EXCEPT !.announced = @ \ {c}]
         held == IF stops THEN [quiet EXCEPT !.blocked = @ \cup {c}] ELSE quiet
-        said == IF stops THEN <<<<"block", c>>>> ELSE <<>>
-    IN  IF EveryoneArrived(held) THEN Complete(held, said)
+        effects == IF stops THEN <<<<"block", c>>>> ELSE <<>>
+    IN  IF EveryoneArrived(held) THEN Complete(held, effects)
         ELSE IF TookTooLong(held, o)
         THEN IF MayOvertake(o)
-             THEN After(said, Overtake(held, c, [o EXCEPT !.alignment = "unaligned"]))
-             ELSE Refused(held, said \o EachOf("prioritise", held.announced))
-        ELSE Step([held EXCEPT !.begun = TRUE], said)
+             THEN After(effects, Overtake(held, c, [o EXCEPT !.alignment = "unaligned"]))
+             ELSE Refused(held, effects \o EachOf("prioritise", held.announced))
+        ELSE Step([held EXCEPT !.begun = TRUE], effects)
 
 ------------------------------------------------------------------------------
 (* The steps of a gate. *)

@@ -93,15 +93,15 @@ Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
 (* Terms of the rules. The event is on channel Where with id Which and       *)
-(* options How; Said are its effects.                                        *)
+(* options How; Effects are its effects.                                     *)
 
 Comes(kind) == out'[1][1] = kind
 Where == out'[1][2]
 Which == out'[1][3]
 How == [alignment |-> out'[1][4], savepoint |-> out'[1][5], timestamp |-> out'[1][6]]
-Said == Tail(out')
-Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
-Silent == Said = <<>> /\ gate' = gate
+Effects == Tail(out')
+EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
+Silent == Effects = <<>> /\ gate' = gate
 Over(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
 Newer == Which > gate.current
 Halts == How.alignment # "unaligned"
@@ -122,7 +122,7 @@ HadBlocked == IF Newer THEN {} ELSE gate.blocked
 HadAnnounced == (IF Newer THEN {} ELSE gate.announced) \ IF Reads /\ Halts THEN {Where} ELSE {}
 Last == Channels \ gate.closed \subseteq HadArrived \cup {Where}
 Before == IF Newer THEN Cut ELSE <<>>
-Mine == SubSeq(Said, Len(Before) + 1, Len(Said))        \* without the end of an older checkpoint
+Mine == SubSeq(Effects, Len(Before) + 1, Len(Effects))        \* without the end of an older checkpoint
 Blocks == IF Halts THEN <<<<"block", Where>>>> ELSE <<>>
 WillHold == HadBlocked \cup IF Halts THEN {Where} ELSE {}
 Ends == <<<<"stop_persisting", Which>>>> \o Resumes(WillHold)
@@ -133,68 +133,68 @@ Ok == ~gate'.failed
 
 UNAL_01 == [][(Reads /\ Overtakes /\ ~Begun /\ Ok) =>
     /\ IsPrefixOf(Blocks \o FromNowOn(Which), Mine)
-    /\ Len(Saying("trigger")) = 1 /\ gate'.current = Which]_vars
+    /\ Len(EffectsOf("trigger")) = 1 /\ gate'.current = Which]_vars
 
 UNAL_02 == [][(Reads /\ Overtakes /\ Begun) =>
-    /\ Saying("trigger") = <<>> /\ Saying("abort") = <<>>
-    /\ ~Last => Said = Blocks /\ gate'.pending /\ gate'.arrived = HadArrived \cup {Where}]_vars
+    /\ EffectsOf("trigger") = <<>> /\ EffectsOf("abort") = <<>>
+    /\ ~Last => Effects = Blocks /\ gate'.pending /\ gate'.arrived = HadArrived \cup {Where}]_vars
 
 UNAL_03 == [][(Reads /\ Overtakes /\ Ok) =>
     IF Last
-    THEN /\ Len(Saying("stop_persisting")) = 1 + Len(SelectSeq(Before, LAMBDA e : e[1] = "stop_persisting"))
+    THEN /\ Len(EffectsOf("stop_persisting")) = 1 + Len(SelectSeq(Before, LAMBDA e : e[1] = "stop_persisting"))
          /\ SubSeq(Mine, Len(Mine) - Len(Ends) + 1, Len(Mine)) = Ends
          /\ NothingLeft(gate')
     ELSE gate'.pending /\ \A i \in DOMAIN Mine : Mine[i][1] # "stop_persisting"]_vars
 
 UNAL_04 == [][(Comes("barrier") \/ Comes("announce")) =>
     IF Newer /\ gate.pending
-    THEN /\ IsPrefixOf(Append(EndOf(gate, gate.current), <<"abort", gate.current, "SUBSUMED">>), Said)
-         /\ Len(Saying("abort")) = 1 /\ gate'.current = Which
-    ELSE Saying("abort") = <<>>]_vars
+    THEN /\ IsPrefixOf(Append(EndOf(gate, gate.current), <<"abort", gate.current, "SUBSUMED">>), Effects)
+         /\ Len(EffectsOf("abort")) = 1 /\ gate'.current = Which
+    ELSE EffectsOf("abort") = <<>>]_vars
 
 UNAL_05 ==
     [][/\ Comes("barrier") /\ Over(Which) =>
-            gate' = gate /\ Said = IF Halts THEN <<<<"resume", Where>>>> ELSE <<>>
+            gate' = gate /\ Effects = IF Halts THEN <<<<"resume", Where>>>> ELSE <<>>
        /\ Comes("announce") /\ Over(Which) => Silent]_vars
 
 Counted == Which > gate.current \/ (Which = gate.current /\ gate.arrived # {})
 
 UNAL_06 == [][(Comes("cancel") /\ Counted) =>
-    /\ Said = Append(EndOf(gate, Which), <<"abort", Which, "ON_CANCELLATION_BARRIER">>)
+    /\ Effects = Append(EndOf(gate, Which), <<"abort", Which, "ON_CANCELLATION_BARRIER">>)
     /\ gate'.current = Which /\ NothingLeft(gate')]_vars
 
 UNAL_07 == [][(Comes("cancel") /\ ~Counted) => Silent]_vars
 
 UNAL_08 == [][(Comes("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
-    /\ Said = Append(EndOf(gate, gate.current), <<"abort", gate.current, "INPUT_END_OF_STREAM">>)
+    /\ Effects = Append(EndOf(gate, gate.current), <<"abort", gate.current, "INPUT_END_OF_STREAM">>)
     /\ NothingLeft(gate') /\ gate'.closed = gate.closed \cup {Where}]_vars
 
 EndIsLast == Channels \ (gate.closed \cup {Where}) \subseteq gate.arrived
 
 UNAL_09 ==
     [][/\ Comes("end_of_partition") /\ ~gate.pending =>
-            Said = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]
+            Effects = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]
        /\ Comes("end_of_partition") /\ gate.pending /\ AfterFinish /\ Ok =>
             IF EndIsLast
             THEN /\ NothingLeft(gate')
-                 /\ Said = IF ~gate.begun THEN <<>>
+                 /\ Effects = IF ~gate.begun THEN <<>>
                            ELSE <<IF gate.overtaking THEN <<"stop_persisting", gate.current>>
                                                      ELSE <<"trigger", gate.current>>>>
                                     \o Resumes(gate.blocked \ {Where})
-            ELSE /\ gate'.pending /\ gate'.arrived = gate.arrived \cup {Where} /\ Saying("abort") = <<>>]_vars
+            ELSE /\ gate'.pending /\ gate'.arrived = gate.arrived \cup {Where} /\ EffectsOf("abort") = <<>>]_vars
 
 UNAL_10 == [][
     IF Reads
-    THEN /\ Saying("block") = Blocks /\ IsPrefixOf(Blocks, Mine)
+    THEN /\ EffectsOf("block") = Blocks /\ IsPrefixOf(Blocks, Mine)
          /\ gate'.pending => gate'.blocked = WillHold
-    ELSE Saying("block") = <<>>]_vars
+    ELSE EffectsOf("block") = <<>>]_vars
 
 Aligning == Reads /\ ~Overtakes /\ Halts
 
 UNAL_11 == [][Aligning =>
     IF Last
     THEN Mine = Blocks \o <<<<"trigger", Which>>>> \o Resumes(WillHold) /\ NothingLeft(gate')
-    ELSE \A i \in DOMAIN Said : Said[i] # <<"trigger", Which>>]_vars
+    ELSE \A i \in DOMAIN Effects : Effects[i] # <<"trigger", Which>>]_vars
 
 Hurried == EachOf("prioritise", HadAnnounced) \o FromNowOn(Which)
 
@@ -223,14 +223,14 @@ Later == gate.now + out'[1][2]
 Fires == Comes("advance") /\ gate.timer # -1 /\ gate.timer <= Later
 
 UNAL_16 == [][(Fires /\ ~gate.begun /\ ~gate.overtaking) =>
-    /\ Said = EachOf("prioritise", gate.announced)
+    /\ Effects = EachOf("prioritise", gate.announced)
     /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
 
 UNAL_17 ==
-    [][/\ Comes("advance") /\ ~Fires => Said = <<>> /\ gate' = [gate EXCEPT !.now = Later]
-       /\ Fires /\ gate.overtaking => Said = <<>> /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1]
+    [][/\ Comes("advance") /\ ~Fires => Effects = <<>> /\ gate' = [gate EXCEPT !.now = Later]
+       /\ Fires /\ gate.overtaking => Effects = <<>> /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1]
        /\ Fires /\ gate.begun /\ ~gate.overtaking /\ Ok =>
-            /\ Said = EachOf("prioritise", gate.announced) \o FromNowOn(gate.current)
+            /\ Effects = EachOf("prioritise", gate.announced) \o FromNowOn(gate.current)
             /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
 
 Overdue(o) == o.alignment = "timeout" /\ Timeout > 0 /\ gate.now - o.timestamp > Timeout
@@ -242,7 +242,7 @@ UNAL_18 == [][(Aligning /\ ~Last /\ Ok) =>
 UNAL_19 ==
     [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish /\ ~gate.overtaking /\ ~EndIsLast /\ Ok) =>
         LET late == gate.begun /\ Overdue(gate.first)
-        IN  /\ Said = IF late THEN EachOf("prioritise", gate.announced \ {Where}) \o FromNowOn(gate.current)
+        IN  /\ Effects = IF late THEN EachOf("prioritise", gate.announced \ {Where}) \o FromNowOn(gate.current)
                               ELSE <<>>
             /\ gate'.overtaking = late]_vars
 
@@ -258,8 +258,8 @@ MustRefuse ==
           \/ ~EndIsLast /\ Overdue(gate.first) /\ ~Fits(gate.first)
 
 UNAL_21 == [][
-    /\ gate'.failed = (Saying("fail") # <<>>)
-    /\ gate'.failed => Said[Len(Said)][1] = "fail"
+    /\ gate'.failed = (EffectsOf("fail") # <<>>)
+    /\ gate'.failed => Effects[Len(Effects)][1] = "fail"
     /\ ~Comes("inject") => gate'.failed = MustRefuse]_vars
 
 UNAL_22 == [][(Comes("inject") /\ Ok) =>
@@ -267,26 +267,26 @@ UNAL_22 == [][(Comes("inject") /\ Ok) =>
         unaligned == out'[1][3] = "unaligned"
         open == Channels \ gate.closed
         running == n = gate.current /\ gate.begun /\ gate.overtaking
-    IN  /\ Saying("block") = <<>>
-        /\ IF Over(n) THEN gate' = gate /\ Said = IF unaligned THEN <<>> ELSE Resumes(open)
+    IN  /\ EffectsOf("block") = <<>>
+        /\ IF Over(n) THEN gate' = gate /\ Effects = IF unaligned THEN <<>> ELSE Resumes(open)
            ELSE IF open = {} THEN Silent
-           ELSE NothingLeft(gate') /\ Len(Saying("trigger")) = IF running THEN 0 ELSE 1]_vars
+           ELSE NothingLeft(gate') /\ Len(EffectsOf("trigger")) = IF running THEN 0 ELSE 1]_vars
 
 UNAL_23 == [][Comes("record") =>
     LET wanted == gate.begun /\ gate.overtaking /\ Where \notin gate.arrived
-    IN  gate' = gate /\ Said = <<<<IF wanted THEN "persist" ELSE "process", Where, Which>>>>]_vars
+    IN  gate' = gate /\ Effects = <<<<IF wanted THEN "persist" ELSE "process", Where, Which>>>>]_vars
 
 UNAL_24 == [][(Polled /\ out'[1][1] \notin {"inject", "advance"}) => Where \notin gate.blocked]_vars
 
 Finished(g) == {n \in Ids : n < g.current \/ (n = g.current /\ ~g.pending)}
 
 UNAL_25 == [][
-    LET aborts == Saying("abort")
+    LET aborts == EffectsOf("abort")
     IN  /\ \A i \in DOMAIN aborts : aborts[i][2] \in Finished(gate') \ Finished(gate)
         /\ Finished(gate) \subseteq Finished(gate')
-        /\ Len(Saying("trigger")) <= 1
-        /\ \A i \in DOMAIN Said : Said[i][1] = "trigger" =>
-              Said[i][2] = gate'.current /\ Said[i][2] \notin Finished(gate)]_vars
+        /\ Len(EffectsOf("trigger")) <= 1
+        /\ \A i \in DOMAIN Effects : Effects[i][1] = "trigger" =>
+              Effects[i][2] = gate'.current /\ Effects[i][2] \notin Finished(gate)]_vars
 
 UNAL_26 == ~gate.failed =>
     /\ gate.blocked \subseteq gate.arrived
@@ -311,10 +311,10 @@ CancelsAnnounced(g, n) == n > g.current \/ (n = g.current /\ g.pending)         
 NeverLate(g, o) == FALSE                                                         \* TookTooLong
 DueFromNow(g, o) == g.now + Timeout                                              \* Due
 EverythingOvertakes(o) == TRUE                                                   \* MayOvertake
-StopsInSilence(g, said) == Step(Idle(g), said \o Resumes(g.blocked))             \* Stop
+StopsInSilence(g, effects) == Step(Idle(g), effects \o Resumes(g.blocked))             \* Stop
 AbortsNothing(g) == <<>>                                                         \* Overtaken
-ReleasesFirst(g, said) ==                                                        \* Complete
-    Step(Idle(g), said \o Resumes(g.blocked) \o <<<<"trigger", g.current>>>>)
+ReleasesFirst(g, effects) ==                                                        \* Complete
+    Step(Idle(g), effects \o Resumes(g.blocked) \o <<<<"trigger", g.current>>>>)
 PersistsNothing(g) == {}                                                         \* Persisting
 ReadsEverything(c) == TRUE                                                       \* Readable
 ==============================================================================

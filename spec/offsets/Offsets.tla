@@ -32,7 +32,7 @@ ReaderType ==
 
 NewReader == [running |-> TRUE, newest |-> -1, remembered |-> <<>>, committed |-> Nothing]
 
-ReaderStep(r, said) == [reader |-> r, out |-> said]
+ReaderStep(r, effects) == [reader |-> r, out |-> effects]
 
 ------------------------------------------------------------------------------
 (* These are operators, so that a model can replace them. *)

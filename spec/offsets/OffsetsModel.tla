@@ -62,13 +62,13 @@ Spec == Init /\ [][Next]_vars
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
-Said == Tail(out')
+Effects == Tail(out')
 Old == reader.remembered
 New == reader'.remembered
 IsKnown == \E i \in DOMAIN Old : Old[i][1] = Which
 
 OFFSET_01 == [][
-    /\ Comes("snapshot") => New # <<>> /\ New[Len(New)] = <<Which, out'[1][3]>> /\ Said = <<>>
+    /\ Comes("snapshot") => New # <<>> /\ New[Len(New)] = <<Which, out'[1][3]>> /\ Effects = <<>>
     /\ reader'.committed # reader.committed => Comes("notify_complete")]_vars
 
 OFFSET_02 == [][Comes("snapshot") =>
@@ -78,18 +78,18 @@ OFFSET_02 == [][Comes("snapshot") =>
 OFFSET_03 == [][(Comes("notify_complete") /\ IsKnown) =>
     \E i \in DOMAIN Old :
         /\ Old[i][1] = Which
-        /\ Said = <<<<"commit_offsets", Which, Old[i][2]>>>>
+        /\ Effects = <<<<"commit_offsets", Which, Old[i][2]>>>>
         /\ reader'.committed = Old[i]
         /\ New = SubSeq(Old, i + 1, Len(Old))]_vars
 
 OFFSET_04 == [][(Comes("notify_complete") /\ ~IsKnown) =>
-    Said = <<<<"ignored", Which>>>> /\ reader' = reader]_vars
+    Effects = <<<<"ignored", Which>>>> /\ reader' = reader]_vars
 
-OFFSET_05 == [][Comes("notify_abort") => Said = <<>> /\ reader' = reader]_vars
+OFFSET_05 == [][Comes("notify_abort") => Effects = <<>> /\ reader' = reader]_vars
 
 OFFSET_06 == [][
-    /\ Comes("restore") => Said = <<<<"seek", Which>>>> /\ New = <<>> /\ reader'.running
-    /\ Comes("crash") => Said = <<>> /\ New = <<>> /\ ~reader'.running]_vars
+    /\ Comes("restore") => Effects = <<<<"seek", Which>>>> /\ New = <<>> /\ reader'.running
+    /\ Comes("crash") => Effects = <<>> /\ New = <<>> /\ ~reader'.running]_vars
 
 OFFSET_07 == [][reader'.committed # reader.committed => reader'.committed[1] > reader.committed[1]]_vars
 

@@ -32,7 +32,7 @@ NewSink ==
 Held(s) == [open |-> s.open, pending |-> s.pending]
 NothingHeld == [open |-> 0, pending |-> <<>>]
 
-SinkStep(s, said) == [sink |-> s, out |-> said]
+SinkStep(s, effects) == [sink |-> s, out |-> effects]
 
 ------------------------------------------------------------------------------
 (* Phases. These are operators, so that a model can replace them. *)

@@ -46,7 +46,7 @@ Init ==
 ------------------------------------------------------------------------------
 (* System: the sink takes the event. *)
 
-Aborted(said) == {said[i][2] : i \in {i \in DOMAIN said : said[i][1] = "abort_transaction"}}
+Aborted(effects) == {effects[i][2] : i \in {i \in DOMAIN effects : effects[i][1] = "abort_transaction"}}
 
 Take(event, step) ==
     /\ sink' = step.sink
@@ -137,46 +137,46 @@ Spec == Init /\ [][Next]_vars
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
-Said == Tail(out')
-Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
-Committed == {Said[i][2] : i \in {i \in DOMAIN Said : Said[i][1] = "commit"}}
+Effects == Tail(out')
+EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
+Committed == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] = "commit"}}
 
 SINK_01 == [][
     /\ (sink'.running /\ ~sink'.finished) => sink'.open \in 1 .. sink'.next - 1
-    /\ Comes("write") => Said = <<<<"write", sink.open, Which>>>> /\ sink' = sink]_vars
+    /\ Comes("write") => Effects = <<<<"write", sink.open, Which>>>> /\ sink' = sink]_vars
 
 SINK_02 == [][Comes("snapshot") =>
-    /\ Saying("pre_commit") = IF sink.open = 0 THEN <<>> ELSE <<<<"pre_commit", sink.open>>>>
+    /\ EffectsOf("pre_commit") = IF sink.open = 0 THEN <<>> ELSE <<<<"pre_commit", sink.open>>>>
     /\ sink'.pending =
         IF sink.open = 0 THEN sink.pending ELSE Append(sink.pending, <<Which, sink.open>>)
-    /\ (sink.open # 0 /\ ~sink.finished) => Said = <<<<"pre_commit", sink.open>>, <<"begin", sink'.open>>>>
+    /\ (sink.open # 0 /\ ~sink.finished) => Effects = <<<<"pre_commit", sink.open>>, <<"begin", sink'.open>>>>
     /\ snapshots'[Which] = [open |-> sink'.open, pending |-> sink'.pending]]_vars
 
 OldEnough == SelectSeq(sink.pending, LAMBDA filed : filed[1] <= Which)
 
 SINK_03 == [][
     /\ Comes("notify_complete") =>
-        /\ Said = [i \in DOMAIN OldEnough |-> <<"commit", OldEnough[i][2]>>]
+        /\ Effects = [i \in DOMAIN OldEnough |-> <<"commit", OldEnough[i][2]>>]
         /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > Which)
     /\ sink'.committed = sink.committed \cup Committed
     /\ sink'.committed # sink.committed =>
         out'[1][1] \in {"notify_complete", "notify_complete_failing", "restore", "restore_failing"}]_vars
 
-SINK_04 == [][(Comes("notify_complete") /\ OldEnough = <<>>) => Said = <<>> /\ sink' = sink]_vars
+SINK_04 == [][(Comes("notify_complete") /\ OldEnough = <<>>) => Effects = <<>> /\ sink' = sink]_vars
 
-SINK_05 == [][Comes("notify_abort") => Said = <<>> /\ sink' = sink]_vars
+SINK_05 == [][Comes("notify_abort") => Effects = <<>> /\ sink' = sink]_vars
 
 SINK_06 == [][Comes("restore") =>
     LET held == IF Which \in DOMAIN snapshots THEN snapshots[Which] ELSE NothingHeld
         again == [i \in DOMAIN held.pending |-> <<"commit", held.pending[i][2]>>]
         aborts == IF held.open = 0 THEN <<>> ELSE <<<<"abort_transaction", held.open>>>>
-    IN  /\ Said = again \o aborts \o <<<<"begin", sink'.open>>>>
+    IN  /\ Effects = again \o aborts \o <<<<"begin", sink'.open>>>>
         /\ sink'.pending = <<>>]_vars
 
-SINK_07 == [][sink.finished => Saying("begin") = <<>> /\ (Comes("snapshot") => sink'.open = 0)]_vars
+SINK_07 == [][sink.finished => EffectsOf("begin") = <<>> /\ (Comes("snapshot") => sink'.open = 0)]_vars
 
 SINK_08 == [][
-    /\ \A i \in DOMAIN Said : Said[i][1] = "begin" => Said[i][2] = sink.next /\ sink'.next = sink.next + 1
+    /\ \A i \in DOMAIN Effects : Effects[i][1] = "begin" => Effects[i][2] = sink.next /\ sink'.next = sink.next + 1
     /\ sink.next <= sink'.next
     /\ sink.committed \subseteq sink'.committed
     /\ sink'.committed \cap withdrawn' = {}
@@ -186,18 +186,18 @@ SINK_08 == [][
         \/ \E n \in DOMAIN snapshots : t \in Transactions(snapshots[n].pending)]_vars
 
 SINK_09 == [][(Comes("close") \/ (Comes("finish") /\ ~WaitsAtTheEnd)) =>
-    /\ Said = IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
+    /\ Effects = IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
     /\ ~sink'.running /\ sink'.pending = <<>> /\ sink'.committed = sink.committed]_vars
 
 SINK_10 == [][
     /\ Comes("notify_complete_failing") =>
         /\ Committed = Transactions(OldEnough) \ {out'[1][3]}
-        /\ Saying("commit_failed") = <<<<"commit_failed", out'[1][3]>>>>
+        /\ EffectsOf("commit_failed") = <<<<"commit_failed", out'[1][3]>>>>
         /\ ~sink'.running
     /\ Comes("restore_failing") =>
-        /\ Said[Len(Said)] = <<"commit_failed", out'[1][3]>>
-        /\ ~sink'.running /\ Saying("abort_transaction") = <<>> /\ Saying("begin") = <<>>
-    /\ Saying("commit_failed") # <<>> => out'[1][3] \notin sink'.committed \ sink.committed]_vars
+        /\ Effects[Len(Effects)] = <<"commit_failed", out'[1][3]>>
+        /\ ~sink'.running /\ EffectsOf("abort_transaction") = <<>> /\ EffectsOf("begin") = <<>>
+    /\ EffectsOf("commit_failed") # <<>> => out'[1][3] \notin sink'.committed \ sink.committed]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

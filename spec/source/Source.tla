@@ -31,7 +31,7 @@ SourceType ==
 
 NewSource == [running |-> TRUE, told |-> {}, ahead |-> {}]
 
-SourceStep(s, said) == [source |-> s, out |-> said]
+SourceStep(s, effects) == [source |-> s, out |-> effects]
 
 ------------------------------------------------------------------------------
 (* These are operators, so that a model can replace them. *)

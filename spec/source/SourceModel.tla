@@ -57,16 +57,16 @@ Spec == Init /\ [][Next]_vars
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
 Arrives == Comes("trigger") /\ out'[1][3]
-Said == Tail(out')
-Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+Effects == Tail(out')
+EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 
 TASK_21 == [][
-    /\ (Arrives /\ ~External) => Said = <<<<"trigger", Which>>>> /\ source' = source
+    /\ (Arrives /\ ~External) => Effects = <<<<"trigger", Which>>>> /\ source' = source
     /\ (Arrives /\ External /\ Which \notin source.ahead) =>
-        /\ Head(Said) = <<"answer", Which, source.running>>
-        /\ Tail(Said) = IF Declines /\ ~source.running THEN <<<<"decline", Which, "TASK_FAILURE">>>> ELSE <<>>
+        /\ Head(Effects) = <<"answer", Which, source.running>>
+        /\ Tail(Effects) = IF Declines /\ ~source.running THEN <<<<"decline", Which, "TASK_FAILURE">>>> ELSE <<>>
         /\ source' = [source EXCEPT !.told = IF Pairs THEN @ \cup {Which} ELSE @]
-    /\ Saying("answer") # <<>> => Arrives
+    /\ EffectsOf("answer") # <<>> => Arrives
     /\ source'.running = IF Comes("status") THEN Which ELSE source.running]_vars
 
 (* The half of the checkpoint that must have arrived before. *)
@@ -74,14 +74,14 @@ TheOtherHalf == IF Arrives THEN source.ahead ELSE IF Pairs THEN source.told ELSE
 
 TASK_22 == [][External =>
     IF (Arrives \/ Comes("induce")) /\ Which \in TheOtherHalf
-    THEN Head(Said) = <<"trigger", Which>> /\ Len(Saying("trigger")) = 1
-    ELSE /\ Saying("trigger") = <<>>
+    THEN Head(Effects) = <<"trigger", Which>> /\ Len(EffectsOf("trigger")) = 1
+    ELSE /\ EffectsOf("trigger") = <<>>
          /\ Comes("induce") => source' = [source EXCEPT !.ahead = @ \cup {Which}]]_vars
 
 TASK_23 == [][
-    /\ Saying("stop_reading") = IF source.ahead = {} /\ source'.ahead # {} THEN <<<<"stop_reading">>>> ELSE <<>>
-    /\ Saying("go_on_reading") = IF source.ahead # {} /\ source'.ahead = {} THEN <<<<"go_on_reading">>>> ELSE <<>>
-    /\ (External /\ Saying("trigger") # <<>>) =>
+    /\ EffectsOf("stop_reading") = IF source.ahead = {} /\ source'.ahead # {} THEN <<<<"stop_reading">>>> ELSE <<>>
+    /\ EffectsOf("go_on_reading") = IF source.ahead # {} /\ source'.ahead = {} THEN <<<<"go_on_reading">>>> ELSE <<>>
+    /\ (External /\ EffectsOf("trigger") # <<>>) =>
         /\ \A n \in source'.told \cup source'.ahead : n > Which
         /\ \A n \in source.told \cup source.ahead : n > Which => n \in source'.told \cup source'.ahead
     /\ Comes("ended") =>
@@ -89,8 +89,8 @@ TASK_23 == [][
     /\ source'.told \cap source'.ahead = {}]_vars
 
 TASK_24 == [][
-    /\ (Comes("trigger") /\ ~out'[1][3]) => Said = <<<<"fail", "CheckpointException">>>> /\ source' = source
-    /\ Saying("fail") # <<>> => Comes("trigger") /\ ~out'[1][3]]_vars
+    /\ (Comes("trigger") /\ ~out'[1][3]) => Effects = <<<<"fail", "CheckpointException">>>> /\ source' = source
+    /\ EffectsOf("fail") # <<>> => Comes("trigger") /\ ~out'[1][3]]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

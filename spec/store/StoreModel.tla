@@ -54,7 +54,7 @@ Grown == Append(store, New)
 Dropped == Range(Grown) \ Range(store')
 Kept == Range(store')
 Deleted == {e.id : e \in {e \in Dropped : e.type = "checkpoint"}}
-Said == Tail(out')
+Effects == Tail(out')
 
 (* Positions of the kept elements grow: they keep their order. *)
 IsInOrderOfAdding ==
@@ -88,7 +88,7 @@ SUB_08 == [][(Type # "stop" /\ CoordinatorHas("protects_newest")) =>
 SUB_09 == [][
     LET order == SelectSeq(Grown, LAMBDA e : e \in Dropped /\ e.type = "checkpoint")
         discards == [i \in DOMAIN order |-> <<"discard", order[i].id>>]
-    IN  Said = IF Deleted # {} /\ CoordinatorHas("tells_of_subsumed")
+    IN  Effects = IF Deleted # {} /\ CoordinatorHas("tells_of_subsumed")
                THEN Append(discards, <<"subsumed", Greatest(Deleted)>>) ELSE discards]_vars
 
 SUB_10 == [][~CoordinatorHas("protects_newest") =>

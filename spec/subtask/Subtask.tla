@@ -9,14 +9,14 @@
 (* and the trigger then sends a cancellation downstream in place of a      *)
 (* barrier, so that no task there waits for ever.                          *)
 (*                                                                         *)
-(* Functions only: SubtaskModel.tla puts a subtask into an                 *)
-(* environment and states rules TASK-01 to TASK-20. SubtaskGenerations.tla *)
-(* lists the differences between releases.                                 *)
+(* Functions only: SubtaskModel.tla puts a subtask into an environment and *)
+(* states rules TASK-01 to TASK-20. SubtaskGenerations.tla has what older  *)
+(* releases do instead.                                                    *)
 (*                                                                         *)
 (* Source: Apache Flink, SubtaskCheckpointCoordinatorImpl and              *)
 (* AsyncCheckpointRunnable; StreamTask up to 1.10; FLINK-18238.            *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order, SubtaskGenerations
+EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANT
     MaxRemembered   \* number of aborts that are remembered
@@ -36,7 +36,7 @@ NewSubtask ==
     [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1, highest |-> -1,
      failed |-> FALSE]
 
-Answer(t, said) == [task |-> t, out |-> said]
+Answer(t, effects) == [task |-> t, out |-> effects]
 
 ------------------------------------------------------------------------------
 (* The conditions of a subtask. *)
@@ -46,7 +46,7 @@ IsOutOfOrder(t, n) == n <= t.last               \* TASK-02
 WasAborted(t, n) == n \in Range(t.aborted)      \* TASK-03
 
 (* TASK-19: its abort may have been remembered and dropped. *)
-IsFarBelow(t, n) == TaskHas("infers_aborts") /\ n + MaxRemembered < t.highest
+IsFarBelow(t, n) == n + MaxRemembered < t.highest
 
 Runs(t, n) == n \in t.running                   \* TASK-07, TASK-08: it ends once
 
@@ -66,6 +66,9 @@ Bounded(ids) == IF Len(ids) > MaxRemembered THEN Tail(ids) ELSE ids
 
 Remember(ids, n) == IF n \in Range(ids) THEN ids ELSE Bounded(Append(ids, n))
 
+(* TASK-19: the highest id ever remembered as aborted, after that of n. *)
+Highest(t, n) == IF n > t.highest THEN n ELSE t.highest
+
 ------------------------------------------------------------------------------
 (* The trigger, from the gate or, for a source, from the coordinator.       *)
 
@@ -75,14 +78,11 @@ SynchronousPart(n) == <<<<"broadcast_barrier", n>>, <<"snapshot", n>>>>
 (* TASK-03: a task downstream may be blocked and wait for this id. *)
 InPlaceOfBarrier(n) == <<<<"broadcast_cancel", n>>>>
 
-(* TASK-13, TASK-14: the barrier has left when the snapshot throws.         *)
-BrokenSnapshot(n) ==
-    <<<<"broadcast_barrier", n>>,
-      IF TaskHas("broken_snapshot_fails") THEN <<"fail", "snapshot">> ELSE <<"decline", n, "JOB_FAILURE">>>>
+(* TASK-13: the barrier has left when the snapshot throws. *)
+BrokenSnapshot(n) == <<<<"broadcast_barrier", n>>, <<"fail", "snapshot">>>>
 
 TakeSnapshot(t, n, throws) ==
-    IF throws
-    THEN Answer([t EXCEPT !.failed = TaskHas("broken_snapshot_fails")], BrokenSnapshot(n))
+    IF throws THEN Answer([t EXCEPT !.failed = TRUE], BrokenSnapshot(n))
     ELSE Answer([t EXCEPT !.running = @ \cup {n}], SynchronousPart(n))
 
 OnTrigger(t, n, throws) ==
@@ -90,7 +90,6 @@ OnTrigger(t, n, throws) ==
         begun == [known EXCEPT !.last = n]
     IN  IF ~t.runs          \* TASK-10
         THEN Answer(t, <<<<"broadcast_cancel", n>>, <<"decline", n, "TASK_NOT_READY">>>>)
-        ELSE IF ~TaskHas("orders_triggers") THEN TakeSnapshot(t, n, throws)     \* TASK-11
         ELSE IF IsOutOfOrder(t, n) THEN Answer(known, <<>>)
         ELSE IF WasAborted(t, n) \/ IsFarBelow(t, n) THEN Answer(begun, InPlaceOfBarrier(n))
         ELSE TakeSnapshot(begun, n, throws)
@@ -99,7 +98,7 @@ OnCheckpoint(t, n) == OnTrigger(t, n, FALSE)
 
 (* TASK-04: the gate aborts n.                                              *)
 OnAbortOnBarrier(t, n, reason) ==
-    LET last == IF TaskHas("orders_triggers") /\ n > t.last THEN n ELSE t.last
+    LET last == IF n > t.last THEN n ELSE t.last
     IN  Answer([t EXCEPT !.last = last, !.aborted = Prune(@, last)],
                <<<<"decline", n, reason>>, <<"broadcast_cancel", n>>>>)
 
@@ -107,47 +106,45 @@ OnAbortOnBarrier(t, n, reason) ==
 (* Notifications of the coordinator; the operators of a task that does not   *)
 (* run receive none.                                                         *)
 
-ToOperators(t, said) == IF t.runs THEN <<said>> ELSE <<>>
+ToOperators(t, notification) == IF t.runs THEN <<notification>> ELSE <<>>
 
-(* TASK-06; TASK-17: up to 1.13 each completion is passed on. *)
+(* TASK-06 *)
 OnCompleteNotification(t, n) ==
-    IF ~TaskHas("completes_in_order") THEN Answer(t, ToOperators(t, <<"notify_complete", n>>))
-    ELSE IF IsNews(t, n)
+    IF IsNews(t, n)
     THEN Answer([t EXCEPT !.completed = n], ToOperators(t, <<"notify_complete", n>>))
     ELSE Answer(t, <<>>)
 
 (* TASK-18 *)
-OnSubsumedNotification(t, n) ==
-    Answer(t, IF TaskHas("hears_subsumed") THEN ToOperators(t, <<"notify_subsumed", n>>) ELSE <<>>)
+OnSubsumedNotification(t, n) == Answer(t, ToOperators(t, <<"notify_subsumed", n>>))
 
-(* TASK-05, TASK-06; `completed` is the newest completed id, or -1.         *)
+(* TASK-06: an abort carries the newest completed id, or -1. *)
+CarriedCompletion(t, completed) == OnCompleteNotification(t, completed)
+
+(* TASK-05, TASK-06 *)
 OnAbortNotification(t, n, completed) ==
-    IF ~TaskHas("hears_aborts") THEN Answer(t, <<>>)      \* TASK-12
-    ELSE
-    LET told == IF TaskHas("completes_in_order") THEN OnCompleteNotification(t, completed)
-                ELSE Answer(t, <<>>)
+    LET carried == CarriedCompletion(t, completed)
         stopped == IF Runs(t, n) THEN <<<<"cancel_async", n>>>> ELSE <<>>
         ahead == ~Runs(t, n) /\ n > t.last
-        highest == IF ahead /\ TaskHas("infers_aborts") /\ n > t.highest THEN n ELSE t.highest
-    IN  IF ~t.runs THEN told
-        ELSE Answer([told.task EXCEPT !.running = @ \ {n}, !.highest = highest,
-                                      !.aborted = IF ahead THEN Remember(@, n) ELSE @],
-                    told.out \o stopped \o <<<<"notify_abort", n>>>>)
+        highest == IF ahead THEN Highest(t, n) ELSE t.highest
+    IN  IF ~t.runs THEN carried
+        ELSE Answer([carried.task EXCEPT !.running = @ \ {n}, !.highest = highest,
+                                         !.aborted = IF ahead THEN Remember(@, n) ELSE @],
+                    carried.out \o stopped \o <<<<"notify_abort", n>>>>)
 
 ------------------------------------------------------------------------------
 (* The end of the asynchronous part, and of the task.                       *)
 
-Ends(t, n, said) ==
+Ends(t, n, effects) ==
     IF Runs(t, n)
-    THEN Answer([t EXCEPT !.running = @ \ {n}], said)
+    THEN Answer([t EXCEPT !.running = @ \ {n}], effects)
     ELSE Answer(t, <<>>)
 
 OnAsyncDone(t, n) == Ends(t, n, <<<<"acknowledge", n>>>>)                   \* TASK-07
 
 (* TASK-08, TASK-15, TASK-16; `cause` is the reason that the failure names, *)
 (* ASYNC_EXCEPTION if it names none.                                        *)
-Cause(cause) == IF TaskHas("declines_with_cause") THEN cause ELSE "ASYNC_EXCEPTION"
-IsHeeded(t) == t.runs \/ ~TaskHas("stopped_says_nothing")
+Cause(cause) == cause
+IsHeeded(t) == t.runs
 OnAsyncFailed(t, n, cause) ==
     Ends(t, n, IF IsHeeded(t) THEN <<<<"decline", n, Cause(cause)>>>> ELSE <<>>)
 

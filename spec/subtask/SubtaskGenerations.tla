@@ -2,9 +2,10 @@
 (***************************************************************************)
 (* Generations of Flink at the snapshot steps of one subtask: one          *)
 (* protocol, and the switches in which the releases differ. A generation   *)
-(* is the set of its switches; Subtask reads TaskHas(switch), and a model  *)
-(* selects a generation with                                               *)
-(* TaskSwitches <- Task_1_11.                                              *)
+(* is the set of its switches, and a model selects one with                *)
+(* TaskSwitches <- Task_1_11.  The rules read TaskHas(switch). The steps   *)
+(* of older generations stand below; spec/manifests/subtask.toml puts them *)
+(* in the place of operators of Subtask, which is the newest.              *)
 (*                                                                         *)
 (* orders_triggers        a trigger not above the last one is ignored;     *)
 (*                        else every trigger is taken (TASK-02, TASK-11)   *)
@@ -28,6 +29,7 @@
 (* Source: bytecode of the released jars 1.9.3 to 2.3.0,                   *)
 (* SubtaskCheckpointCoordinatorImpl, StreamTask, AsyncCheckpointRunnable.  *)
 (***************************************************************************)
+EXTENDS Subtask
 
 Task_1_9 == {}
 Task_1_11 ==
@@ -40,4 +42,35 @@ Task_1_17 == Task_1_15 \cup {"infers_aborts"}
 TaskSwitches == Task_1_17
 
 TaskHas(switch) == switch \in TaskSwitches
+
+------------------------------------------------------------------------------
+(* Each definition replaces the operator in its comment.                     *)
+
+(* Up to 1.16: an abort that is no longer remembered is unknown.             *)
+NeverFarBelow(t, n) == FALSE                                            \* IsFarBelow
+KeepsNoHighest(t, n) == t.highest                                       \* Highest
+
+(* Up to 1.14, TASK-18 *)
+IgnoresSubsumed(t, n) == Answer(t, <<>>)                                \* OnSubsumedNotification
+
+(* Up to 1.13, TASK-17: each completion is passed on, and no abort carries   *)
+(* one.                                                                      *)
+PassesOnEach(t, n) == Answer(t, ToOperators(t, <<"notify_complete", n>>))   \* OnCompleteNotification
+CarriesNone(t, completed) == Answer(t, <<>>)                            \* CarriedCompletion
+
+(* Up to 1.10, TASK-11: ids have no order.                                   *)
+TakesEachTrigger(t, n, throws) ==                                       \* OnTrigger
+    IF t.runs THEN TakeSnapshot(t, n, throws)
+    ELSE Answer(t, <<<<"broadcast_cancel", n>>, <<"decline", n, "TASK_NOT_READY">>>>)
+AbortsInAnyOrder(t, n, reason) ==                                       \* OnAbortOnBarrier
+    Answer(t, <<<<"decline", n, reason>>, <<"broadcast_cancel", n>>>>)
+
+(* Up to 1.10, TASK-14: the task declines, and does not fail.                *)
+DeclinesBroken(t, n, throws) ==                                         \* TakeSnapshot
+    IF throws THEN Answer(t, <<<<"broadcast_barrier", n>>, <<"decline", n, "JOB_FAILURE">>>>)
+    ELSE Answer([t EXCEPT !.running = @ \cup {n}], SynchronousPart(n))
+
+IgnoresAborts(t, n, completed) == Answer(t, <<>>)                       \* OnAbortNotification, TASK-12
+AlwaysAsync(cause) == "ASYNC_EXCEPTION"                                  \* Cause, TASK-15
+AlwaysHeeded(t) == TRUE                                                 \* IsHeeded, TASK-16
 =============================================================================

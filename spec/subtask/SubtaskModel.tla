@@ -10,7 +10,7 @@
 (* and after, the event and the effects in out'. A rule that holds since   *)
 (* or up to some release reads the generation's switch.                    *)
 (***************************************************************************)
-EXTENDS Subtask
+EXTENDS SubtaskGenerations
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
@@ -97,8 +97,8 @@ Spec == Init /\ [][Next]_vars
 
 Comes(kind) == out'[1][1] = kind
 Which == out'[1][2]
-Said == Tail(out')
-Saying(kind) == SelectSeq(Said, LAMBDA e : e[1] = kind)
+Effects == Tail(out')
+EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Remembered == Range(task.aborted)
 
 Throws == out'[1][3]
@@ -110,33 +110,33 @@ Taken ==
 
 TASK_01 == [][
     /\ (Taken /\ ~Throws) =>
-        /\ Said = <<<<"broadcast_barrier", Which>>, <<"snapshot", Which>>>>
+        /\ Effects = <<<<"broadcast_barrier", Which>>, <<"snapshot", Which>>>>
         /\ Ordered => task'.last = Which
         /\ task'.running = task.running \cup {Which}
-    /\ Saying("snapshot") # <<>> => Comes("checkpoint")]_vars
+    /\ EffectsOf("snapshot") # <<>> => Comes("checkpoint")]_vars
 
 TASK_02 == [][(Ordered /\ Comes("checkpoint") /\ task.runs /\ Which <= task.last) =>
-    /\ Said = <<>>
+    /\ Effects = <<>>
     /\ task' = [task EXCEPT !.aborted = SelectSeq(@, LAMBDA x : x # Which)]]_vars
 
 TASK_03 == [][(Comes("checkpoint") /\ task.runs /\ Which > task.last /\ Which \in Remembered) =>
-    /\ Said = <<<<"broadcast_cancel", Which>>>>
+    /\ Effects = <<<<"broadcast_cancel", Which>>>>
     /\ task' = [task EXCEPT !.last = Which, !.aborted = SelectSeq(@, LAMBDA x : x # Which)]]_vars
 
 TASK_04 == [][Comes("abort_on_barrier") =>
-    /\ Said = <<<<"decline", Which, out'[1][3]>>, <<"broadcast_cancel", Which>>>>
+    /\ Effects = <<<<"decline", Which, out'[1][3]>>, <<"broadcast_cancel", Which>>>>
     /\ task'.last = IF Ordered THEN Greatest({Which, task.last}) ELSE task.last
     /\ task'.aborted # <<>> => Head(task'.aborted) >= task'.last
     /\ task' = [task EXCEPT !.last = task'.last, !.aborted = task'.aborted]]_vars
 
 TASK_05 == [][(TaskHas("hears_aborts") /\ Comes("abort_notification") /\ task.runs) =>
-    /\ Said[Len(Said)] = <<"notify_abort", Which>>
+    /\ Effects[Len(Effects)] = <<"notify_abort", Which>>
     /\ task'.last = task.last
     /\ IF Which \in task.running
-       THEN /\ Saying("cancel_async") = <<<<"cancel_async", Which>>>>
+       THEN /\ EffectsOf("cancel_async") = <<<<"cancel_async", Which>>>>
             /\ task'.running = task.running \ {Which}
             /\ task'.aborted = task.aborted
-       ELSE /\ Saying("cancel_async") = <<>>
+       ELSE /\ EffectsOf("cancel_async") = <<>>
             /\ task'.running = task.running
             /\ IF Which > task.last THEN Which \in Range(task'.aborted)
                ELSE task'.aborted = task.aborted]_vars
@@ -149,16 +149,16 @@ Newest ==
 TASK_06 == [][TaskHas("completes_in_order") =>
     IF Newest > task.completed
     THEN /\ task'.completed = Newest
-         /\ IF task.runs THEN Head(Said) = <<"notify_complete", Newest>> /\ Len(Saying("notify_complete")) = 1
-            ELSE Said = <<>>
-    ELSE Saying("notify_complete") = <<>> /\ task'.completed = task.completed]_vars
+         /\ IF task.runs THEN Head(Effects) = <<"notify_complete", Newest>> /\ Len(EffectsOf("notify_complete")) = 1
+            ELSE Effects = <<>>
+    ELSE EffectsOf("notify_complete") = <<>> /\ task'.completed = task.completed]_vars
 
-TASK_07 == [][Saying("acknowledge") =
+TASK_07 == [][EffectsOf("acknowledge") =
     IF Comes("async_done") /\ Which \in task.running /\ Which \notin task'.running
     THEN <<<<"acknowledge", Which>>>> ELSE <<>>]_vars
 
 TASK_08 == [][(Comes("async_failed") \/ Comes("async_done")) =>
-    /\ (task.runs \/ Comes("async_done")) => Len(Saying("decline")) =
+    /\ (task.runs \/ Comes("async_done")) => Len(EffectsOf("decline")) =
         IF Comes("async_failed") /\ Which \in task.running THEN 1 ELSE 0
     /\ task' = [task EXCEPT !.running = @ \ {Which}]]_vars
 
@@ -172,40 +172,40 @@ TASK_09 == [][
 
 TASK_10 == [][(Comes("checkpoint") /\ ~task.runs) =>
     /\ task' = task
-    /\ Said = <<<<"broadcast_cancel", Which>>, <<"decline", Which, "TASK_NOT_READY">>>>]_vars
+    /\ Effects = <<<<"broadcast_cancel", Which>>, <<"decline", Which, "TASK_NOT_READY">>>>]_vars
 
 ------------------------------------------------------------------------------
 (* Differences between generations, and the end of a task. *)
 
 TASK_11 == [][~Ordered =>
     /\ task'.last = task.last
-    /\ (Comes("checkpoint") /\ task.runs) => Head(Said) = <<"broadcast_barrier", Which>>]_vars
+    /\ (Comes("checkpoint") /\ task.runs) => Head(Effects) = <<"broadcast_barrier", Which>>]_vars
 
 TASK_12 == [][(~TaskHas("hears_aborts") /\ Comes("abort_notification")) =>
-    Said = <<>> /\ task' = task]_vars
+    Effects = <<>> /\ task' = task]_vars
 
 TASK_13 == [][
     IF Taken /\ Throws /\ TaskHas("broken_snapshot_fails")
-    THEN Said = <<<<"broadcast_barrier", Which>>, <<"fail", "snapshot">>>> /\ task'.failed
-    ELSE Saying("fail") = <<>> /\ ~task'.failed]_vars
+    THEN Effects = <<<<"broadcast_barrier", Which>>, <<"fail", "snapshot">>>> /\ task'.failed
+    ELSE EffectsOf("fail") = <<>> /\ ~task'.failed]_vars
 
 TASK_14 == [][(Taken /\ Throws /\ ~TaskHas("broken_snapshot_fails")) =>
-    /\ Said = <<<<"broadcast_barrier", Which>>, <<"decline", Which, "JOB_FAILURE">>>>
+    /\ Effects = <<<<"broadcast_barrier", Which>>, <<"decline", Which, "JOB_FAILURE">>>>
     /\ task' = task]_vars
 
 TASK_15 == [][(Comes("async_failed") /\ task.runs /\ Which \in task.running) =>
-    Said = <<<<"decline", Which,
+    Effects = <<<<"decline", Which,
                IF TaskHas("declines_with_cause") THEN out'[1][3] ELSE "ASYNC_EXCEPTION">>>>]_vars
 
 TASK_16 == [][(Comes("async_failed") /\ ~task.runs) =>
-    Len(Said) = IF Which \in task.running /\ ~TaskHas("stopped_says_nothing") THEN 1 ELSE 0]_vars
+    Len(Effects) = IF Which \in task.running /\ ~TaskHas("stopped_says_nothing") THEN 1 ELSE 0]_vars
 
 TASK_17 == [][~TaskHas("completes_in_order") =>
-    /\ Saying("notify_complete") =
+    /\ EffectsOf("notify_complete") =
         IF Comes("complete_notification") /\ task.runs THEN <<<<"notify_complete", Which>>>> ELSE <<>>
     /\ task'.completed = task.completed]_vars
 
-TASK_18 == [][Saying("notify_subsumed") =
+TASK_18 == [][EffectsOf("notify_subsumed") =
     IF Comes("subsumed_notification") /\ task.runs /\ TaskHas("hears_subsumed")
     THEN <<<<"notify_subsumed", Which>>>> ELSE <<>>]_vars
 
@@ -213,12 +213,12 @@ TASK_19 == [][TaskHas("infers_aborts") =>
     /\ \A n \in Range(task'.aborted) : n <= task'.highest
     /\ task'.highest >= task.highest
     /\ (Comes("checkpoint") /\ task.runs /\ Which > task.last /\ Lost) =>
-        Said = <<<<"broadcast_cancel", Which>>>> /\ task'.running = task.running]_vars
+        Effects = <<<<"broadcast_cancel", Which>>>> /\ task'.running = task.running]_vars
 
 TASK_20 == [][Comes("close") =>
     /\ task' = [task EXCEPT !.runs = FALSE, !.running = {}]
-    /\ Len(Said) = Cardinality(task.running)
-    /\ \A n \in task.running : <<"cancel_async", n>> \in Range(Said)]_vars
+    /\ Len(Effects) = Cardinality(task.running)
+    /\ \A n \in task.running : <<"cancel_async", n>> \in Range(Effects)]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
@@ -230,9 +230,6 @@ Silence(n) == <<>>                                                      \* InPla
 AlwaysNews(t, n) == n > 0                                               \* IsNews
 EndsAgain(t, n) == n <= t.last                                          \* Runs
 Unbounded(ids) == ids                                                   \* Bounded
-NeverFarBelow(t, n) == FALSE                                            \* IsFarBelow
-AlwaysHeeded(t) == TRUE                                                 \* IsHeeded
 ThrowsFirst(n) == <<<<"fail", "snapshot">>, <<"broadcast_barrier", n>>>>    \* BrokenSnapshot
-AlwaysAsync(cause) == "ASYNC_EXCEPTION"                                  \* Cause
 NothingStops(ids) == <<>>                                               \* Stopped
 ==============================================================================

@@ -22,7 +22,7 @@ from conformance.released.known_divergences import known_divergences
 from conformance.released.results import Conformed
 from conformance.torture import pipelines
 from conformance.torture.judge import Outcome
-from conformance.torture.streaming import streaming_round
+from conformance.torture.rounds import streaming_round
 from conformance.verdict import Verdict
 
 ADAPTERS = Path(__file__).parent.parent / "adapters"

@@ -95,7 +95,7 @@ def test_numbers_of_the_readme_are_those_of_the_code():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (adapter,) = (
         block
-        for block in blocks_of(ROOT / "docs/verify-your-implementation.md")
+        for block in blocks_of(ROOT / "docs/verify/verify-your-implementation.md")
         if block.language == "python"
     )
     told = ", ".join(f"{code.value} {code.name.lower().replace('_', ' ')}" for code in Exit)
@@ -107,7 +107,7 @@ def test_numbers_of_the_readme_are_those_of_the_code():
 
 
 def test_the_mutants_of_the_page_are_those_of_the_catalogue():
-    page = (ROOT / "docs/mutants.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/mutants.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| ([A-Z]+-\d\d) \| `([\w-]+)` \|", page, re.MULTILINE)
 
     assert told

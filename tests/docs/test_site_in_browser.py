@@ -36,7 +36,7 @@ def test_a_rule_page_has_colours_neighbours_and_no_clipped_line(site: Path, widt
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator(".beside pre > code").evaluate_all(clipped) == 0
         scale = "svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
-        assert 11 * page.locator(".scene svg").evaluate(scale) > 9  # pixels of its smallest text
+        assert 11 * page.locator(".diagram svg.time").evaluate(scale) > 9  # pixels of its smallest text
         assert page.locator(".beside .nf").first.inner_text() == "ALIGN_03"  # of the TLA+, by our lexer
         assert "ALIGN-02" in page.locator(".md-footer__link--prev").text_content()
         assert "ALIGN-04" in page.locator(".md-footer__link--next").text_content()

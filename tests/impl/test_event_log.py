@@ -1,27 +1,32 @@
 """The event log is off unless somebody asks for it, and then costs nothing but a comparison."""
 
 import inspect
+import json
 
 from impl.core import COMPONENTS
+from impl.core.gate.events import Barrier
 from impl.eventlog import EventLog, Recorded
 from impl.job import Job
 
-BARRIER = {"kind": "barrier", "channel": 0, "checkpoint": 1}
+BARRIER = Barrier(0, 1)
 
 
 def gate():
     return COMPONENTS["gate"]({"channels": 1, "level": "handler"})
 
 
-def test_without_a_log_nobody_is_asked_what_else_there_is_to_tell(tmp_path):
-    def asked(effects):
-        raise AssertionError("a run without a log pays for what it would have told")
+def test_without_a_log_further_fields_are_not_computed(tmp_path):
+    def fields(effects):
+        raise AssertionError("a run without a log pays for what it would have logged")
 
-    assert Recorded("gate", gate(), None).apply(BARRIER, asked) == gate().apply(BARRIER)
+    assert Recorded("gate", gate(), None).handle(BARRIER, fields) == gate().handle(BARRIER)
     log = EventLog(tmp_path, "1-count-0", "count-0", 1)
-    Recorded("gate", gate(), log).apply(BARRIER, lambda effects: {"records": 7})
+    Recorded("gate", gate(), log).handle(BARRIER, lambda effects: {"records": len(effects)})
     log.close()
-    assert '"records":7' in (tmp_path / "1-count-0.jsonl").read_text()
+    line = json.loads((tmp_path / "1-count-0.jsonl").read_text())
+    assert line["event"] == {"kind": "barrier", "channel": 0, "checkpoint": 1}
+    assert [effect["kind"] for effect in line["effects"]] == ["block", "trigger", "resume"]
+    assert line["records"] == 3
 
 
 def test_it_is_off_unless_asked_for():

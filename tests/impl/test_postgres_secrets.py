@@ -8,6 +8,7 @@ from impl.connectors.errors import ConnectorError
 from impl.connectors.postgres import connect
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.job import Job, RateInput
+from impl.spark.channels.handshake import Credentials
 from impl.spark.worker.launch import Launch
 
 PASSWORD = "correct-horse-battery"
@@ -39,10 +40,8 @@ def test_neither_a_job_nor_what_a_worker_is_given_shows_a_secret():
     launch = Launch(
         plan=job.plan(),
         lineage="",
-        attempt=1,
-        host="127.0.0.1",
-        port=1,
-        secret=PASSWORD.encode(),
+        credentials=Credentials(PASSWORD.encode(), 1),
+        driver=("127.0.0.1", 1),
         execution=ExecutionConfig(),
         max_concurrent=1,
         mode="exactly-once",

@@ -2,8 +2,9 @@
 
 import pytest
 
-from impl.state import FileSystemStorage, MemoryStorage, SupersededError, encode
+from impl.state import FileSystemStorage, SupersededError, encode
 from impl.state import filesystem as filesystem_module
+from tests.memory_storage import MemoryStorage
 
 pytestmark = pytest.mark.rule("ONCE-06")
 

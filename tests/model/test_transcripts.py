@@ -3,12 +3,16 @@
 from pathlib import Path
 
 import pytest
-from transcripts import files, fired_rules, replayed
+from transcripts import component_of, files, fired_rules, replayed
 
 from model.components import COMPONENTS
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def named(path: Path) -> str:
+    return f"{component_of(path)}/{path.stem}"
+
+
+@pytest.mark.parametrize("path", files(), ids=named)
 def test_a_scenario_is_told_as_written(path: Path, pytestconfig: pytest.Config) -> None:
     text = path.read_text(encoding="utf-8")
     now = replayed(text)
@@ -17,7 +21,7 @@ def test_a_scenario_is_told_as_written(path: Path, pytestconfig: pytest.Config) 
     assert now == text or pytestconfig.getoption("--rewrite")
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", files(), ids=named)
 def test_a_scenario_shows_the_rules_it_names(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     named = set(text.splitlines()[0].partition("rules:")[2].split())
@@ -26,4 +30,4 @@ def test_a_scenario_shows_the_rules_it_names(path: Path) -> None:
 
 
 def test_there_are_scenarios_of_every_component() -> None:
-    assert {path.parent.name for path in files()} == set(COMPONENTS)
+    assert {component_of(path) for path in files()} == set(COMPONENTS)

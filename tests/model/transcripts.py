@@ -48,8 +48,14 @@ def without_kind(effect: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in effect.items() if name != "kind"}
 
 
+def component_of(path: Path) -> str:
+    """The component that a transcript belongs to: its folder, or the one above it."""
+    return path.relative_to(FOLDER).parts[0]
+
+
 def files() -> list[Path]:
-    return sorted(FOLDER.glob("*/*.txt"))
+    """Every transcript, in the order of components and names."""
+    return sorted(FOLDER.rglob("*.txt"), key=lambda path: (component_of(path), path.name))
 
 
 def fired_rules(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""What `docs/flink-logs.md` states of the logs and of the releases, beside what the tool finds."""
+"""What `docs/verify/flink-logs.md` states of the logs and of the releases, beside what the tool finds."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.survey import release_of
 
 HERE = Path(__file__).parent
-PAGE = (HERE.parents[1] / "docs" / "flink-logs.md").read_text("utf-8")
+PAGE = (HERE.parents[1] / "docs" / "verify" / "flink-logs.md").read_text("utf-8")
 ROW = re.compile(r"^\| ([\d.]+)(, one failure)? \| ([\d,]+) \| ([\d,]+) \| (\d+) of (\d+)", re.MULTILINE)
 ROWS = ROW.findall(PAGE)
 

@@ -1,54 +1,15 @@
 """A run's event log is accepted as it is, and rejected with the right rule when something in it is wrong."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from event_logs import Log, first, places, read, write
 from simulated_run import SimulatedRun
 
-from conformance.observe import REQUIRED, SITUATIONS, EventLogError, validate
-from conformance.report.divergence import refusal
+from conformance.observe import REQUIRED, SITUATIONS, validate
 from conformance.verdict import Verdict
-
-Lines = list[dict[str, Any]]
-Log = dict[str, Lines]
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three attempts of a small run, with two checkpoints at once."""
-    folder = tmp_path_factory.mktemp("recorded")
-    return SimulatedRun(folder, seed=3, fail_at=(200, 400), max_concurrent=2, checkpoint_every=12).execute()
-
-
-def read(folder: Path) -> Log:
-    return {
-        path.stem: [json.loads(line) for line in path.read_text().splitlines()]
-        for path in folder.glob("*.jsonl")
-    }
-
-
-def write(log: Log, folder: Path) -> Path:
-    """The log as files, each numbered anew: a line that was dropped leaves no gap."""
-    for name, lines in log.items():
-        numbered = [json.dumps({**line, "seq": place}) for place, line in enumerate(lines)]
-        (folder / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in numbered))
-    return folder
-
-
-def places(lines: Lines, component: str, kind: str, effect: str | None = None) -> Iterator[int]:
-    for place, line in enumerate(lines):
-        if line.get("component") != component or line["event"]["kind"] != kind:
-            continue
-        if effect is None or any(said["kind"] == effect for said in line["effects"]):
-            yield place
-
-
-def first(lines: Lines, component: str, kind: str, effect: str | None = None) -> int:
-    return next(places(lines, component, kind, effect))
-
 
 # ---------------------------------------------------------------- accepted
 
@@ -316,92 +277,9 @@ def test_a_rejection_tells_the_guard_and_its_values(recorded: Path, tmp_path: Pa
     assert json.loads(rejection.event)["records"] == line["records"]
 
 
-# ---------------------------------------------------------------- unreadable
-
-
-def spoil(folder: Path, recorded: Path, name: str, change: Callable[[str], str]) -> Path:
-    write(read(recorded), folder)
-    path = folder / f"{name}.jsonl"
-    path.write_text(change(path.read_text()))
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("change", "line", "why"),
-    [
-        (lambda text: text[:-20], 0, "cut off"),
-        (lambda text: "not json\n" + text, 1, "expected a JSON object"),
-        (lambda text: "[1]\n" + text, 1, "expected a JSON object"),
-        (lambda text: text.replace("\n", "\n\n", 1), 2, "expected a JSON object"),
-        (lambda text: "".join(text.splitlines(keepends=True)[1:]), 1, "a line is missing"),
-        (lambda text: text.replace('"component": "gate"', '"component": "gates"', 1), 2, "unknown component"),
-    ],
-)
-def test_a_log_that_cannot_be_read_names_its_place(
-    change: Callable[[str], str], line: int, why: str, recorded: Path, tmp_path: Path
-) -> None:
-    folder = spoil(tmp_path, recorded, "1-count-0", change)
-    with pytest.raises(EventLogError, match=why) as raised:
-        validate(folder)
-    assert raised.value.file == "1-count-0.jsonl"
-    assert line in (0, raised.value.line)
-
-
 def test_a_circle_of_waiting_files_is_told(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     committed_before_completion(log)
     rejection = validate(write(log, tmp_path)).rejection
     assert rejection is not None
     assert "that comes after coordinator.jsonl:" in rejection.why
-
-
-def test_a_folder_without_a_coordinator_is_no_log(tmp_path: Path) -> None:
-    with pytest.raises(EventLogError, match="was the event log on"):
-        validate(tmp_path)
-
-
-def test_an_unknown_situation_is_an_error(recorded: Path) -> None:
-    with pytest.raises(ValueError, match="no situation is called"):
-        validate(recorded, required=["aligned", "alined"])
-
-
-# ---------------------------------------------------------------- why
-
-
-def test_a_refused_event_is_told_with_every_action(recorded: Path, tmp_path: Path) -> None:
-    log = read(recorded)
-    name = next(name for name in log if name.endswith("count-0"))
-    line = log[name][first(log[name], "gate", "barrier", "block")]
-    line["effects"] = [{"kind": "resume", "channel": line["event"]["channel"]}]
-    rejection = validate(write(log, tmp_path), required=()).rejection
-
-    assert rejection is not None
-    assert rejection.refused is not None
-    told = refusal.of_rejection(rejection.refused, rejection.waiting)
-    assert any(one.startswith("      was said; needs current > ") for one in told)
-    assert len(told) <= 24
-    assert all(len(one) <= 80 for one in told)
-
-
-def test_where_nothing_can_go_on_every_guard_is_told(recorded: Path, tmp_path: Path) -> None:
-    log = read(recorded)
-    name = next(name for name in log if "src-" in name)
-    log[name] = log[name][: first(log[name], "subtask", "checkpoint", "broadcast_barrier")]
-    rejection = validate(write(log, tmp_path), required=()).rejection
-
-    assert rejection is not None
-    assert len(rejection.waiting) > 1
-    told = refusal.of_rejection(rejection.refused, rejection.waiting)
-    assert told[0] == "  What waits for a cause at that point, and the guard that holds it back:"
-    assert told[1].startswith(f"    {rejection.file}:{rejection.line}: ")
-    assert len(told) <= 48
-
-
-@pytest.mark.parametrize("file", ["coordinator", "1-"])
-def test_a_word_of_the_engine_that_nobody_reads_is_an_error_with_its_place(recorded, tmp_path, file):
-    log = read(recorded)
-    name = next(one for one in sorted(log) if one.startswith(file))
-    last = log[name][-1]
-    log[name].append({"attempt": last["attempt"], "task": last["task"], "kind": "later"})
-    with pytest.raises(EventLogError, match=rf"{name}\.jsonl:{len(log[name])}: unknown kind 'later'"):
-        validate(write(log, tmp_path))

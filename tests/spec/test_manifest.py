@@ -5,7 +5,14 @@ import re
 import pytest
 
 from spec.configuration import Configuration
-from spec.manifest import BaseError, ManifestError, UndefinedNameError, load_manifest, parse_manifest
+from spec.manifest import (
+    BaseError,
+    ManifestError,
+    UndefinedNameError,
+    generation_replaces,
+    load_manifest,
+    parse_manifest,
+)
 from spec.modules import names_of
 
 MANIFEST = load_manifest()
@@ -189,3 +196,49 @@ def test_every_module_of_the_manifest_is_one_of_models():
 
     assert all(names_of(module).definitions for module in modules)
     assert not names_of("Order").constants
+
+
+GENERATIONS = """
+[generation.Coordinator_1_14]
+replaces = { IsLast = "HighestIsLast", Unknown = "HighestIsLast", IsDeleted = "NoSuchDefinition" }
+
+[generation.Coordinator_1_9]
+base = "Coordinator_1_14"
+replaces = { IsDeleted = "DeletesEverything" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("replaces", "older"),
+    [
+        ('{ CoordinatorSwitches = "Coordinator_1_14" }', {"IsLast": "HighestIsLast"}),
+        (
+            '{ CoordinatorSwitches = "Coordinator_1_9" }',
+            {"IsLast": "HighestIsLast", "IsDeleted": "DeletesEverything"},
+        ),
+        (
+            '{ CoordinatorSwitches = "Coordinator_1_9", IsLast = "IsDeleted" }',
+            {"IsDeleted": "DeletesEverything"},
+        ),
+        ('{ IsLast = "HighestIsLast" }', {}),
+    ],
+    ids=["its own", "of its base too", "the model's own win", "none"],
+)
+def test_a_model_that_names_a_generation_has_its_definitions(replaces, older):
+    model = parse_manifest(broken(replaces=replaces) + GENERATIONS)["variant"]
+    own = dict(re.findall(r'(\w+) = "(\w+)"', replaces))
+
+    assert dict(model.configuration.replaced) == {**older, **own}
+
+
+def test_a_generation_has_no_other_fields():
+    with pytest.raises(
+        ManifestError, match="generation Old: expected fields among base, replaces, got shows"
+    ):
+        parse_manifest('[generation.Old]\nshows = "Nothing."')
+
+
+def test_a_replay_has_the_definitions_of_its_generation():
+    assert generation_replaces("Flink_1_9", "AlignedModel")["Late"] == "SendersContinue"
+    assert "Late" not in generation_replaces("Flink_1_9", "FirstDecidesModel")
+    assert generation_replaces("Flink_1_14", "AlignedModel") == {}

@@ -192,7 +192,7 @@ def test_a_folder_is_written_verified_and_refused_once_it_is_altered(tmp_path):
 def test_what_has_changed_in_the_model_is_shown(tmp_path, monkeypatch):
     folder = tmp_path / "vectors"
     invoke("write", folder, "--component", "offsets", "--walks", "0")
-    monkeypatch.setattr("conformance.report.conform.open_adapter", lambda *_: Changed(_says_nothing))
+    monkeypatch.setattr("conformance.adapters.choose.open_adapter", lambda *_: Changed(_says_nothing))
     ran = invoke("verify", folder)
     assert ran.return_value == 1
     assert "DIVERGES   " in ran.output
@@ -229,7 +229,7 @@ def test_a_line_that_is_none_is_refused_by_its_place():
 
 
 def test_the_page_shows_a_vector_as_it_is_written():
-    page = (Path(__file__).parents[2] / "docs" / "vectors.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "verify" / "vectors.md").read_text(encoding="utf-8")
     shown = page.split("```json\n")[1].split("```")[0].encode()
     vector = decode(shown, "the page")
     assert encode(vector_of(vector.origin, vector.component, vector.config, vector.events)) == shown

@@ -19,6 +19,7 @@ from conformance.adapters.flink.releases import newest
 
 ROOT = Path(__file__).parents[2]
 HOUSES = ("spec", "model", "impl", "conformance")
+MAINTAINED = tuple(f"conformance/{name}/" for name in ("bench", "pictures", "playground", "site"))
 PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 ADAPTER = "python my_gate.py"
 STREAMING = "structured-streaming"
@@ -59,7 +60,7 @@ def environment(wheel, tmp_path_factory):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A reader's own project, with our names in it."""
-    page = (ROOT / "docs/verify-your-implementation.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/verify/verify-your-implementation.md").read_text(encoding="utf-8")
     (engine,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert engine.count(BUG) == 1
     gate, hello, loop = engine.replace(BUG, MENDED).partition("HELLO =")
@@ -80,21 +81,33 @@ def give(environment, folder):
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own["PATH"] = f"{environment}{os.pathsep}{own['PATH']}"
 
-    def command(*words, ends_with=0, program="barrierspec", where=folder):
+    def command(*words, ends_with=0, program="barrierspec", where=folder, stream="stdout"):
         done = subprocess.run(
             [program, *map(str, words)], cwd=where, env=own, capture_output=True, text=True, check=False
         )
         assert done.returncode == ends_with, done.stdout + done.stderr
-        return done.stdout
+        return getattr(done, stream)
 
     return command
 
 
-def test_it_holds_the_four_houses_and_nothing_else(wheel):
+def test_it_holds_the_four_houses_but_what_only_a_checkout_needs(wheel):
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     files = (path for house in HOUSES for path in (ROOT / house).rglob("*") if path.is_file())
+    names = {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".pyc"}
 
-    assert held == {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".pyc"}
+    assert held == {name for name in names if not name.startswith(MAINTAINED)}
+
+
+@pytest.mark.parametrize("command", ["bench", "pictures"])
+def test_a_command_of_the_checkout_says_so(give, command):
+    assert "clone the repository and run `make setup`" in give(command, ends_with=64, stream="stderr")
+
+
+def test_a_plot_says_what_to_install(give):
+    assert "matplotlib" not in give("run", "--rows", "20000", "--out", "plotted")
+    said = give("checkpoints", "plotted", "--plot", "run.svg", ends_with=64, stream="stderr")
+    assert "pip install 'barrierspec[plots]'" in said
 
 
 def test_the_machine_is_checked(give):

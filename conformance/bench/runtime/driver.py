@@ -23,7 +23,7 @@ import psutil
 
 from conformance.bench.benchmark import MeasurementError
 from conformance.bench.runtime import native, slow, word_counts
-from conformance.bench.runtime.processes import spent, tree
+from conformance.bench.runtime.processes import resident, spent, tree
 from conformance.bench.runtime.windows import Window, Windows
 from conformance.own_process import own_process
 from impl.config import RestartConfig
@@ -79,14 +79,8 @@ class Driver:
         return {**result, "cpu": sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())}
 
     def memory(self) -> dict[int, tuple[str, int]]:
-        """By process: what it is, and how many bytes it holds in memory."""
-        found = {}
-        for one in self.processes():
-            try:
-                found[one.pid] = one.name(), one.memory_info().rss
-            except psutil.Error:  # it has just ended
-                continue
-        return found
+        """By process: its name, and the bytes that it holds in memory."""
+        return resident(self._process.pid)
 
     def processes(self) -> list[psutil.Process]:
         """The driver and all below it."""

@@ -20,6 +20,17 @@ def has_ended(process: psutil.Process) -> bool:
         return True
 
 
+def resident(pid: int | None = None) -> dict[int, tuple[str, int]]:
+    """By process of a tree, those that are there: its name, and the bytes that it holds in memory."""
+    held = {}
+    for one in tree(pid):
+        try:
+            held[one.pid] = one.name(), one.memory_info().rss
+        except psutil.Error:  # it has just ended
+            continue
+    return held
+
+
 def spent(processes: Iterable[psutil.Process]) -> dict[int, float]:
     """By process, those that are there: its processor seconds since it began, to the nanosecond."""
     seconds = {}

@@ -5,12 +5,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 
 from conformance.bench.benchmark import MeasurementError
+from conformance.bench.runtime.processes import resident
 
 _LOOK_SECONDS = 0.05
 
@@ -61,7 +63,8 @@ def watch(
 
     def look() -> None:
         while not ended.wait(_LOOK_SECONDS):
-            peak[0] = max(peak[0], _resident(process.pid))
+            with suppress(psutil.Error):  # it has just ended
+                peak[0] = max(peak[0], sum(size for _, size in resident(process.pid).values()))
             if time.perf_counter() - begun > timeout:
                 process.kill()
 
@@ -77,18 +80,3 @@ def watch(
         end = "\n".join(line for _, line in lines)[-800:]
         raise MeasurementError(f"{command[0]} ended with {code} after {seconds:.0f} s: {end}")
     return Watched(tuple(lines), seconds, peak[0])
-
-
-def _resident(pid: int) -> int:
-    """Bytes in memory of a process and all below it; shared pages count in each."""
-    held = 0
-    try:
-        own = psutil.Process(pid)
-        for one in (own, *own.children(recursive=True)):
-            try:
-                held += one.memory_info().rss
-            except psutil.Error:  # it has just ended
-                continue
-    except psutil.Error:
-        pass
-    return held

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.command_line.checkout import require
 from conformance.command_line.options import FOLDER
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--repeat", default=5, show_default=True, type=click.IntRange(1), help="Runs of each rate.")
-@click.option("--only", metavar="TEXT", default="", help="Only what has this in its name.")
+@click.option("--only", metavar="TEXT", default="", help="Only measurements with this text in their name.")
 @click.option("--quick", is_flag=True, help="Small sizes: to see that it works, not how fast.")
 @click.option("--publish", is_flag=True, help="Make the pages of the documentation from the measurements.")
 @click.option("--build", default=Path("build"), show_default=True,
@@ -27,9 +28,10 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
     incremental checkpoints, memory; then our engines beside TLC, SPIN and minicheck on gates and on the
     composition, one very large search, and traces of many jobs; more than an hour in all. Prints medians with
     the facts of the machine, and ends with 0 whether the bars are met or not. Writes every sample below
-    report/bench/. `--publish` measures nothing: it makes the README's table, docs/performance.md, its plots
-    and the file of medians behind them from these reports.
+    report/bench/. `--publish` measures nothing: it makes the README's table, docs/run/performance.md, its
+    plots and the file of medians behind them from these reports.
     """
+    require("conformance.bench")
     from conformance.bench import MEASURED
     from conformance.bench.rates import benchmarks
     from conformance.bench.runtime.scale import FULL, QUICK
@@ -66,9 +68,14 @@ def _show(measure: "partial[Report]", build: Path, again: str) -> None:
     with Console(stderr=True).status(again):
         report = measure()
     console = Console(highlight=False, markup=False)
-    console.print(f"{report.title}\n{report.setting}\n{machine.machine().describe()}; {machine.busy()}")
-    table = Table("", "median", "interval", "bar", "", "note", box=box.SIMPLE)
-    for one in (figure.summary() for figure in report.figures):
-        table.add_row(*one.cells(), one.note)
+    place = f"{machine.machine().describe()}; {machine.busy()}"
+    console.print(f"{report.title}\n{report.setting}\n{place}", soft_wrap=True)
+    table = Table("", "median", "interval", "bar", "", box=box.SIMPLE)
+    summaries = [figure.summary() for figure in report.figures]
+    for one in summaries:
+        table.add_row(*one.cells())
     console.print(table)
+    for one in summaries:
+        if one.note:
+            console.print(f"  {one.name}: {one.note}", soft_wrap=True)
     click.echo(f"  report  {report.write(build, again)}")

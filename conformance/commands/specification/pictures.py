@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from conformance.command_line.checkout import require
 from conformance.command_line.options import FOLDER
 
 
@@ -12,6 +13,7 @@ from conformance.command_line.options import FOLDER
               type=FOLDER, help="Folder of the pictures.")  # fmt: skip
 def command(out: Path) -> int:
     """Draw the small state graphs of each part, of a channel and of the composed dataflow as SVG."""
+    require("conformance.pictures")
     from conformance.pictures.draw import NotInstalledError
     from conformance.pictures.pages import files
     from conformance.verdict import Exit
@@ -20,8 +22,8 @@ def command(out: Path) -> int:
         made = list(files())
     except NotInstalledError as missing:
         raise click.UsageError(str(missing)) from missing
-    out.mkdir(parents=True, exist_ok=True)
     for name, text in made:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text(text, encoding="utf-8")
         click.echo(f"  {out / name}")
     return Exit.CONFORMS

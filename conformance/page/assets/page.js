@@ -26,8 +26,8 @@
       };
       return make("tr", differs ? { class: "wrong" } : {}, cell(left, "expected"), cell(right, "must not be"));
     });
-    if (!rows.length) rows.push(make("tr", {}, make("td", {}, "nothing is said"), make("td", {}, "nothing is said")));
-    const caption = make("caption", {}, "What is said");
+    if (!rows.length) rows.push(make("tr", {}, make("td", {}, "no effect"), make("td", {}, "no effect")));
+    const caption = make("caption", {}, "Effects");
     return make("table", { class: "effects" }, caption, make("thead", {}, head), make("tbody", {}, ...rows));
   }
 
@@ -100,15 +100,15 @@
       this.go(this.target(keys[event.key]));
     }
 
-    go(wanted, isAsked = true) {
+    go(target, isRequested = true) {
       if (!this.steps.length) return;
-      const at = Math.max(0, Math.min(this.steps.length - 1, wanted));
+      const at = Math.max(0, Math.min(this.steps.length - 1, target));
       if (at === this.at) return;
       this.at = at;
       const step = this.steps[at];
       this.detail.replaceChildren(...show(step));
-      const said = `step ${at + 1} of ${this.steps.length}`;
-      this.where.replaceChildren(said, ...(step.wrong ? [": ", make("strong", { class: "flag" }, "differs")] : []));
+      const place = `step ${at + 1} of ${this.steps.length}`;
+      this.where.replaceChildren(place, ...(step.wrong ? [": ", make("strong", { class: "flag" }, "differs")] : []));
       this.section.querySelectorAll("[data-step]").forEach((part) => {
         const current = Number(part.dataset.step) === at + 1;
         part.classList.toggle("current", current);
@@ -119,7 +119,7 @@
         button.setAttribute("aria-disabled", String(idle || this.target(button.dataset.go) === at));
       });
       this.reveal();
-      if (isAsked) history.replaceState(null, "", `#${this.section.id}-step-${at + 1}`);
+      if (isRequested) history.replaceState(null, "", `#${this.section.id}-step-${at + 1}`);
     }
 
     reveal() {

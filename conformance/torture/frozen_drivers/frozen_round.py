@@ -33,12 +33,12 @@ from conformance.torture.server import KeptServer
 from impl.config import ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.errors import ConnectorError, DatabaseLockedError
 from impl.connectors.two_phase import Output
-from impl.driver import Errand
+from impl.driver import DriverJob
 from impl.faults import FREEZE
 from impl.job import Job, JobResult, Progress, SqliteOutput
 from impl.jobs.numbers import UPDATES, numbers_job
 from impl.spark.errors import SparkRuntimeError
-from impl.spark.results import Start
+from impl.spark.results import RunSettings, Start
 from impl.state import StateError, SupersededError
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 CHECKPOINTS_BEFORE_THE_THAW = 3
 _TO_FREEZE_SECONDS, _TO_END_SECONDS, _LONGEST_SECONDS = 180.0, 120.0, 300.0
+_TO_LEAVE_SECONDS = 60.0
+"""The JVM of a driver ends some time after it."""
 _PATIENT_MS = 120_000
 _EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_000, batch_rows=100)
 
@@ -59,8 +61,10 @@ class _FirstDriver:
         self._folder = folder / "first-driver"
         self._folder.mkdir(parents=True)
         self._whole = planned.faults[0].action == FREEZE
-        errand = Errand(job, LOCAL_MASTER, folder, Start.ANEW, planned.faults, event_log=False)
-        (self._folder / "job").write_bytes(cloudpickle.dumps(errand))
+        record = self._folder / "faults"
+        settings = RunSettings(faults=planned.faults, fault_record=record)
+        driver_job = DriverJob(job, LOCAL_MASTER, folder, settings)
+        (self._folder / "job").write_bytes(cloudpickle.dumps(driver_job))
         root = str(Path(__file__).resolve().parents[3])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = psutil.Popen(
@@ -83,6 +87,10 @@ class _FirstDriver:
                 return False
             time.sleep(0.01)
         return False
+
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
 
     def kill(self) -> None:
         """Kill the driver itself, which is not frozen."""
@@ -133,32 +141,36 @@ def run_frozen(
             if not thawed and progress.completed >= CHECKPOINTS_BEFORE_THE_THAW:
                 thawed = True
                 first.thaw(driver_first=planned.driver_first)
-            if time.monotonic() - began > _LONGEST_SECONDS:
+            if progress.seconds > _LONGEST_SECONDS:
                 raise TimeoutError(f"the second driver has not ended after {_LONGEST_SECONDS:.0f} s")
 
-        if first.wait_until_frozen():
-            outcome.struck = planned.faults
+        struck = planned.faults if first.wait_until_frozen() else ()
+        if struck:
+            outcome.struck = struck
             if not whole:
                 first.kill()
+        elif first.runs():  # it is far too slow: its replacement completes the input
+            kill_alive(token)
         else:
-            outcome.drivers = 1  # its input has ended before the fault was due, or it is far too slow
-        if outcome.struck:
+            outcome.drivers = 1  # its input has ended before the fault was due
+        if outcome.drivers > 1:
+            second = RunSettings(Start.TAKEN_OVER, on_progress=watch, spark=session)
             try:
-                result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
+                result = job.drive(MASTER, folder, second)
             except DatabaseLockedError:  # a frozen sink holds the lock: nobody can write before it goes on
                 thawed = True
                 first.thaw(driver_first=planned.driver_first)
-                result = job.drive(MASTER, folder, Start.TAKEN_OVER, on_progress=watch, spark=session)
-            outcome.took_from(replace(result, faults=planned.faults))
+                result = job.drive(MASTER, folder, second)
+            outcome.took_from(replace(result, faults=struck))
             if not thawed:
                 first.thaw(driver_first=planned.driver_first)
-            if whole:
+            if whole and struck:
                 outcome.findings += _first_ended(first.ended())
     except (SparkRuntimeError, StateError, ConnectorError, ConfigError, TimeoutError) as failed:
         outcome.findings.append(f"the second driver failed: {type(failed).__name__}: {failed}")
     finally:
         first.thaw(driver_first=True)
-        left = lasting(lambda: list(alive(token)))
+        left = lasting(lambda: list(alive(token)), _TO_LEAVE_SECONDS)
         outcome.findings += [f"left behind: {one}" for one in left]
         kill_alive(token)
     rows = _committed(planned, folder, server)

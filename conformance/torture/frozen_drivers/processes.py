@@ -16,15 +16,14 @@ import pickle
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from impl.driver import Errand
-from impl.job import JobResult
+from impl.driver import DriverJob, pack_outcome
 from impl.spark.channels.addresses import LOOPBACK
-from impl.spark.errors import JobFailedError
+from impl.spark.worker.worker import SparkTask
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +32,7 @@ MASTER = "local[6]"
 PROGRAM = "conformance.torture.frozen_drivers.processes"
 ON_SPARK = "--spark"
 _PRELOADED = [
-    "impl.spark.worker.worker",
+    "impl.spark.faults.worker",
     "impl.job",
     "impl.jobs.numbers",
     "psycopg",
@@ -111,7 +110,7 @@ class ProcessSession:
         """Run `function` in `count` processes. Raises `ProcessesFailedError`."""
         from pyspark import cloudpickle
 
-        if getattr(function, "__module__", "") != "impl.spark.worker.worker":
+        if not isinstance(function, SparkTask):
             return  # the question how many partitions run at once: as many as there are
         packed = cloudpickle.dumps(function)
         started: list[BaseProcess] = [
@@ -138,26 +137,12 @@ def _partition(packed: bytes, partition: int) -> None:
 
 
 def main(folder: Path, *, on_spark: bool) -> None:
-    """Run the job of an errand to its end, and write how it ended into `folder`."""
-    errand: Errand = pickle.loads((folder / "job").read_bytes())
-    outcome: JobResult | Exception
-    try:
-        outcome = errand.job.drive(
-            errand.master if on_spark else MASTER,
-            errand.output,
-            errand.start,
-            errand.faults,
-            errand.event_log,
-            spark=None if on_spark else ProcessSession().as_spark(),
-            struck=folder / "struck",
-        )
-    except Exception as failed:  # noqa: BLE001 - whatever it is, the round looks at it
-        outcome = failed
-    try:
-        packed = pickle.dumps(outcome)
-    except Exception:  # noqa: BLE001 - an error that cannot be pickled
-        packed = pickle.dumps(JobFailedError(f"{type(outcome).__name__}: {outcome}"))
-    (folder / "result.tmp").write_bytes(packed)
+    """Run the job in `folder` to its end, and write its outcome there."""
+    driver_job: DriverJob = pickle.loads((folder / "job").read_bytes())
+    if not on_spark:
+        settings = replace(driver_job.settings, spark=ProcessSession().as_spark())
+        driver_job = replace(driver_job, master=MASTER, settings=settings)
+    (folder / "result.tmp").write_bytes(pack_outcome(driver_job))
     os.replace(folder / "result.tmp", folder / "result")
 
 

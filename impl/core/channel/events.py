@@ -4,6 +4,8 @@ The effects `record`, `barrier` and `announce` are what the receiver's gate read
 several records are a list.
 """
 
+from typing import TypeAlias
+
 from impl.core.effects import Effect
 from impl.core.events import Event
 from impl.core.gate.unaligned_events import Alignment
@@ -142,3 +144,22 @@ class DeclineStart(Effect):
 
     checkpoint: int
     reason: str
+
+
+ChannelEvent: TypeAlias = (
+    Emit
+    | SendBarrier
+    | TimeOut
+    | AbortAtSender
+    | ResumeSender
+    | Transfer
+    | Take
+    | StartPersisting
+    | StopPersisting
+    | Prioritise
+    | RestoreChannel
+)
+SenderEffect: TypeAlias = StoreOutput | LoseOutput
+ReadEffect: TypeAlias = RecordRead | BarrierRead | AnnouncementRead
+ChannelEffect: TypeAlias = SenderEffect | ReadEffect | StoreInput | DeclineStart
+ChannelEffects: TypeAlias = tuple[ChannelEffect, ...]

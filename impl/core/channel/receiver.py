@@ -8,9 +8,15 @@ from collections import deque
 from enum import Enum
 from typing import Final, NamedTuple
 
-from impl.core.channel.events import AnnouncementRead, BarrierRead, DeclineStart, RecordRead, StoreInput
+from impl.core.channel.events import (
+    AnnouncementRead,
+    BarrierRead,
+    DeclineStart,
+    ReadEffect,
+    RecordRead,
+    StoreInput,
+)
 from impl.core.channel.sender import Barrier, Payload
-from impl.core.component import Effects
 from impl.core.effects import TASK_NOT_READY
 from impl.core.errors import ProtocolError
 from impl.core.gate.unaligned_events import Alignment
@@ -80,7 +86,7 @@ class ChannelReceiver:
         """The checkpoint whose snapshot has begun and whose barrier has not arrived; None for none."""
         return self._snapshot if self._storing is Storing.ALL else None
 
-    def arrive(self, item: Payload | Barrier) -> Effects:
+    def arrive(self, item: Payload | Barrier) -> tuple[StoreInput, ...]:
         """The network delivers an item."""
         self._numbers += 1
         if isinstance(item, Payload):
@@ -109,7 +115,7 @@ class ChannelReceiver:
             self._newest = checkpoint
             self._newest_number = self._numbers
 
-    def read(self) -> Effects:
+    def read(self) -> tuple[ReadEffect, ...]:
         """The gate reads one item; no effect if none waits."""
         if self._urgent:
             first = self._urgent.popleft()
@@ -124,7 +130,7 @@ class ChannelReceiver:
         self._recovering = max(0, self._recovering - 1)
         return (RecordRead(item.value),)
 
-    def start(self, checkpoint: int) -> Effects:
+    def start(self, checkpoint: int) -> tuple[StoreInput | DeclineStart, ...]:
         """The snapshot of `checkpoint` begins: store the waiting records that precede its barrier."""
         if self._recovering:
             return (DeclineStart(checkpoint, TASK_NOT_READY),)

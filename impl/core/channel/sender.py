@@ -8,8 +8,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from impl.core.channel.events import LoseOutput, StoreOutput
-from impl.core.component import Effects
+from impl.core.channel.events import LoseOutput, SenderEffect, StoreOutput
 from impl.core.gate.unaligned_events import Alignment
 
 
@@ -53,7 +52,7 @@ class ChannelSender:
         """The task emits a record."""
         self._regular.append(Payload(value))
 
-    def barrier(self, checkpoint: int, alignment: Alignment) -> Effects:
+    def barrier(self, checkpoint: int, alignment: Alignment) -> tuple[SenderEffect, ...]:
         """The task emits the barrier of `checkpoint`."""
         if alignment is Alignment.UNALIGNED:
             self._urgent.append(Barrier(checkpoint, alignment))
@@ -64,7 +63,7 @@ class ChannelSender:
         replaced, self._promised = self._promised, checkpoint
         return () if replaced is None else (LoseOutput(replaced),)
 
-    def time_out(self, checkpoint: int) -> Effects:
+    def time_out(self, checkpoint: int) -> tuple[SenderEffect, ...]:
         """The waiting barrier of `checkpoint` becomes unaligned, if its part is promised."""
         if self._promised != checkpoint:
             return ()
@@ -75,14 +74,14 @@ class ChannelSender:
         self._promised = None
         return (StoreOutput(checkpoint, overtaken),)
 
-    def abort(self, checkpoint: int) -> Effects:
+    def abort(self, checkpoint: int) -> tuple[SenderEffect, ...]:
         """`checkpoint` was aborted: its promised part is not stored."""
         if self._promised != checkpoint:
             return ()
         self._promised = None
         return (LoseOutput(checkpoint),)
 
-    def leave(self) -> tuple[Payload | Barrier | None, Effects]:
+    def leave(self) -> tuple[Payload | Barrier | None, tuple[SenderEffect, ...]]:
         """Remove the next item for the transfer; None if none may be transferred."""
         if self._urgent and (self._urgent_pass_block or not self._blocked):
             return self._urgent.popleft(), ()

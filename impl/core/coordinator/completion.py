@@ -11,6 +11,7 @@ from impl.core.coordinator.events import (
     FINALIZE_CHECKPOINT_FAILURE,
     PRE_CHECK_REASONS,
     Complete,
+    CoordinatorEffect,
     DiscardState,
     FailJob,
     Notice,
@@ -24,7 +25,7 @@ from impl.core.coordinator.events import (
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import CoordinatorState
-from impl.core.effects import Effect, Fail
+from impl.core.effects import Fail
 from impl.core.events import CheckpointType
 from impl.core.gate.events import Abort
 from impl.core.store.store import Completed
@@ -32,7 +33,7 @@ from impl.core.store.store import Completed
 STORE_EXCEPTION = "CheckpointException"
 
 
-def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[Effect]:
+def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
     """Store the checkpoint, abort older pending ones, and only then notify the tasks (COORD-08).
 
     If the store fails, the last effect is the `Fail` for the sender of the last acknowledgement.
@@ -44,7 +45,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[Effect
     done = Completed(checkpoint, pending.type, pending.shared)
     state.retained.shared.completed(checkpoint, done.shared)
     early = not state.profile.completes_after_storing
-    effects: list[Effect] = [Complete(checkpoint)] if early else []
+    effects: list[CoordinatorEffect] = [Complete(checkpoint)] if early else []
     counts_late = state.profile.counts_success_after_storing
     if not counts_late:
         state.failures.completed(checkpoint)
@@ -69,7 +70,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[Effect
 
 def abort(
     state: CoordinatorState, pending: PendingCheckpoint, reason: str, *, declined: bool = False
-) -> list[Effect]:
+) -> list[CoordinatorEffect]:
     """Abort a pending checkpoint: discard what it collected, count the failure, notify the tasks.
 
     `declined`: a task has declined it; else the coordinator itself aborts it.
@@ -77,7 +78,7 @@ def abort(
     orphaned = pending.abort()
     del state.pending[pending.checkpoint]
     state.turns += state.profile.turns_after_end
-    effects: list[Effect] = [Abort(pending.checkpoint, reason)]
+    effects: list[CoordinatorEffect] = [Abort(pending.checkpoint, reason)]
     if pending.type is CheckpointType.STOP:
         effects += fail_stop(state, reason)
     is_registered = state.profile.registers_at_acknowledgement and not pending.is_savepoint
@@ -97,19 +98,19 @@ def abort(
     return effects + fail_start(state, pending, reason)
 
 
-def abort_start(state: CoordinatorState, pending: PendingCheckpoint, reason: str) -> list[Effect]:
+def abort_start(state: CoordinatorState, pending: PendingCheckpoint, reason: str) -> list[CoordinatorEffect]:
     """An operator coordinator or hook has failed: end the master phase, then abort its checkpoint."""
     pending.skip_master_phase()
     state.turns += 1
     return abort(state, pending, reason)
 
 
-def fail_start(state: CoordinatorState, pending: PendingCheckpoint, reason: str) -> list[Effect]:
+def fail_start(state: CoordinatorState, pending: PendingCheckpoint, reason: str) -> list[CoordinatorEffect]:
     """Count a checkpoint that ended in its master phase as a failed start (COORD-31)."""
     return count_failure(state, pending, reason) if state.profile.counts_failed_starts else []
 
 
-def fail_stop(state: CoordinatorState, reason: str) -> list[Effect]:
+def fail_stop(state: CoordinatorState, reason: str) -> list[CoordinatorEffect]:
     """Up to 1.10 a stop that fails after its start fails the job at once."""
     if state.profile.stops_fail_once or reason in PRE_CHECK_REASONS:
         return []
@@ -123,13 +124,13 @@ def _restart_delay(state: CoordinatorState) -> None:
         state.scheduler.begin_anew(state.now)
 
 
-def suspend(state: CoordinatorState, reason: str) -> list[Effect]:
+def suspend(state: CoordinatorState, reason: str) -> list[CoordinatorEffect]:
     """Reject all waiting requests, then abort all pending checkpoints (COORD-12).
 
     In this order no aborted checkpoint lets a waiting request start.
     """
     state.postponed.take()
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     for request in state.queue.clear():
         effects += rejected(request, reason)
     effects += abort_all(state, reason)
@@ -137,28 +138,28 @@ def suspend(state: CoordinatorState, reason: str) -> list[Effect]:
     return effects
 
 
-def abort_all(state: CoordinatorState, reason: str) -> list[Effect]:
+def abort_all(state: CoordinatorState, reason: str) -> list[CoordinatorEffect]:
     """Abort every pending checkpoint, oldest first."""
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     for pending in tuple(state.pending.values()):
         effects += abort(state, pending, reason)
     return effects
 
 
-def rejected(request: Request, reason: str) -> list[Effect]:
+def rejected(request: Request, reason: str) -> list[CoordinatorEffect]:
     """The effect of a request that starts nothing; none for a request of the coordinator's own scheduler."""
     return [] if request.own else [Rejected(request.type, reason)]
 
 
-def discard(state: CoordinatorState, handle: object, shared: Sequence[str]) -> list[Effect]:
+def discard(state: CoordinatorState, handle: object, shared: Sequence[str]) -> list[CoordinatorEffect]:
     """Delete the state of an acknowledgement, but no registered shared file (COORD-06)."""
-    own: list[Effect] = [] if handle is None else [DiscardState(handle)]
+    own: list[CoordinatorEffect] = [] if handle is None else [DiscardState(handle)]
     return own + [DiscardState(one) for one in shared if not state.retained.shared.holds(one)]
 
 
 def count_failure(
     state: CoordinatorState, pending: PendingCheckpoint, reason: str, declined: bool = False
-) -> list[Effect]:
+) -> list[CoordinatorEffect]:
     """Count a failure; the effect is `FailJob` if it is one more than tolerated."""
     fails = state.failures.failed(pending.checkpoint, reason, requested=pending.type, declined=declined)
     return [FailJob(reason)] if fails else []
@@ -170,9 +171,9 @@ def _is_stored(state: CoordinatorState, pending: PendingCheckpoint) -> bool:
 
 def _fail_to_store(
     state: CoordinatorState, pending: PendingCheckpoint, done: Completed, failure: StoreFailure
-) -> list[Effect]:
+) -> list[CoordinatorEffect]:
     """The addition to the store has failed: as an abort, but a checkpoint that may be stored is kept."""
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     if state.profile.completes_after_storing:
         effects.append(Abort(pending.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
     effects += state.retained.discard_unstored(done, failure)
@@ -181,9 +182,9 @@ def _fail_to_store(
     return [*effects, *_notify_abort(state, pending), Fail(STORE_EXCEPTION)]
 
 
-def _subsume_older(state: CoordinatorState, checkpoint: int) -> list[Effect]:
+def _subsume_older(state: CoordinatorState, checkpoint: int) -> list[CoordinatorEffect]:
     """Abort the older pending checkpoints that may be subsumed (SUB-02, SUB-04)."""
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     for older in [one for one in state.pending.values() if one.checkpoint < checkpoint]:
         spared = older.is_savepoint if state.profile.spares_pending_savepoints else older.forced
         if not spared:
@@ -193,10 +194,10 @@ def _subsume_older(state: CoordinatorState, checkpoint: int) -> list[Effect]:
 
 def _notify_complete(
     state: CoordinatorState, pending: PendingCheckpoint, dropped: Sequence[Completed]
-) -> list[Effect]:
+) -> list[CoordinatorEffect]:
     checkpoint = pending.checkpoint
     subsumed = max((one.checkpoint for one in dropped), default=None)
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     for task in state.job.deployed(pending.plan.tasks):
         effects.append(NotifyTaskComplete(task, checkpoint))
         if subsumed is not None and state.profile.subsumed_notifications:
@@ -205,7 +206,7 @@ def _notify_complete(
     return effects + [NotifyCoordinator(name, checkpoint, Notice.COMPLETE) for name in names]
 
 
-def _notify_abort(state: CoordinatorState, pending: PendingCheckpoint) -> list[Effect]:
+def _notify_abort(state: CoordinatorState, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
     if not state.profile.abort_notifications:
         return []
     checkpoint = pending.checkpoint

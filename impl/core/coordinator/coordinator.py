@@ -10,9 +10,9 @@ the checkpoint first. If this fails, it passes on a decline instead.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id, steps
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.coordinator.completion import abort, abort_all, complete, discard, suspend
 from impl.core.coordinator.events import (
     COORDINATOR_SHUTDOWN,
@@ -22,6 +22,9 @@ from impl.core.coordinator.events import (
     Acknowledged,
     AcknowledgeResult,
     CoordinatorDone,
+    CoordinatorEffect,
+    CoordinatorEffects,
+    CoordinatorEvent,
     CoordinatorFails,
     Decline,
     FailTasks,
@@ -55,7 +58,7 @@ from impl.core.coordinator.timers import (
     stop_scheduler,
 )
 from impl.core.coordinator.trigger import answer, submit
-from impl.core.effects import Effect, Fail
+from impl.core.effects import Fail
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import Advance, CheckpointType
 
@@ -79,18 +82,18 @@ class Coordinator(InspectedCoordinator):
 
     # ------------------------------------------------------------ the job
 
-    def job_status(self, status: str) -> Effects:
+    def job_status(self, status: str) -> CoordinatorEffects:
         """The job changes its status; leaving RUNNING suspends (COORD-12)."""
         self._state.job.status = status
         return tuple(follow_job(self._state))
 
-    def task_status(self, task: str, status: str) -> Effects:
+    def task_status(self, task: str, status: str) -> CoordinatorEffects:
         """A task changes its status; this may start or stop the scheduler."""
         state = self._state
         state.job.set_status(task, status)
         return (*follow_tasks(state, (task,)), *advance_to(state, state.now))
 
-    def fail_tasks(self, tasks: tuple[str, ...]) -> Effects:
+    def fail_tasks(self, tasks: tuple[str, ...]) -> CoordinatorEffects:
         """`tasks` fail, and the job restarts (COORD-12). Raises ProtocolError for an unknown task."""
         state = self._state
         for task in tasks:
@@ -109,7 +112,7 @@ class Coordinator(InspectedCoordinator):
         forced: bool = False,
         periodic: bool = False,
         drain: bool = False,
-    ) -> Effects:
+    ) -> CoordinatorEffects:
         """A checkpoint, a savepoint or a stop-with-savepoint is requested.
 
         Arguments as in `RequestCheckpoint`.
@@ -117,12 +120,12 @@ class Coordinator(InspectedCoordinator):
         state = self._state
         if drain and type is not CheckpointType.STOP:
             return (BAD_ARGUMENT,)
-        effects: list[Effect] = []
+        effects: list[CoordinatorEffect] = []
         if type is CheckpointType.STOP:
             effects += stop_scheduler(state)
         return (*effects, *submit(state, state.request(type, forced=forced, periodic=periodic)))
 
-    def trigger_fails(self, task: str, checkpoint: int) -> Effects:
+    def trigger_fails(self, task: str, checkpoint: int) -> CoordinatorEffects:
         """The message that triggers `task` was lost (COORD-24)."""
         self._state.job.require(task)
         pending = self._pending(checkpoint)
@@ -132,19 +135,19 @@ class Coordinator(InspectedCoordinator):
             return ()
         return self._aborted(pending, TRIGGER_CHECKPOINT_FAILURE)
 
-    def coordinator_done(self, name: str, checkpoint: int) -> Effects:
+    def coordinator_done(self, name: str, checkpoint: int) -> CoordinatorEffects:
         """An operator coordinator has taken its part; after the last one the hooks are triggered."""
         return self._answered(name, checkpoint, of_hook=False, fails=False)
 
-    def coordinator_fails(self, name: str, checkpoint: int) -> Effects:
+    def coordinator_fails(self, name: str, checkpoint: int) -> CoordinatorEffects:
         """An operator coordinator has failed to take its part."""
         return self._answered(name, checkpoint, of_hook=False, fails=True)
 
-    def hook_done(self, name: str, checkpoint: int) -> Effects:
+    def hook_done(self, name: str, checkpoint: int) -> CoordinatorEffects:
         """A master hook has taken its part; after the last one the tasks are triggered."""
         return self._answered(name, checkpoint, of_hook=True, fails=False)
 
-    def hook_fails(self, name: str, checkpoint: int) -> Effects:
+    def hook_fails(self, name: str, checkpoint: int) -> CoordinatorEffects:
         """A master hook has failed to take its part."""
         return self._answered(name, checkpoint, of_hook=True, fails=True)
 
@@ -157,7 +160,7 @@ class Coordinator(InspectedCoordinator):
         handle: object = None,
         attempt: int | None = None,
         shared: tuple[str, ...] = (),
-    ) -> Effects:
+    ) -> CoordinatorEffects:
         """`task` acknowledges `checkpoint`. Arguments as in `Acknowledge`."""
         pending = self._pending(checkpoint)
         state = self._state
@@ -170,7 +173,7 @@ class Coordinator(InspectedCoordinator):
         result = AcknowledgeResult.UNKNOWN
         if state.job.is_current(task, attempt):
             result = pending.acknowledge(task, handle, shared)
-        effects: list[Effect] = [Acknowledged(task, checkpoint, result)]
+        effects: list[CoordinatorEffect] = [Acknowledged(task, checkpoint, result)]
         if result is AcknowledgeResult.UNKNOWN:
             effects += discard(state, handle, shared)
         if pending.fully_acknowledged:  # COORD-07
@@ -178,7 +181,9 @@ class Coordinator(InspectedCoordinator):
             effects += give_turn(state)
         return tuple(effects)
 
-    def decline(self, task: str, checkpoint: int, reason: str, attempt: int | None = None) -> Effects:
+    def decline(
+        self, task: str, checkpoint: int, reason: str, attempt: int | None = None
+    ) -> CoordinatorEffects:
         """`checkpoint` is declined (COORD-09), by whichever task and attempt."""
         pending = self._pending(checkpoint)
         if pending is None:
@@ -188,7 +193,7 @@ class Coordinator(InspectedCoordinator):
 
     # ------------------------------------------------------------ time
 
-    def advance(self, ms: int) -> Effects:
+    def advance(self, ms: int) -> CoordinatorEffects:
         """`ms` milliseconds pass; what is due happens at its own time, expiries first (COORD-10)."""
         if ms < 0:
             raise ProtocolError(f"time does not go back, came {ms} ms; advance by 0 or more")
@@ -196,12 +201,14 @@ class Coordinator(InspectedCoordinator):
 
     # ------------------------------------------------------------ restoring and ending
 
-    def store_fails(self, when: StoreFailure) -> Effects:
+    def store_fails(self, when: StoreFailure) -> CoordinatorEffects:
         """The next addition to the store will fail."""
         self._state.retained.fail_next(when)
         return ()
 
-    def restore(self, scope: RestoreScope = RestoreScope.ALL, tasks: tuple[str, ...] = ()) -> Effects:
+    def restore(
+        self, scope: RestoreScope = RestoreScope.ALL, tasks: tuple[str, ...] = ()
+    ) -> CoordinatorEffects:
         """The restarting tasks get the newest retained checkpoint (ONCE-04). Pending checkpoints are aborted.
 
         Raises ProtocolError for an unknown task, and for the scope ALL while the job is RUNNING.
@@ -221,14 +228,14 @@ class Coordinator(InspectedCoordinator):
         ended = state.turns > 0
         return (*effects, *(give_turn(state) if ended else advance_to(state, state.now)))
 
-    def coordinator_restart(self) -> Effects:
+    def coordinator_restart(self) -> CoordinatorEffects:
         """A new coordinator takes over the durable checkpoints and the next id (COORD-02, COORD-22)."""
         self._state.job.created_again()
         self._state.retained.take_over()
         self._state.begin()
         return ()
 
-    def shutdown(self, status: str = FINISHED) -> Effects:
+    def shutdown(self, status: str = FINISHED) -> CoordinatorEffects:
         """The job has ended in `status`; only a suspended one keeps its durable checkpoints (COORD-25)."""
         state = self._state
         if state.shut_down:
@@ -246,7 +253,7 @@ class Coordinator(InspectedCoordinator):
         require_checkpoint_id(checkpoint)
         return self._state.pending.get(checkpoint)
 
-    def _answered(self, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> Effects:
+    def _answered(self, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> CoordinatorEffects:
         require_checkpoint_id(checkpoint)
         options = self._state.options
         names = options.hooks if of_hook else options.operator_coordinators
@@ -256,30 +263,49 @@ class Coordinator(InspectedCoordinator):
             )
         return tuple(answer(self._state, name, checkpoint, of_hook=of_hook, fails=fails))
 
-    def _aborted(self, pending: PendingCheckpoint, reason: str) -> Effects:
+    def _aborted(self, pending: PendingCheckpoint, reason: str) -> CoordinatorEffects:
         ended = abort(self._state, pending, reason)
         return (*ended, *give_turn(self._state))
 
-    _steps = steps(
-        {
-            JobStatus: job_status,
-            TaskStatus: task_status,
-            FailTasks: fail_tasks,
-            RequestCheckpoint: trigger,
-            TriggerFails: trigger_fails,
-            CoordinatorDone: coordinator_done,
-            CoordinatorFails: coordinator_fails,
-            HookDone: hook_done,
-            HookFails: hook_fails,
-            Acknowledge: acknowledge,
-            Decline: decline,
-            Advance: advance,
-            StoreFails: store_fails,
-            RestoreJob: restore,
-            RestartCoordinator: coordinator_restart,
-            ShutDownCoordinator: shutdown,
-        }
-    )
+    def handle(self, event: CoordinatorEvent) -> CoordinatorEffects:  # noqa: C901 - an arm for each event
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case JobStatus(status):
+                return self.job_status(status)
+            case TaskStatus(task, status):
+                return self.task_status(task, status)
+            case FailTasks(tasks):
+                return self.fail_tasks(tasks)
+            case RequestCheckpoint(type, forced, periodic, drain):
+                return self.trigger(type, forced, periodic, drain)
+            case TriggerFails(task, checkpoint):
+                return self.trigger_fails(task, checkpoint)
+            case CoordinatorDone(name, checkpoint):
+                return self.coordinator_done(name, checkpoint)
+            case CoordinatorFails(name, checkpoint):
+                return self.coordinator_fails(name, checkpoint)
+            case HookDone(name, checkpoint):
+                return self.hook_done(name, checkpoint)
+            case HookFails(name, checkpoint):
+                return self.hook_fails(name, checkpoint)
+            case Acknowledge(task, checkpoint, state, attempt, shared):
+                return self.acknowledge(task, checkpoint, state, attempt, shared)
+            case Decline(task, checkpoint, reason, attempt):
+                return self.decline(task, checkpoint, reason, attempt)
+            case Advance(ms):
+                return self.advance(ms)
+            case StoreFails(when):
+                return self.store_fails(when)
+            case RestoreJob(scope, tasks):
+                return self.restore(scope, tasks)
+            case RestartCoordinator():
+                return self.coordinator_restart()
+            case ShutDownCoordinator(status):
+                return self.shutdown(status)
+            case _:
+                assert_never(event)
+
+    _events = events_of(CoordinatorEvent)
 
 
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:

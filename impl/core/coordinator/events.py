@@ -1,10 +1,11 @@
 """Events and effects of the checkpoint coordinator (vocabulary: `coordinator`), and the reasons of aborts."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
-from impl.core.effects import Effect
-from impl.core.events import CheckpointType, Event
+from impl.core.effects import Effect, Fail
+from impl.core.events import Advance, CheckpointType, Event
+from impl.core.gate.events import Abort
 from impl.core.wire import word
 
 
@@ -304,3 +305,42 @@ class Restored(Effect):
     """The checkpoint from which the tasks restart; None: the job starts from the beginning."""
 
     checkpoint: int | None
+
+
+CoordinatorEvent: TypeAlias = (
+    JobStatus
+    | TaskStatus
+    | FailTasks
+    | RequestCheckpoint
+    | TriggerFails
+    | CoordinatorDone
+    | CoordinatorFails
+    | HookDone
+    | HookFails
+    | Acknowledge
+    | Decline
+    | Advance
+    | StoreFails
+    | RestoreJob
+    | RestartCoordinator
+    | ShutDownCoordinator
+)
+CoordinatorEffect: TypeAlias = (
+    TriggerTask
+    | CheckpointOperatorCoordinator
+    | TriggerHook
+    | Rejected
+    | Acknowledged
+    | Complete
+    | Abort
+    | DiscardCheckpoint
+    | DiscardState
+    | NotifyTaskComplete
+    | NotifyTaskAbort
+    | NotifyTaskSubsumed
+    | NotifyCoordinator
+    | FailJob
+    | Restored
+    | Fail
+)
+CoordinatorEffects: TypeAlias = tuple[CoordinatorEffect, ...]

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from impl.core.coordinator.completion import abort, suspend
-from impl.core.coordinator.events import CHECKPOINT_EXPIRED, COORDINATOR_SUSPEND
+from impl.core.coordinator.events import CHECKPOINT_EXPIRED, COORDINATOR_SUSPEND, CoordinatorEffect
 from impl.core.coordinator.job import RUNNING
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.state import CoordinatorState
 from impl.core.coordinator.trigger import submit, take_turns
-from impl.core.effects import Effect, Fail
+from impl.core.effects import Fail
 from impl.core.events import CheckpointType
 
 BAD_ARGUMENT: Final = Fail("IllegalArgumentException")
 
 
-def advance_to(state: CoordinatorState, until: int) -> list[Effect]:
+def advance_to(state: CoordinatorState, until: int) -> list[CoordinatorEffect]:
     """Time passes until `until`: what is due happens at its own time, expiries before a slot."""
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     while True:
         slot = state.scheduler.next_slot
         expired = _next_expired(state, until if slot is None else min(until, slot))
@@ -38,12 +38,12 @@ def advance_to(state: CoordinatorState, until: int) -> list[Effect]:
     return effects
 
 
-def give_turn(state: CoordinatorState) -> list[Effect]:
+def give_turn(state: CoordinatorState) -> list[CoordinatorEffect]:
     """The waiting requests get their turn, and then a slot that is due now (COORD-11)."""
     return take_turns(state) + advance_to(state, state.now)
 
 
-def give_turn_after_decline(state: CoordinatorState, checkpoint: int) -> list[Effect]:
+def give_turn_after_decline(state: CoordinatorState, checkpoint: int) -> list[CoordinatorEffect]:
     """As `give_turn`.
 
     But up to 1.10 there is no turn while a checkpoint newer than the declined is pending.
@@ -53,7 +53,7 @@ def give_turn_after_decline(state: CoordinatorState, checkpoint: int) -> list[Ef
     return give_turn(state)
 
 
-def follow_job(state: CoordinatorState) -> list[Effect]:
+def follow_job(state: CoordinatorState) -> list[CoordinatorEffect]:
     """The job has a new status; if it runs, its new executions are reported."""
     effects = _follow_listener(state)
     if state.job.status == RUNNING:
@@ -61,9 +61,9 @@ def follow_job(state: CoordinatorState) -> list[Effect]:
     return effects + advance_to(state, state.now)
 
 
-def follow_tasks(state: CoordinatorState, tasks: Sequence[str]) -> list[Effect]:
+def follow_tasks(state: CoordinatorState, tasks: Sequence[str]) -> list[CoordinatorEffect]:
     """These tasks have new statuses, one after the other."""
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     if not _follows_tasks(state):
         return effects
     for task in tasks:
@@ -74,14 +74,14 @@ def follow_tasks(state: CoordinatorState, tasks: Sequence[str]) -> list[Effect]:
     return effects
 
 
-def replace_executions(state: CoordinatorState, tasks: Sequence[str]) -> list[Effect]:
+def replace_executions(state: CoordinatorState, tasks: Sequence[str]) -> list[CoordinatorEffect]:
     """These tasks get new executions, which are reported when the job runs."""
     state.job.begin_attempts(tasks)
     state.listener.replace(tasks)
     return _report_new_executions(state) if state.job.status == RUNNING else []
 
 
-def _report_new_executions(state: CoordinatorState) -> list[Effect]:
+def _report_new_executions(state: CoordinatorState) -> list[CoordinatorEffect]:
     """The listener awaits the new executions; then those that run or have finished report so."""
     new = state.listener.await_new(state.job.tasks)
     if not new or not _follows_tasks(state):
@@ -93,7 +93,7 @@ def _follows_tasks(state: CoordinatorState) -> bool:
     return state.scheduler.configured and state.profile.follows_tasks
 
 
-def _follow_listener(state: CoordinatorState) -> list[Effect]:
+def _follow_listener(state: CoordinatorState) -> list[CoordinatorEffect]:
     """Start or stop the scheduler as the status of the job, and from 2.3 on the listener, demands."""
     should_run = state.job.status == RUNNING
     if not state.scheduler.configured:
@@ -106,7 +106,7 @@ def _follow_listener(state: CoordinatorState) -> list[Effect]:
     return start_scheduler(state) if should_run else stop_scheduler(state)
 
 
-def start_scheduler(state: CoordinatorState) -> list[Effect]:
+def start_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
     """Start the scheduler; this suspends first, unless the generation starts without a suspension."""
     if state.shut_down:
         return [BAD_ARGUMENT]
@@ -116,7 +116,7 @@ def start_scheduler(state: CoordinatorState) -> list[Effect]:
     return effects
 
 
-def stop_scheduler(state: CoordinatorState) -> list[Effect]:
+def stop_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
     """Stop the scheduler, reject all waiting requests and abort all pending checkpoints (COORD-12)."""
     state.scheduler.stop()
     return suspend(state, COORDINATOR_SUSPEND)

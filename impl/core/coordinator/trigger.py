@@ -15,17 +15,18 @@ from impl.core.coordinator.events import (
     TOO_MANY_CONCURRENT_CHECKPOINTS,
     TRIGGER_CHECKPOINT_FAILURE,
     CheckpointOperatorCoordinator,
+    CoordinatorEffect,
     TriggerHook,
     TriggerTask,
 )
 from impl.core.coordinator.pending import PendingCheckpoint, PendingPhase
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import CoordinatorState
-from impl.core.effects import Effect, Fail
+from impl.core.effects import Fail
 from impl.core.events import CheckpointType
 
 
-def submit(state: CoordinatorState, request: Request) -> list[Effect]:
+def submit(state: CoordinatorState, request: Request) -> list[CoordinatorEffect]:
     """A request joins the queue, and the queue gets its turn."""
     if not state.profile.queues_requests:
         return _start_or_drop(state, request)
@@ -34,13 +35,13 @@ def submit(state: CoordinatorState, request: Request) -> list[Effect]:
     return effects + take_turns(state)
 
 
-def take_turns(state: CoordinatorState) -> list[Effect]:
+def take_turns(state: CoordinatorState) -> list[CoordinatorEffect]:
     """Start waiting requests from the head on, as far as COORD-03 and the minimum pause allow (COORD-11)."""
     if not state.profile.queues_requests:  # the scheduler repeats a postponed request now
         if state.postponed.take() and state.scheduler.runs:
             state.scheduler.move(state.now)
         return []
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     turns, state.turns = state.turns, 0
     while not state.in_master_phase:
         choice = state.queue.choose(has_capacity=state.has_capacity, pausing=state.pausing)
@@ -65,10 +66,10 @@ def _outlasts_event(state: CoordinatorState, request: Request) -> bool:
     return state.profile.plans_later or state.job.plan() is not None
 
 
-def continue_master_phase(state: CoordinatorState, pending: PendingCheckpoint) -> list[Effect]:
+def continue_master_phase(state: CoordinatorState, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
     """Continue the master phase as far as it awaits no answer; behind it the tasks are triggered."""
     before = pending.phase
-    effects: list[Effect] = []
+    effects: list[CoordinatorEffect] = []
     phase = pending.next_phase()
     if phase is PendingPhase.HOOKS and before is not phase:
         effects += [TriggerHook(name, pending.checkpoint) for name in state.options.hooks]
@@ -84,7 +85,7 @@ def continue_master_phase(state: CoordinatorState, pending: PendingCheckpoint) -
 
 def answer(
     state: CoordinatorState, name: str, checkpoint: int, *, of_hook: bool, fails: bool
-) -> list[Effect]:
+) -> list[CoordinatorEffect]:
     """An operator coordinator or a hook answers; only an awaited answer counts (COORD-30)."""
     if state.orphaned is not None:
         if checkpoint != state.orphaned.checkpoint or not state.orphaned.answer(name, of_hook, fails=fails):
@@ -104,7 +105,7 @@ def answer(
     return continue_master_phase(state, pending) + take_turns(state)
 
 
-def _start(state: CoordinatorState, request: Request) -> list[Effect]:
+def _start(state: CoordinatorState, request: Request) -> list[CoordinatorEffect]:
     """Check the request, draw the next id and begin the master phase (COORD-01, COORD-02, COORD-04)."""
     if refusal := _pre_check(state, request):
         return rejected(request, refusal)
@@ -134,14 +135,14 @@ def _pre_check(state: CoordinatorState, request: Request) -> str | None:
     return None
 
 
-def _reject_early(state: CoordinatorState, request: Request) -> list[Effect]:
+def _reject_early(state: CoordinatorState, request: Request) -> list[CoordinatorEffect]:
     """Reject a request within the minimum pause; the next slot moves to the end of the pause."""
     if state.pause_ends is not None and not state.shut_down:
         state.scheduler.move(state.pause_ends)
     return rejected(request, MINIMUM_TIME_BETWEEN_CHECKPOINTS)
 
 
-def _start_or_drop(state: CoordinatorState, request: Request) -> list[Effect]:
+def _start_or_drop(state: CoordinatorState, request: Request) -> list[CoordinatorEffect]:
     """Up to 1.10, without a queue: a request starts at once or is rejected."""
     if refusal := _pre_check(state, request):
         effects = rejected(request, refusal)

@@ -8,21 +8,31 @@ The gate receives barriers, cancellation markers and ends at once, also on a blo
 records and holds back no items: that is the part of `polled_gate`, or of the channels of a runtime.
 """
 
-from typing import Any, ClassVar
+from typing import Any, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.effects import (
     ALIGNMENT_LIMIT_EXCEEDED,
     INPUT_END_OF_STREAM,
     ON_CANCELLATION_BARRIER,
     SUBSUMED,
-    Effect,
     Fail,
 )
 from impl.core.errors import ProtocolError
-from impl.core.gate.events import Abort, Barrier, Block, Cancel, EndOfPartition, Inject, Resume, Trigger
-from impl.core.gate.input_channels import Gate, Handlers
+from impl.core.gate.events import (
+    Abort,
+    AlignedEvent,
+    Barrier,
+    Block,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    Resume,
+    Trigger,
+)
+from impl.core.gate.input_channels import Gate
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
+from impl.core.gate.unaligned_events import GateEffect, GateEffects
 
 
 class AlignedGate(Gate):
@@ -54,14 +64,14 @@ class AlignedGate(Gate):
         """Whether the gate awaits further barriers of `current`."""
         return self._pending
 
-    def barrier(self, channel: int, checkpoint: int) -> Effects:
+    def barrier(self, channel: int, checkpoint: int) -> GateEffects:
         """The barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
         if checkpoint > self._current and self._channels == 1 and self._profile.passes_alone:
             self._current = checkpoint  # ALIGN-07
             return (*self._resume_late(channel), Trigger(checkpoint))
-        effects: list[Effect] = []
+        effects: list[GateEffect] = []
         if checkpoint > self._current:
             if self._pending:  # ALIGN-03, SUB-01
                 effects += self._give_up(SUBSUMED)
@@ -80,7 +90,7 @@ class AlignedGate(Gate):
             effects += self._complete()
         return tuple(effects)
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The cancellation marker of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
@@ -94,7 +104,7 @@ class AlignedGate(Gate):
             effects.append(Abort(checkpoint, SUBSUMED))
         return (*effects, Abort(checkpoint, ON_CANCELLATION_BARRIER))
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
@@ -105,7 +115,7 @@ class AlignedGate(Gate):
         self._blocked.discard(channel)  # ALIGN-15: from now on it counts as closed
         return tuple(self._complete()) if self._all_arrived() else ()
 
-    def inject(self, checkpoint: int) -> Effects:
+    def inject(self, checkpoint: int) -> GateEffects:
         """The task itself is triggered: each open channel in turn counts without a block (ALIGN-24).
 
         Raises ProtocolError if the generation has no injections.
@@ -114,15 +124,15 @@ class AlignedGate(Gate):
         require_checkpoint_id(checkpoint)
         if not self._profile.injects:
             raise ProtocolError("this generation triggers only sources; send barriers on the channels")
-        effects: list[Effect] = []
+        effects: list[GateEffect] = []
         for channel in range(self._channels):
             if channel not in self._closed:
                 effects += self._count_injected(channel, checkpoint)
         self._injected.clear()
         return tuple(effects)
 
-    def _count_injected(self, channel: int, checkpoint: int) -> list[Effect]:
-        effects: list[Effect] = []
+    def _count_injected(self, channel: int, checkpoint: int) -> list[GateEffect]:
+        effects: list[GateEffect] = []
         if self._current < checkpoint:
             effects = self._give_up(SUBSUMED) if self._pending else []
             self._current, self._pending = checkpoint, True
@@ -132,7 +142,7 @@ class AlignedGate(Gate):
             self._injected.add(channel)
         return effects + self._complete() if self._all_arrived() else effects
 
-    def exceed_limit(self) -> Effects:
+    def exceed_limit(self) -> GateEffects:
         """The store of waiting items is full: the pending alignment is aborted (ALIGN-22)."""
         return (*self._release(), Abort(self._current, ALIGNMENT_LIMIT_EXCEEDED))
 
@@ -150,36 +160,45 @@ class AlignedGate(Gate):
         arrived = len(self._blocked) + len(self._injected) + self._repeated + len(self._closed)
         return arrived == self._channels
 
-    def _complete(self) -> list[Effect]:
+    def _complete(self) -> list[GateEffect]:
         """Trigger, then resume (ALIGN-06); up to 1.12 the other way round."""
         trigger = Trigger(self._current)
         if self._profile.releases_then_triggers:
             return [*self._release(), trigger]
         return [trigger, *self._release()]
 
-    def _resume_late(self, channel: int) -> Effects:
+    def _resume_late(self, channel: int) -> GateEffects:
         """Resume a channel whose sender stopped after its barrier; up to 1.10 no sender stops."""
         return (self._resume[channel],) if self._profile.resumes_late else ()
 
-    def _give_up(self, reason: str) -> list[Effect]:
+    def _give_up(self, reason: str) -> list[GateEffect]:
         """Resume, then abort (ALIGN-03, ALIGN-14); up to 1.11 the other way round."""
         abort = Abort(self._current, reason)
         if self._profile.aborts_then_releases:
             return [abort, *self._release()]
         return [*self._release(), abort]
 
-    def _release(self) -> list[Effect]:
+    def _release(self) -> list[GateEffect]:
         """End the pending alignment and resume every blocked channel, in channel order (ALIGN-19)."""
-        resumed: list[Effect] = [self._resume[channel] for channel in sorted(self._blocked)]
+        resumed: list[GateEffect] = [self._resume[channel] for channel in sorted(self._blocked)]
         self._blocked.clear()
         self._injected.clear()
         self._repeated = 0
         self._pending = False
         return resumed
 
-    _handlers: ClassVar[Handlers] = {
-        Barrier: "barrier",
-        Cancel: "cancel",
-        EndOfPartition: "end_of_partition",
-        Inject: "inject",
-    }
+    def handle(self, event: AlignedEvent) -> GateEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case Barrier(channel, checkpoint):
+                return self.barrier(channel, checkpoint)
+            case Cancel(channel, checkpoint):
+                return self.cancel(channel, checkpoint)
+            case EndOfPartition(channel):
+                return self.end_of_partition(channel)
+            case Inject(checkpoint):
+                return self.inject(checkpoint)
+            case _:
+                assert_never(event)
+
+    _events = events_of(AlignedEvent)

@@ -8,10 +8,9 @@ Rules: UNAL-11 to UNAL-13, UNAL-15 to UNAL-20.
 
 from enum import Enum, auto
 
-from impl.core.component import Effects
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.unaligned import Options, TaskFailedError, UnalignedGate
-from impl.core.gate.unaligned_events import Alignment, Prioritise, TriggerWithOptions
+from impl.core.gate.unaligned_events import Alignment, GateEffects, Prioritise, TriggerWithOptions
 
 
 class Phase(Enum):
@@ -45,7 +44,7 @@ class AlternatingGate(UnalignedGate):
         self._begun_at = 0
         self._timer: int | None = None
 
-    def advance(self, ms: int) -> Effects:
+    def advance(self, ms: int) -> GateEffects:
         """Virtual time passes, in milliseconds; a timer that is due fires."""
         effects = super().advance(ms)
         if self._timer is None or self._timer > self._now:

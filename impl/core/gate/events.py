@@ -1,5 +1,7 @@
 """Events and effects of an input gate in the modes exactly-once and at-least-once (vocabulary: `gate`)."""
 
+from typing import TypeAlias
+
 from impl.core.effects import Effect
 from impl.core.events import Event
 from impl.core.wire import word
@@ -78,3 +80,7 @@ class Abort(Effect):
 
     checkpoint: int
     reason: str
+
+
+AlignedEvent: TypeAlias = Barrier | Cancel | EndOfPartition | Inject
+TrackedEvent: TypeAlias = Barrier | Cancel | EndOfPartition

@@ -1,32 +1,18 @@
 """`Gate`: the input channels of a gate, and the checks that every mode shares."""
 
-from collections.abc import Mapping
-from typing import ClassVar, Final
+from abc import abstractmethod
+from typing import Any, Final
 
-from impl.core.component import Component, steps
+from impl.core.component import Component
 from impl.core.errors import ConfigError, ProtocolError
-from impl.core.events import Event
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
+from impl.core.gate.unaligned_events import GateEffects
 
 MAX_CHANNELS: Final = 32_768
 """Largest number of channels: Flink's bound on the parallelism."""
 
 
-Handlers = Mapping[type[Event], str]
-"""From each event to the name of the method that takes its fields, in the order of the fields."""
-
-
-class InheritedSteps(Component):
-    """A component whose subclasses inherit its table of events; a method that they override takes effect."""
-
-    _handlers: ClassVar[Handlers] = {}
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls._steps = steps({event: getattr(cls, name) for event, name in cls._handlers.items()})
-
-
-class Gate(InheritedSteps):
+class Gate(Component):
     """A gate over the channels 0 to `channels` - 1.
 
     `after_finish`: whether an ended channel counts for a checkpoint; None: the default of the profile.
@@ -62,6 +48,10 @@ class Gate(InheritedSteps):
     def is_closed(self, channel: int) -> bool:
         """Whether the channel has ended."""
         return channel in self._closed
+
+    @abstractmethod
+    def handle(self, event: Any) -> GateEffects:  # noqa: ANN401 - each gate takes the union of its events
+        """Take one typed event; returns its effects in order."""
 
     def require_working(self) -> None:
         """Raise ProtocolError if the task has failed."""

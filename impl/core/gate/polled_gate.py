@@ -10,15 +10,15 @@ difference (ALIGN-23), until an alignment is aborted because of the limit (ALIGN
 
 from abc import abstractmethod
 from collections import deque
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id
-from impl.core.effects import Effect
+from impl.core.component import Component, events_of, require_checkpoint_id
 from impl.core.errors import ProtocolError
 from impl.core.events import Event
 from impl.core.gate.aligned import AlignedGate
-from impl.core.gate.events import Barrier, Cancel, EndOfPartition, Inject, Process, Record
-from impl.core.gate.input_channels import Gate, Handlers, InheritedSteps
+from impl.core.gate.events import AlignedEvent, Barrier, Cancel, EndOfPartition, Inject, Process, Record
+from impl.core.gate.input_channels import Gate
+from impl.core.gate.unaligned_events import GateEffect, GateEffects
 
 PAGE_SIZE: Final = 32 * 1024
 """Bytes for which a stored item counts: Flink's store counts whole pages."""
@@ -26,7 +26,7 @@ PAGE_SIZE: Final = 32 * 1024
 AnyGate = TypeVar("AnyGate", bound=Gate)
 
 
-class Polled(InheritedSteps, Generic[AnyGate]):
+class Polled(Component, Generic[AnyGate]):
     """A gate, and the network before it that obeys `block` and `resume`."""
 
     def __init__(self, gate: AnyGate) -> None:
@@ -39,24 +39,11 @@ class Polled(InheritedSteps, Generic[AnyGate]):
         """The state of the gate; waiting items are not part of it."""
         return self._gate.observe()
 
-    def record(self, channel: int, value: object) -> Effects:
-        """A record arrives on `channel`."""
-        return self._arrive(channel, Record(channel, value))
-
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
-        """The cancellation marker of `checkpoint` arrives on `channel`."""
-        require_checkpoint_id(checkpoint)
-        return self._arrive(channel, Cancel(channel, checkpoint))
-
-    def end_of_partition(self, channel: int) -> Effects:
-        """The channel ends. On a blocked channel the end waits like any other item."""
-        return self._arrive(channel, EndOfPartition(channel))
-
     @abstractmethod
     def _holds(self, channel: int) -> bool:
         """Whether the items of the channel wait."""
 
-    def _read(self, event: Event) -> Effects:
+    def _read(self, event: Event) -> GateEffects:
         """The gate reads one item."""
         if isinstance(event, Record):
             return (Process(event.channel, event.value),)
@@ -71,8 +58,8 @@ class Polled(InheritedSteps, Generic[AnyGate]):
                 "event may follow; send on another channel or make a new gate"
             )
 
-    def _arrive(self, channel: int, event: Event) -> Effects:
-        """The gate reads the item now, or the item waits."""
+    def _arrive(self, channel: int, event: Event) -> GateEffects:
+        """An item arrives on a channel: the gate reads it now, or it waits."""
         self._require_sendable(channel)
         if not self._holds(channel):
             return self._deliver(self._read(event))
@@ -82,11 +69,11 @@ class Polled(InheritedSteps, Generic[AnyGate]):
         self._waiting.setdefault(channel, deque()).append((self._arrivals, event))
         return ()
 
-    def _deliver(self, effects: Effects) -> Effects:
+    def _deliver(self, effects: GateEffects) -> GateEffects:
         """`effects`, and behind them those of the items that are delivered because of them."""
         if not self._waiting:
             return effects
-        all_effects: list[Effect] = list(effects)
+        all_effects: list[GateEffect] = list(effects)
         while (event := self._oldest_released()) is not None:
             all_effects += self._read(event)
         return tuple(all_effects)
@@ -112,28 +99,26 @@ class PolledGate(Polled[AlignedGate]):
         super().__init__(gate)
         self._limit_pages = None if limit_bytes is None else limit_bytes // PAGE_SIZE
 
-    def barrier(self, channel: int, checkpoint: int) -> Effects:
-        """The barrier of `checkpoint` arrives on `channel`."""
-        require_checkpoint_id(checkpoint)
-        return self._arrive(channel, Barrier(channel, checkpoint))
-
-    def inject(self, checkpoint: int) -> Effects:
-        """The task itself is triggered; this waits for no channel."""
-        return self._deliver(self._gate.inject(checkpoint))
-
     def _holds(self, channel: int) -> bool:
         return self._gate.is_blocked(channel)
 
-    def _arrive(self, channel: int, event: Event) -> Effects:
+    def _arrive(self, channel: int, event: Event) -> GateEffects:
         effects = super()._arrive(channel, event)
         if self._limit_pages is None or sum(map(len, self._waiting.values())) <= self._limit_pages:
             return effects
         return (*effects, *self._deliver(self._gate.exceed_limit()))
 
-    _handlers: ClassVar[Handlers] = {
-        Record: "record",
-        Barrier: "barrier",
-        Cancel: "cancel",
-        EndOfPartition: "end_of_partition",
-        Inject: "inject",
-    }
+    def handle(self, event: Record | AlignedEvent) -> GateEffects:
+        """Take one typed event; returns its effects in order. An injection waits for no channel."""
+        match event:
+            case Barrier(channel, checkpoint) | Cancel(channel, checkpoint):
+                require_checkpoint_id(checkpoint)
+                return self._arrive(channel, event)
+            case Record(channel) | EndOfPartition(channel):
+                return self._arrive(channel, event)
+            case Inject():
+                return self._deliver(self._gate.handle(event))
+            case _:
+                assert_never(event)
+
+    _events = events_of(Record | AlignedEvent)

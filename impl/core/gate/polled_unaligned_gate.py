@@ -5,22 +5,25 @@ snapshot (UNAL-23). The sender of a blocked channel has stopped after an aligned
 channel waits, announcements and unaligned barriers too (UNAL-24).
 """
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import assert_never
 
-from impl.core.component import Effects
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.events import Advance, Event
 from impl.core.gate.events import Block, Cancel, EndOfPartition, Record, Resume
-from impl.core.gate.input_channels import Handlers
 from impl.core.gate.polled_gate import Polled
 from impl.core.gate.two_threads import TwoThreadsGate
-from impl.core.gate.unaligned import OptionFields, UnalignedGate
+from impl.core.gate.unaligned import UnalignedGate
 from impl.core.gate.unaligned_events import (
     Announcement,
     BarrierWithOptions,
+    GateEffects,
     Injection,
     MailRun,
+    NetworkEvent,
     PersistRecord,
     ReceivedBarrier,
+    UnalignedEvent,
 )
 
 
@@ -34,35 +37,15 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
         super().__init__(gate)
         self._stopped: set[int] = set()
 
-    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
-        """The barrier of `checkpoint` arrives on `channel`; its timestamp is the present if left out."""
-        self._require_sendable(channel)
-        arrived = self._gate.options(checkpoint, *options)
-        return self._arrive(channel, BarrierWithOptions(channel, checkpoint, *arrived))
-
-    def announce(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
-        """The announcement of a barrier arrives on `channel`."""
-        self._require_sendable(channel)
-        arrived = self._gate.options(checkpoint, *options)
-        return self._arrive(channel, Announcement(channel, checkpoint, *arrived))
-
-    def inject(self, checkpoint: int, *options: *OptionFields) -> Effects:
-        """The task itself is triggered; this waits for no channel."""
-        return self._deliver(self._obey(self._gate.inject(checkpoint, *options)))
-
-    def advance(self, ms: int) -> Effects:
-        """Virtual time passes, in milliseconds."""
-        return self._deliver(self._obey(self._gate.advance(ms)))
-
     def _holds(self, channel: int) -> bool:
         return channel in self._stopped
 
-    def _read(self, event: Event) -> Effects:
+    def _read(self, event: Event) -> GateEffects:
         if isinstance(event, Record) and self._gate.is_persisted(event.channel):
             return (PersistRecord(event.channel, event.value),)
         return self._obey(super()._read(event))
 
-    def _obey(self, effects: Effects) -> Effects:
+    def _obey(self, effects: GateEffects) -> GateEffects:
         """Block and resume the channels as the effects demand; returns `effects`."""
         for effect in effects:
             if isinstance(effect, Block):
@@ -71,15 +54,27 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
                 self._stopped.discard(effect.channel)
         return effects
 
-    _handlers: ClassVar[Handlers] = {
-        Record: "record",
-        BarrierWithOptions: "barrier",
-        Announcement: "announce",
-        Injection: "inject",
-        Cancel: "cancel",
-        EndOfPartition: "end_of_partition",
-        Advance: "advance",
-    }
+    def handle(self, event: Record | UnalignedEvent) -> GateEffects:
+        """Take one typed event; returns its effects in order. An injection and time wait for no channel.
+
+        The timestamp of a barrier or announcement is the present if left out.
+        """
+        match event:
+            case BarrierWithOptions(channel, checkpoint) | Announcement(channel, checkpoint):
+                self._require_sendable(channel)
+                options = self._gate.options(checkpoint, event.alignment, event.savepoint, event.timestamp)
+                return self._arrive(channel, replace(event, timestamp=options.timestamp))
+            case Cancel(channel, checkpoint):
+                require_checkpoint_id(checkpoint)
+                return self._arrive(channel, event)
+            case Record(channel) | EndOfPartition(channel):
+                return self._arrive(channel, event)
+            case Injection() | Advance():
+                return self._deliver(self._obey(self._gate.handle(event)))
+            case _:
+                assert_never(event)
+
+    _events = events_of(Record | UnalignedEvent)
 
 
 class PolledTwoThreadsGate(PolledUnalignedGate):
@@ -89,16 +84,10 @@ class PolledTwoThreadsGate(PolledUnalignedGate):
         super().__init__(gate)
         self._two_threads = gate
 
-    def receive_barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
-        """The network thread receives a barrier."""
-        return self._two_threads.receive_barrier(channel, checkpoint, *options)
+    def handle(self, event: Record | UnalignedEvent | NetworkEvent) -> GateEffects:
+        """Take one typed event; returns its effects in order."""
+        if isinstance(event, ReceivedBarrier | MailRun):
+            return self._two_threads.handle(event)
+        return super().handle(event)
 
-    def mail(self) -> Effects:
-        """The task thread runs its mailbox."""
-        return self._two_threads.mail()
-
-    _handlers: ClassVar[Handlers] = {
-        **PolledUnalignedGate._handlers,
-        ReceivedBarrier: "receive_barrier",
-        MailRun: "mail",
-    }
+    _events = events_of(Record | UnalignedEvent | NetworkEvent)

@@ -6,14 +6,24 @@ them again. Rules: TRACK-01 to TRACK-18.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER
 from impl.core.errors import ConfigError
-from impl.core.gate.events import Abort, Barrier, Cancel, EndOfPartition, Process, Record, Trigger
-from impl.core.gate.input_channels import Gate, Handlers
+from impl.core.gate.events import (
+    Abort,
+    Barrier,
+    Cancel,
+    EndOfPartition,
+    Process,
+    Record,
+    TrackedEvent,
+    Trigger,
+)
+from impl.core.gate.input_channels import Gate
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
+from impl.core.gate.unaligned_events import GateEffects
 
 TRACKED_AT_MOST: Final = 50
 """Number of checkpoints that are tracked at once; one more removes the oldest (TRACK-07)."""
@@ -60,7 +70,7 @@ class BarrierTracker(Gate):
         self._latest = -1
         self._tracked: dict[int, _Tracked] = {}  # ids ascend: only newer ones are added
 
-    def barrier(self, channel: int, checkpoint: int) -> Effects:
+    def barrier(self, channel: int, checkpoint: int) -> GateEffects:
         """The barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
@@ -77,7 +87,7 @@ class BarrierTracker(Gate):
         self._drop_up_to(checkpoint)
         return () if entry.aborted else (Trigger(checkpoint),)  # TRACK-04, TRACK-12
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The cancellation marker of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
@@ -98,7 +108,7 @@ class BarrierTracker(Gate):
             return (*older, abort)
         return older  # TRACK-11
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
@@ -158,25 +168,37 @@ class BarrierTracker(Gate):
         for older in [one for one in self._tracked if one <= checkpoint]:
             del self._tracked[older]
 
-    def _abort_below(self, checkpoint: int) -> Effects:
+    def _abort_below(self, checkpoint: int) -> GateEffects:
         """Stop tracking the older checkpoints; returns the aborts of those not aborted before."""
         older = [one for one in self._tracked if one < checkpoint]
         aborted = [one for one in older if not self._tracked.pop(one).aborted]
         return tuple(Abort(one, ON_CANCELLATION_BARRIER) for one in aborted)
 
-    _handlers: ClassVar[Handlers] = {
-        Barrier: "barrier",
-        Cancel: "cancel",
-        EndOfPartition: "end_of_partition",
-    }
+    def handle(self, event: TrackedEvent) -> GateEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case Barrier(channel, checkpoint):
+                return self.barrier(channel, checkpoint)
+            case Cancel(channel, checkpoint):
+                return self.cancel(channel, checkpoint)
+            case EndOfPartition(channel):
+                return self.end_of_partition(channel)
+            case _:
+                assert_never(event)
+
+    _events = events_of(TrackedEvent)
 
 
 class PolledTracker(BarrierTracker):
     """A tracker at the polled level: every record is processed at once (TRACK-01)."""
 
-    def record(self, channel: int, value: object) -> Effects:
+    def record(self, channel: int, value: object) -> GateEffects:
         """A record arrives on `channel`."""
         self.require_open(channel)
         return (Process(channel, value),)
 
-    _handlers: ClassVar[Handlers] = {**BarrierTracker._handlers, Record: "record"}
+    def handle(self, event: Record | TrackedEvent) -> GateEffects:
+        """Take one typed event; returns its effects in order."""
+        return self.record(event.channel, event.value) if isinstance(event, Record) else super().handle(event)
+
+    _events = events_of(Record | TrackedEvent)

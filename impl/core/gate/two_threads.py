@@ -6,16 +6,21 @@ task thread: they go into its mailbox. A snapshot that waits there while a newer
 cancelled, is dropped.
 """
 
-from typing import ClassVar
-
-from impl.core.component import Effects
-from impl.core.effects import Effect
+from impl.core.component import events_of
 from impl.core.errors import ProtocolError
 from impl.core.gate.flink_1_11 import Flink111Gate
-from impl.core.gate.input_channels import Handlers
 from impl.core.gate.profiles import Profile
 from impl.core.gate.unaligned import OptionFields
-from impl.core.gate.unaligned_events import MailRun, ReceivedBarrier, StartPersisting, TriggerWithOptions
+from impl.core.gate.unaligned_events import (
+    GateEffect,
+    GateEffects,
+    MailRun,
+    NetworkEvent,
+    ReceivedBarrier,
+    StartPersisting,
+    TriggerWithOptions,
+    UnalignedEvent,
+)
 
 
 class TwoThreadsGate(Flink111Gate):
@@ -25,9 +30,9 @@ class TwoThreadsGate(Flink111Gate):
         super().__init__(channels, profile, after_finish, alternating=False)
         self._task_current = -1
         self._task_pending = False
-        self._mailbox: list[Effect] = []
+        self._mailbox: list[GateEffect] = []
 
-    def receive_barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+    def receive_barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> GateEffects:
         """The network thread receives the barrier of `checkpoint` on `channel`."""
         _, savepoint, _ = options
         if savepoint:
@@ -39,13 +44,13 @@ class TwoThreadsGate(Flink111Gate):
         self._mailbox += [effect for effect in effects if not isinstance(effect, StartPersisting)]
         return at_once
 
-    def mail(self) -> Effects:
+    def mail(self) -> GateEffects:
         """The task thread runs its mailbox (UNAL-31)."""
         self.require_working()
         mails, self._mailbox = self._mailbox, []
         return tuple(mail for mail in mails if not self._is_outdated(mail))
 
-    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> GateEffects:
         """The task reads the barrier of `checkpoint` on `channel`."""
         self.require_open(channel)
         self.options(checkpoint, *options)
@@ -54,14 +59,14 @@ class TwoThreadsGate(Flink111Gate):
         self._task_current, self._task_pending = checkpoint, True
         return super().barrier(channel, checkpoint, *options)
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The task reads the cancellation marker of `checkpoint` on `channel`."""
         effects = super().cancel(channel, checkpoint)
         if checkpoint >= self._task_current:
             self._task_current, self._task_pending = checkpoint, False
         return effects
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends."""
         effects = super().end_of_partition(channel)
         self._task_pending = False
@@ -71,11 +76,17 @@ class TwoThreadsGate(Flink111Gate):
         """The state fields of `UnalignedGate`; `current` and `pending` are those of the task thread."""
         return {**super().observe(), "current": self._task_current, "pending": self._task_pending}
 
-    def _is_outdated(self, mail: Effect) -> bool:
+    def _is_outdated(self, mail: GateEffect) -> bool:
         return isinstance(mail, TriggerWithOptions) and mail.checkpoint < self._current
 
-    _handlers: ClassVar[Handlers] = {
-        **Flink111Gate._handlers,
-        ReceivedBarrier: "receive_barrier",
-        MailRun: "mail",
-    }
+    def handle(self, event: UnalignedEvent | NetworkEvent) -> GateEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case ReceivedBarrier(channel, checkpoint, alignment, savepoint, timestamp):
+                return self.receive_barrier(channel, checkpoint, alignment, savepoint, timestamp)
+            case MailRun():
+                return self.mail()
+            case _:
+                return super().handle(event)
+
+    _events = events_of(UnalignedEvent | NetworkEvent)

@@ -8,24 +8,27 @@ the items of blocked channels belong to `polled_unaligned_gate`.
 `AlternatingGate` (module `alternating`) aligns first. It overrides the methods below that say so.
 """
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
-from impl.core.component import Effects, require_checkpoint_id
-from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effect, Fail
+from impl.core.component import events_of, require_checkpoint_id
+from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Fail
 from impl.core.errors import ProtocolError
 from impl.core.events import Advance
 from impl.core.gate.events import Abort, Block, Cancel, EndOfPartition, Resume
-from impl.core.gate.input_channels import Gate, Handlers
+from impl.core.gate.input_channels import Gate
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.unaligned_events import (
     Alignment,
     Announcement,
     BarrierWithOptions,
+    GateEffect,
+    GateEffects,
     Injection,
     Prioritise,
     StartPersisting,
     StopPersisting,
     TriggerWithOptions,
+    UnalignedEvent,
 )
 
 OptionFields = tuple[Alignment, bool, int | None]
@@ -66,7 +69,7 @@ class UnalignedGate(Gate):
         self._begun_by: Options | None = None
         self._arrived: set[int] = set()
         self._repeated = 0
-        self._effects: list[Effect] = []
+        self._effects: list[GateEffect] = []
 
     # ------------------------------------------------------------ queries
 
@@ -90,7 +93,7 @@ class UnalignedGate(Gate):
 
     # ------------------------------------------------------------ events
 
-    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> GateEffects:
         """The task reads the barrier of `checkpoint` on `channel`."""
         self.require_open(channel)
         read = self.options(checkpoint, *options)
@@ -100,7 +103,7 @@ class UnalignedGate(Gate):
             self._fail(failed)
         return self._take_effects()
 
-    def announce(self, channel: int, checkpoint: int, *options: *OptionFields) -> Effects:
+    def announce(self, channel: int, checkpoint: int, *options: *OptionFields) -> GateEffects:
         """The announcement of a barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
         if self._profile.type_decides:
@@ -111,7 +114,7 @@ class UnalignedGate(Gate):
             self._on_announcement(channel)
         return self._take_effects()
 
-    def inject(self, checkpoint: int, *options: *OptionFields) -> Effects:
+    def inject(self, checkpoint: int, *options: *OptionFields) -> GateEffects:
         """The task itself is triggered; no sender has sent a barrier, so no channel is blocked (UNAL-22)."""
         self.require_working()
         if not self._profile.injects:
@@ -125,7 +128,7 @@ class UnalignedGate(Gate):
             self._fail(failed)
         return self._take_effects()
 
-    def cancel(self, channel: int, checkpoint: int) -> Effects:
+    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
         """The task reads the cancellation marker of `checkpoint` on `channel`."""
         self.require_open(channel)
         require_checkpoint_id(checkpoint)
@@ -135,7 +138,7 @@ class UnalignedGate(Gate):
             self._abort(ON_CANCELLATION_BARRIER)
         return self._take_effects()
 
-    def end_of_partition(self, channel: int) -> Effects:
+    def end_of_partition(self, channel: int) -> GateEffects:
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
@@ -150,7 +153,7 @@ class UnalignedGate(Gate):
                 self._fail(failed)
         return self._take_effects()
 
-    def advance(self, ms: int) -> Effects:
+    def advance(self, ms: int) -> GateEffects:
         """Virtual time passes, in milliseconds. Raises ProtocolError if `ms` is negative."""
         self.require_working()
         if ms < 0:
@@ -269,16 +272,27 @@ class UnalignedGate(Gate):
         self._failed = True
         self._effects.append(Fail(str(failed)))
 
-    def _take_effects(self) -> Effects:
+    def _take_effects(self) -> GateEffects:
         """The effects of the event; each is returned once."""
         effects, self._effects = tuple(self._effects), []
         return effects
 
-    _handlers: ClassVar[Handlers] = {
-        BarrierWithOptions: "barrier",
-        Announcement: "announce",
-        Injection: "inject",
-        Cancel: "cancel",
-        EndOfPartition: "end_of_partition",
-        Advance: "advance",
-    }
+    def handle(self, event: UnalignedEvent) -> GateEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case BarrierWithOptions(channel, checkpoint, alignment, savepoint, timestamp):
+                return self.barrier(channel, checkpoint, alignment, savepoint, timestamp)
+            case Announcement(channel, checkpoint, alignment, savepoint, timestamp):
+                return self.announce(channel, checkpoint, alignment, savepoint, timestamp)
+            case Injection(checkpoint, alignment, savepoint, timestamp):
+                return self.inject(checkpoint, alignment, savepoint, timestamp)
+            case Cancel(channel, checkpoint):
+                return self.cancel(channel, checkpoint)
+            case EndOfPartition(channel):
+                return self.end_of_partition(channel)
+            case Advance(ms):
+                return self.advance(ms)
+            case _:
+                assert_never(event)
+
+    _events = events_of(UnalignedEvent)

@@ -5,9 +5,11 @@ its trigger in milliseconds. Left out, they are `aligned`, false and the present
 """
 
 from enum import StrEnum
+from typing import TypeAlias
 
-from impl.core.effects import Effect
-from impl.core.events import Event
+from impl.core.effects import Effect, Fail
+from impl.core.events import Advance, Event
+from impl.core.gate.events import Abort, Block, Cancel, EndOfPartition, Process, Resume, Trigger
 from impl.core.wire import word
 
 
@@ -112,3 +114,23 @@ class Prioritise(Effect):
     """The announced barrier of the channel overtakes the records before it."""
 
     channel: int
+
+
+UnalignedEvent: TypeAlias = BarrierWithOptions | Announcement | Injection | Cancel | EndOfPartition | Advance
+NetworkEvent: TypeAlias = ReceivedBarrier | MailRun
+"""What the thread of the network adds in Flink 1.11."""
+GateEffect: TypeAlias = (
+    Process
+    | Block
+    | Resume
+    | Trigger
+    | Abort
+    | TriggerWithOptions
+    | StartPersisting
+    | StopPersisting
+    | PersistRecord
+    | Prioritise
+    | Fail
+)
+"""Of a gate in any mode; `Process` and `PersistRecord` of polled gates only."""
+GateEffects: TypeAlias = tuple[GateEffect, ...]

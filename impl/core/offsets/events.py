@@ -1,7 +1,10 @@
 """Events and effects of a source that commits its offsets (vocabulary: `offsets`)."""
 
+from typing import TypeAlias
+
 from impl.core.effects import Effect
 from impl.core.events import Event
+from impl.core.sink.events import CheckpointAborted, Crash
 from impl.core.wire import word
 
 
@@ -47,3 +50,8 @@ class Seek(Effect):
     """The source continues at these offsets."""
 
     offsets: int
+
+
+OffsetsEvent: TypeAlias = SnapshotOffsets | OffsetsCompleted | CheckpointAborted | Crash | RestoreOffsets
+OffsetsEffect: TypeAlias = CommitOffsets | IgnoreCompletion | Seek
+OffsetsEffects: TypeAlias = tuple[OffsetsEffect, ...]

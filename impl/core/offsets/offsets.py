@@ -5,14 +5,16 @@ restore reads the offsets in its state. Rules: OFFSET-01 to OFFSET-07.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
-from impl.core.component import Component, Effects, only_keys, positive_int, require_checkpoint_id, steps
+from impl.core.component import Component, events_of, only_keys, positive_int, require_checkpoint_id
 from impl.core.errors import ProtocolError
 from impl.core.offsets.events import (
     CommitOffsets,
     IgnoreCompletion,
     OffsetsCompleted,
+    OffsetsEffects,
+    OffsetsEvent,
     RestoreOffsets,
     Seek,
     SnapshotOffsets,
@@ -33,7 +35,7 @@ class OffsetCommitter(Component):
         self._last_commit: tuple[int, int] | None = None
         self._running = True
 
-    def snapshot(self, checkpoint: int, offsets: int) -> Effects:
+    def snapshot(self, checkpoint: int, offsets: int) -> OffsetsEffects:
         """The source takes its snapshot at these offsets (OFFSET-01); it forgets the oldest (OFFSET-02).
 
         Raises ProtocolError if the id is not above that of every snapshot before.
@@ -52,7 +54,7 @@ class OffsetCommitter(Component):
             del self._remembered[next(iter(self._remembered))]
         return ()
 
-    def notify_complete(self, checkpoint: int) -> Effects:
+    def notify_complete(self, checkpoint: int) -> OffsetsEffects:
         """`checkpoint` is complete: commit exactly its own offsets, if remembered (OFFSET-03, OFFSET-04)."""
         self._require_running()
         require_checkpoint_id(checkpoint)
@@ -63,20 +65,20 @@ class OffsetCommitter(Component):
         self._last_commit = (checkpoint, offsets)  # OFFSET-07
         return (CommitOffsets(checkpoint, offsets),)
 
-    def notify_abort(self, checkpoint: int) -> Effects:
+    def notify_abort(self, checkpoint: int) -> OffsetsEffects:
         """`checkpoint` was aborted: its offsets stay remembered (OFFSET-05)."""
         self._require_running()
         require_checkpoint_id(checkpoint)
         return ()
 
-    def crash(self) -> Effects:
+    def crash(self) -> OffsetsEffects:
         """The source's process ends; it forgets all remembered offsets."""
         self._require_running()
         self._running = False
         self._remembered = {}
         return ()
 
-    def restore(self, offsets: int) -> Effects:
+    def restore(self, offsets: int) -> OffsetsEffects:
         """The source restarts at the offsets of its state, not at the committed ones (OFFSET-06)."""
         if self._running:
             raise ProtocolError("only a crashed source restores, this one runs; crash it first")
@@ -96,15 +98,23 @@ class OffsetCommitter(Component):
         if not self._running:
             raise ProtocolError("the source has crashed and accepts only a restore; restore it first")
 
-    _steps = steps(
-        {
-            SnapshotOffsets: snapshot,
-            OffsetsCompleted: notify_complete,
-            CheckpointAborted: notify_abort,
-            Crash: crash,
-            RestoreOffsets: restore,
-        }
-    )
+    def handle(self, event: OffsetsEvent) -> OffsetsEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case SnapshotOffsets(checkpoint, offsets):
+                return self.snapshot(checkpoint, offsets)
+            case OffsetsCompleted(checkpoint):
+                return self.notify_complete(checkpoint)
+            case CheckpointAborted(checkpoint):
+                return self.notify_abort(checkpoint)
+            case Crash():
+                return self.crash()
+            case RestoreOffsets(offsets):
+                return self.restore(offsets)
+            case _:
+                assert_never(event)
+
+    _events = events_of(OffsetsEvent)
 
 
 def _require_offsets(offsets: int) -> None:

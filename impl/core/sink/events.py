@@ -1,7 +1,10 @@
 """Events and effects of a transactional sink (vocabulary: `sink`)."""
 
+from typing import TypeAlias
+
 from impl.core.effects import Effect
 from impl.core.events import Event
+from impl.core.subtask.events import CloseTask
 from impl.core.wire import word
 
 
@@ -96,3 +99,17 @@ class AbortTransaction(Effect):
     """The transaction is rolled back; one that does not exist is no error."""
 
     transaction: int
+
+
+SinkEvent: TypeAlias = (
+    WriteRecord
+    | SnapshotSink
+    | CheckpointCompleted
+    | CheckpointAborted
+    | Finish
+    | CloseTask
+    | Crash
+    | RestoreSink
+)
+SinkEffect: TypeAlias = WriteToTransaction | PreCommit | Begin | Commit | CommitFailed | AbortTransaction
+SinkEffects: TypeAlias = tuple[SinkEffect, ...]

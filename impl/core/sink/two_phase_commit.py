@@ -7,10 +7,9 @@ filed transactions of its snapshot again, because the notification of the comple
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, assert_never
 
-from impl.core.component import Component, Effects, only_keys, require_checkpoint_id, steps, supported
-from impl.core.effects import Effect
+from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.errors import ProtocolError
 from impl.core.sink.events import (
     AbortTransaction,
@@ -23,6 +22,9 @@ from impl.core.sink.events import (
     Finish,
     PreCommit,
     RestoreSink,
+    SinkEffect,
+    SinkEffects,
+    SinkEvent,
     SnapshotSink,
     WriteRecord,
     WriteToTransaction,
@@ -74,7 +76,9 @@ class TransactionalSink(Component):
         self._committed: set[int] = set()
 
     @classmethod
-    def continuing(cls, snapshot: SinkSnapshot, next_transaction: int) -> tuple["TransactionalSink", Effects]:
+    def continuing(
+        cls, snapshot: SinkSnapshot, next_transaction: int
+    ) -> tuple["TransactionalSink", SinkEffects]:
         """A sink that restores `snapshot` in a new process, and the effects of the restore.
 
         Raises ProtocolError if `next_transaction` is not above every transaction id of the snapshot: an id is
@@ -124,7 +128,7 @@ class TransactionalSink(Component):
         self._snapshots = {one: snapshot for one, snapshot in self._snapshots.items() if one >= checkpoint}
         self._committed.clear()
 
-    def write(self, value: object) -> Effects:
+    def write(self, value: object) -> SinkEffects:
         """A record reaches the sink (SINK-01)."""
         self._require_alive()
         if self._phase is SinkPhase.FINISHED or self._open is None:
@@ -133,7 +137,7 @@ class TransactionalSink(Component):
             )
         return (WriteToTransaction(self._open, value),)
 
-    def snapshot(self, checkpoint: int) -> Effects:
+    def snapshot(self, checkpoint: int) -> SinkEffects:
         """The subtask takes its snapshot: pre-commit and file the open transaction (SINK-02, SINK-07)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -142,7 +146,7 @@ class TransactionalSink(Component):
                 f"the ids of snapshots grow, the newest one is {self._last_snapshot}, "
                 f"came {checkpoint}; ignore triggers that are not newer (TASK-02)"
             )
-        effects: list[Effect] = []
+        effects: list[SinkEffect] = []
         if self._open is not None:
             effects.append(PreCommit(self._open))
             self._pending.append(Filed(checkpoint, self._open))
@@ -153,7 +157,7 @@ class TransactionalSink(Component):
         self._snapshots[checkpoint] = SinkSnapshot(self._open, tuple(self._pending))
         return tuple(effects)
 
-    def notify_complete(self, checkpoint: int, fails: int | None = None) -> Effects:
+    def notify_complete(self, checkpoint: int, fails: int | None = None) -> SinkEffects:
         """`checkpoint` is complete: commit all transactions filed up to it (SINK-03, SINK-04).
 
         If the commit of transaction `fails` throws, the sink still tries the others; then the task fails,
@@ -169,13 +173,13 @@ class TransactionalSink(Component):
         done, rest = self._commit(due[:place]), self._commit(due[place + 1 :])
         return (*done, CommitFailed(fails), *rest, *self.close())
 
-    def notify_abort(self, checkpoint: int) -> Effects:
+    def notify_abort(self, checkpoint: int) -> SinkEffects:
         """`checkpoint` was aborted: its transactions are committed with a later one (SINK-05)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return ()
 
-    def finish(self) -> Effects:
+    def finish(self) -> SinkEffects:
         """The input ends: the next snapshot files the last transaction (SINK-07)."""
         self._require_alive()
         if not self._awaits_last_commit:
@@ -183,14 +187,14 @@ class TransactionalSink(Component):
         self._phase = SinkPhase.FINISHED
         return ()
 
-    def close(self) -> Effects:
+    def close(self) -> SinkEffects:
         """The task ends: abort the open transaction; a restore commits the filed ones (SINK-09)."""
         self._require_alive()
         aborted = () if self._open is None else (AbortTransaction(self._open),)
         self.crash()
         return aborted
 
-    def crash(self) -> Effects:
+    def crash(self) -> SinkEffects:
         """The sink's process ends: the open and filed transactions are forgotten, the snapshots stay."""
         self._require_alive()
         self._phase = SinkPhase.CRASHED
@@ -198,7 +202,7 @@ class TransactionalSink(Component):
         self._pending = []
         return ()
 
-    def restore(self, checkpoint: int | None, fails: int | None = None) -> Effects:
+    def restore(self, checkpoint: int | None, fails: int | None = None) -> SinkEffects:
         """The sink restarts from its snapshot of `checkpoint`; None: from the beginning (SINK-06).
 
         If the commit of transaction `fails` throws, the restore ends there and has to be repeated (SINK-10).
@@ -228,7 +232,7 @@ class TransactionalSink(Component):
             "running": self._phase is not SinkPhase.CRASHED,
         }
 
-    def _restart(self, snapshot: SinkSnapshot) -> Effects:
+    def _restart(self, snapshot: SinkSnapshot) -> SinkEffects:
         """Commit the filed transactions, oldest first, abort the open one, begin a new one (SINK-06)."""
         self._phase = SinkPhase.RUNNING
         self._pending = []
@@ -236,13 +240,13 @@ class TransactionalSink(Component):
         aborted = () if snapshot.open is None else (AbortTransaction(snapshot.open),)
         return (*committed, *aborted, self._begin())
 
-    def _begin(self) -> Effect:
+    def _begin(self) -> SinkEffect:
         """Open the next transaction; no id is used twice (SINK-08)."""
         self._open = self._next
         self._next += 1
         return Begin(self._open)
 
-    def _commit(self, transactions: list[int]) -> Effects:
+    def _commit(self, transactions: list[int]) -> SinkEffects:
         self._committed.update(transactions)
         return tuple(Commit(transaction) for transaction in transactions)
 
@@ -252,18 +256,29 @@ class TransactionalSink(Component):
                 "the sink has crashed or is closed and accepts only a restore; restore it first"
             )
 
-    _steps = steps(
-        {
-            WriteRecord: write,
-            SnapshotSink: snapshot,
-            CheckpointCompleted: notify_complete,
-            CheckpointAborted: notify_abort,
-            Finish: finish,
-            CloseTask: close,
-            Crash: crash,
-            RestoreSink: restore,
-        }
-    )
+    def handle(self, event: SinkEvent) -> SinkEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case WriteRecord(value):
+                return self.write(value)
+            case SnapshotSink(checkpoint):
+                return self.snapshot(checkpoint)
+            case CheckpointCompleted(checkpoint, fails):
+                return self.notify_complete(checkpoint, fails)
+            case CheckpointAborted(checkpoint):
+                return self.notify_abort(checkpoint)
+            case Finish():
+                return self.finish()
+            case CloseTask():
+                return self.close()
+            case Crash():
+                return self.crash()
+            case RestoreSink(checkpoint, fails):
+                return self.restore(checkpoint, fails)
+            case _:
+                assert_never(event)
+
+    _events = events_of(SinkEvent)
 
 
 def sink_from_config(config: Mapping[str, object]) -> TransactionalSink:

@@ -1,10 +1,12 @@
 """Events and effects of a source's task (vocabulary: `source`)."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
-from impl.core.effects import Effect
+from impl.core.effects import Effect, Fail
 from impl.core.events import Event
+from impl.core.gate.events import Trigger
+from impl.core.subtask.events import SendDecline, Status
 from impl.core.wire import word
 
 TASK_FAILURE: Final = "TASK_FAILURE"
@@ -55,3 +57,8 @@ class StopReading(Effect):
 @word("go_on_reading")
 class GoOnReading(Effect):
     """The source reads again."""
+
+
+SourceEvent: TypeAlias = TriggerArrives | Induce | CheckpointEnded | Status
+SourceEffect: TypeAlias = Trigger | Answer | SendDecline | StopReading | GoOnReading | Fail
+SourceEffects: TypeAlias = tuple[SourceEffect, ...]

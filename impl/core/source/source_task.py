@@ -8,9 +8,9 @@ ahead of the trigger. The snapshot steps that follow belong to `impl.core.subtas
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, assert_never
 
-from impl.core.component import Component, Effects, only_keys, require_checkpoint_id, steps, supported
+from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.effects import Fail
 from impl.core.errors import ProtocolError
 from impl.core.gate.events import Trigger
@@ -21,6 +21,8 @@ from impl.core.source.events import (
     CheckpointEnded,
     GoOnReading,
     Induce,
+    SourceEffects,
+    SourceEvent,
     StopReading,
     TriggerArrives,
 )
@@ -74,7 +76,7 @@ class SourceTask(Component):
         """Whether the source may read records: no checkpoint is announced ahead of its trigger."""
         return not self._ahead
 
-    def trigger(self, checkpoint: int, to: Addressee = Addressee.HERE) -> Effects:
+    def trigger(self, checkpoint: int, to: Addressee = Addressee.HERE) -> SourceEffects:
         """The coordinator's trigger arrives; for a task that is elsewhere the effect is `fail` (TASK-24)."""
         require_checkpoint_id(checkpoint)
         if to is Addressee.ELSEWHERE:
@@ -90,7 +92,7 @@ class SourceTask(Component):
             return (answer,)
         return (answer, SendDecline(checkpoint, TASK_FAILURE))
 
-    def induce(self, checkpoint: int) -> Effects:
+    def induce(self, checkpoint: int) -> SourceEffects:
         """The source's own hook announces the checkpoint, perhaps ahead of its trigger (TASK-22, TASK-23).
 
         Raises ProtocolError if the source is not externally induced.
@@ -107,13 +109,13 @@ class SourceTask(Component):
         self._ahead.add(checkpoint)
         return stops
 
-    def ended(self, checkpoint: int) -> Effects:
+    def ended(self, checkpoint: int) -> SourceEffects:
         """The checkpoint was aborted, subsumed or declined: the task awaits nothing for it."""
         require_checkpoint_id(checkpoint)
         self._triggered.discard(checkpoint)
         return self._leave({checkpoint})
 
-    def status(self, running: bool) -> Effects:
+    def status(self, running: bool) -> SourceEffects:
         """The task starts or stops running."""
         self._running = running
         return ()
@@ -127,18 +129,32 @@ class SourceTask(Component):
             "reads": self.reads,
         }
 
-    def _begin(self, checkpoint: int) -> Effects:
+    def _begin(self, checkpoint: int) -> SourceEffects:
         """Begin the checkpoint; older ones will not begin any more (TASK-22)."""
         self._triggered = {one for one in self._triggered if one > checkpoint}
         return (Trigger(checkpoint), *self._leave({one for one in self._ahead if one <= checkpoint}))
 
-    def _leave(self, checkpoints: set[int]) -> Effects:
+    def _leave(self, checkpoints: set[int]) -> SourceEffects:
         """Forget announced checkpoints; without any the source reads again."""
         waited = bool(self._ahead)
         self._ahead -= checkpoints
         return (GoOnReading(),) if waited and not self._ahead else ()
 
-    _steps = steps({TriggerArrives: trigger, Induce: induce, CheckpointEnded: ended, Status: status})
+    def handle(self, event: SourceEvent) -> SourceEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case TriggerArrives(checkpoint, to):
+                return self.trigger(checkpoint, to)
+            case Induce(checkpoint):
+                return self.induce(checkpoint)
+            case CheckpointEnded(checkpoint):
+                return self.ended(checkpoint)
+            case Status(running):
+                return self.status(running)
+            case _:
+                assert_never(event)
+
+    _events = events_of(SourceEvent)
 
 
 def source_from_config(config: Mapping[str, object]) -> SourceTask:

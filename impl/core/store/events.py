@@ -1,5 +1,8 @@
 """Events and effects of the completed-checkpoint store (vocabulary: `store`)."""
 
+from typing import TypeAlias
+
+from impl.core.coordinator.events import DiscardCheckpoint
 from impl.core.effects import Effect
 from impl.core.events import CheckpointType, Event
 from impl.core.wire import word
@@ -37,3 +40,8 @@ class Latest(Effect):
     """The checkpoint to restore; None for none."""
 
     checkpoint: int | None
+
+
+StoreEvent: TypeAlias = AddCheckpoint | LatestRequest | Shutdown
+StoreEffect: TypeAlias = DiscardCheckpoint | Subsumed | Latest
+StoreEffects: TypeAlias = tuple[StoreEffect, ...]

@@ -6,9 +6,8 @@ coordinator finds what was written. Rules: SUB-06 to SUB-09, COORD-20 to COORD-2
 
 from collections.abc import Iterable, Sequence
 
-from impl.core.coordinator.events import DiscardCheckpoint, DiscardState, StoreFailure
+from impl.core.coordinator.events import CoordinatorEffect, DiscardCheckpoint, DiscardState, StoreFailure
 from impl.core.coordinator.profiles import CoordinatorProfile
-from impl.core.effects import Effect
 from impl.core.events import CheckpointType
 from impl.core.store.shared_state import SharedStates, shared_states
 from impl.core.store.store import Completed, CompletedCheckpointStore
@@ -74,17 +73,17 @@ class RetainedCheckpoints:
             del self._durable[one.checkpoint]
         return tuple(dropped)
 
-    def discard_unstored(self, completed: Completed, failure: StoreFailure) -> list[Effect]:
+    def discard_unstored(self, completed: Completed, failure: StoreFailure) -> list[CoordinatorEffect]:
         """The deletions after the addition of `completed` has failed (COORD-21)."""
         if failure is StoreFailure.MAYBE and self._profile.keeps_possibly_stored:
             return []
         return self._deletion(completed)
 
-    def deletions(self, dropped: Sequence[Completed]) -> list[Effect]:
+    def deletions(self, dropped: Sequence[Completed]) -> list[CoordinatorEffect]:
         """The deletions for the checkpoints that an addition has dropped; savepoints stay (SUB-09)."""
         return [*self._deletions(dropped), *self._sweep(self._store.completed)]
 
-    def end(self, *, delete: bool, suspended: bool) -> list[Effect]:
+    def end(self, *, delete: bool, suspended: bool) -> list[CoordinatorEffect]:
         """The job has ended. `delete`: its checkpoints are deleted, but no savepoint.
 
         `suspended`: the durable checkpoints stay for the next coordinator, and so does all shared state.
@@ -99,13 +98,13 @@ class RetainedCheckpoints:
         left = [one for one in kept if not delete or one.type is not CheckpointType.CHECKPOINT]
         return [*effects, *self._sweep([one.checkpoint for one in left])]
 
-    def _deletions(self, dropped: Sequence[Completed]) -> list[Effect]:
+    def _deletions(self, dropped: Sequence[Completed]) -> list[CoordinatorEffect]:
         checkpoints = [one for one in dropped if one.type is CheckpointType.CHECKPOINT]
         return [effect for one in checkpoints for effect in self._deletion(one)]
 
-    def _deletion(self, completed: Completed) -> list[Effect]:
+    def _deletion(self, completed: Completed) -> list[CoordinatorEffect]:
         released = self._shared.released(completed.checkpoint, completed.shared)
         return [DiscardCheckpoint(completed.checkpoint), *(DiscardState(handle) for handle in released)]
 
-    def _sweep(self, kept: Sequence[int]) -> list[Effect]:
+    def _sweep(self, kept: Sequence[int]) -> list[CoordinatorEffect]:
         return [DiscardState(handle) for handle in self._shared.swept(kept)]

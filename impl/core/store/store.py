@@ -8,15 +8,14 @@ checkpoints to delete.
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from impl.core.component import (
     Component,
-    Effects,
+    events_of,
     only_keys,
     positive_int,
     require_checkpoint_id,
-    steps,
     supported,
 )
 from impl.core.coordinator.events import DiscardCheckpoint
@@ -26,10 +25,18 @@ from impl.core.coordinator.profiles import (
     NEWEST_NAME,
     CoordinatorProfile,
 )
-from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import CheckpointType
-from impl.core.store.events import AddCheckpoint, Latest, LatestRequest, Shutdown, Subsumed
+from impl.core.store.events import (
+    AddCheckpoint,
+    Latest,
+    LatestRequest,
+    Shutdown,
+    StoreEffect,
+    StoreEffects,
+    StoreEvent,
+    Subsumed,
+)
 
 
 class StorePhase(Enum):
@@ -83,7 +90,7 @@ class CompletedCheckpointStore(Component):
         """The id added last; None for an empty store (SUB-06)."""
         return self._completed[-1].checkpoint if self._completed else None
 
-    def add(self, checkpoint: int, type: CheckpointType = CheckpointType.CHECKPOINT) -> Effects:  # noqa: A002
+    def add(self, checkpoint: int, type: CheckpointType = CheckpointType.CHECKPOINT) -> StoreEffects:  # noqa: A002
         """Add a completed checkpoint, and drop those above the limit (SUB-07).
 
         Raises ProtocolError if the id is in the store.
@@ -96,7 +103,7 @@ class CompletedCheckpointStore(Component):
             )
         dropped = self.put(Completed(checkpoint, type))
         discarded = [one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT]
-        effects: list[Effect] = [DiscardCheckpoint(one) for one in discarded]  # SUB-09
+        effects: list[StoreEffect] = [DiscardCheckpoint(one) for one in discarded]  # SUB-09
         if discarded and self._profile.subsumed_notifications:
             effects.append(Subsumed(max(discarded)))
         return tuple(effects)
@@ -110,12 +117,12 @@ class CompletedCheckpointStore(Component):
         del self._completed[: -self._retain]
         return dropped
 
-    def latest(self) -> Effects:
+    def latest(self) -> StoreEffects:
         """The checkpoint to restore is requested."""
         self._require_open()
         return (Latest(self.newest),)
 
-    def shutdown(self, discard: bool) -> Effects:
+    def shutdown(self, discard: bool) -> StoreEffects:
         """The job has ended. With `discard` its checkpoints are deleted, but no savepoint."""
         self._require_open()
         kept = self._completed
@@ -152,7 +159,19 @@ class CompletedCheckpointStore(Component):
         if self._phase is StorePhase.SHUT_DOWN:
             raise ProtocolError("the store was shut down and accepts no event; make a new one")
 
-    _steps = steps({AddCheckpoint: add, LatestRequest: latest, Shutdown: shutdown})
+    def handle(self, event: StoreEvent) -> StoreEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case AddCheckpoint(checkpoint, type):
+                return self.add(checkpoint, type)
+            case LatestRequest():
+                return self.latest()
+            case Shutdown(discard):
+                return self.shutdown(discard)
+            case _:
+                assert_never(event)
+
+    _events = events_of(StoreEvent)
 
 
 def store_from_config(config: Mapping[str, object]) -> CompletedCheckpointStore:

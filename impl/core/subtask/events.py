@@ -1,6 +1,8 @@
 """Events and effects of the snapshot steps of one subtask (vocabulary: `subtask`)."""
 
-from impl.core.effects import Effect
+from typing import TypeAlias
+
+from impl.core.effects import Effect, Fail
 from impl.core.events import Event
 from impl.core.wire import word
 
@@ -135,3 +137,29 @@ class NotifyOperatorsSubsumed(Effect):
     """The operators are notified that a completed checkpoint was dropped."""
 
     checkpoint: int
+
+
+SubtaskEvent: TypeAlias = (
+    TriggerCheckpoint
+    | AbortOnBarrier
+    | AbortNotification
+    | CompleteNotification
+    | SubsumedNotification
+    | AsyncDone
+    | AsyncFailed
+    | Status
+    | CloseTask
+)
+SubtaskEffect: TypeAlias = (
+    BroadcastBarrier
+    | BroadcastCancel
+    | TakeSnapshot
+    | CancelAsync
+    | SendAcknowledge
+    | SendDecline
+    | NotifyOperatorsComplete
+    | NotifyOperatorsAbort
+    | NotifyOperatorsSubsumed
+    | Fail
+)
+SubtaskEffects: TypeAlias = tuple[SubtaskEffect, ...]

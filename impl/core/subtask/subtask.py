@@ -6,18 +6,17 @@ with exactly one acknowledgement, one decline or one cancellation. Rules: TASK-0
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from impl.core.component import (
     Component,
-    Effects,
+    events_of,
     only_keys,
     positive_int,
     require_checkpoint_id,
-    steps,
     supported,
 )
-from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Effect, Fail
+from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Fail
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.subtask.events import (
     AbortNotification,
@@ -36,6 +35,9 @@ from impl.core.subtask.events import (
     SendDecline,
     Status,
     SubsumedNotification,
+    SubtaskEffect,
+    SubtaskEffects,
+    SubtaskEvent,
     TakeSnapshot,
     TriggerCheckpoint,
 )
@@ -76,7 +78,7 @@ class Subtask(Component):
         """The checkpoints whose asynchronous part runs, ascending."""
         return tuple(sorted(self._running))
 
-    def checkpoint(self, checkpoint: int, fails: bool = False) -> Effects:
+    def checkpoint(self, checkpoint: int, fails: bool = False) -> SubtaskEffects:
         """The gate, or the coordinator for a source, triggers `checkpoint`.
 
         `fails`: the synchronous part of its snapshot throws.
@@ -102,7 +104,7 @@ class Subtask(Component):
         self._running.add(checkpoint)
         return (BroadcastBarrier(checkpoint), TakeSnapshot(checkpoint))  # TASK-01
 
-    def abort_on_barrier(self, checkpoint: int, reason: str) -> Effects:
+    def abort_on_barrier(self, checkpoint: int, reason: str) -> SubtaskEffects:
         """The gate aborts `checkpoint` (TASK-04)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -112,7 +114,7 @@ class Subtask(Component):
                 del self._aborted[0]
         return (SendDecline(checkpoint, reason), BroadcastCancel(checkpoint))
 
-    def abort_notification(self, checkpoint: int, completed: int = -1) -> Effects:
+    def abort_notification(self, checkpoint: int, completed: int = -1) -> SubtaskEffects:
         """The coordinator has aborted `checkpoint`; `completed`: its newest completed id, -1 for none."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -120,7 +122,7 @@ class Subtask(Component):
             raise ProtocolError(f"completed is a checkpoint id, or -1 for none, came {completed}; send that")
         if not self._profile.abort_notifications:
             return ()  # TASK-12
-        effects: list[Effect] = []
+        effects: list[SubtaskEffect] = []
         if self._profile.completes_in_order:
             effects += self._notify_complete(completed)  # TASK-06
         if not self._task_runs:
@@ -133,7 +135,7 @@ class Subtask(Component):
         effects.append(NotifyOperatorsAbort(checkpoint))
         return tuple(effects)
 
-    def complete_notification(self, checkpoint: int) -> Effects:
+    def complete_notification(self, checkpoint: int) -> SubtaskEffects:
         """The coordinator has completed `checkpoint`."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -141,20 +143,20 @@ class Subtask(Component):
             return self._notify_complete(checkpoint)
         return (NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()  # TASK-17
 
-    def subsumed_notification(self, checkpoint: int) -> Effects:
+    def subsumed_notification(self, checkpoint: int) -> SubtaskEffects:
         """The coordinator has dropped `checkpoint`, because a newer one is complete (TASK-18)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         notifies = self._task_runs and self._profile.subsumed_notifications
         return (NotifyOperatorsSubsumed(checkpoint),) if notifies else ()
 
-    def async_done(self, checkpoint: int) -> Effects:
+    def async_done(self, checkpoint: int) -> SubtaskEffects:
         """The asynchronous part of `checkpoint` has succeeded (TASK-07)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return (SendAcknowledge(checkpoint),) if self._async_ended(checkpoint) else ()
 
-    def async_failed(self, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> Effects:
+    def async_failed(self, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> SubtaskEffects:
         """The asynchronous part of `checkpoint` has failed for `reason` (TASK-08)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -164,7 +166,7 @@ class Subtask(Component):
             return ()  # TASK-16
         return (SendDecline(checkpoint, reason if self._profile.declines_with_cause else ASYNC_EXCEPTION),)
 
-    def close(self) -> Effects:
+    def close(self) -> SubtaskEffects:
         """The task has finished or was cancelled: its asynchronous parts are stopped (TASK-20)."""
         self._require_alive()
         stopped = sorted(self._running)
@@ -172,7 +174,7 @@ class Subtask(Component):
         self._task_runs = False
         return tuple(CancelAsync(checkpoint) for checkpoint in stopped)
 
-    def status(self, running: bool) -> Effects:
+    def status(self, running: bool) -> SubtaskEffects:
         """The task starts or stops running."""
         self._require_alive()
         self._task_runs = running
@@ -210,14 +212,14 @@ class Subtask(Component):
             if len(self._aborted) > self._remembers:
                 del self._aborted[0]
 
-    def _broken_snapshot(self, checkpoint: int) -> Effect:
+    def _broken_snapshot(self, checkpoint: int) -> SubtaskEffect:
         """The effect behind the barrier if the synchronous part throws (TASK-13, TASK-14)."""
         if not self._profile.broken_snapshot_fails:
             return SendDecline(checkpoint, JOB_FAILURE)
         self._failed = True
         return Fail(f"the snapshot of checkpoint {checkpoint} could not be taken")
 
-    def _notify_complete(self, checkpoint: int) -> Effects:
+    def _notify_complete(self, checkpoint: int) -> SubtaskEffects:
         """Notify the operators of a newer completion while the task runs (TASK-06)."""
         if checkpoint <= self._completed:
             return ()
@@ -231,19 +233,31 @@ class Subtask(Component):
         self._running.remove(checkpoint)
         return True
 
-    _steps = steps(
-        {
-            TriggerCheckpoint: checkpoint,
-            AbortOnBarrier: abort_on_barrier,
-            AbortNotification: abort_notification,
-            CompleteNotification: complete_notification,
-            SubsumedNotification: subsumed_notification,
-            AsyncDone: async_done,
-            AsyncFailed: async_failed,
-            Status: status,
-            CloseTask: close,
-        }
-    )
+    def handle(self, event: SubtaskEvent) -> SubtaskEffects:
+        """Take one typed event; returns its effects in order."""
+        match event:
+            case TriggerCheckpoint(checkpoint, fails):
+                return self.checkpoint(checkpoint, fails)
+            case AbortOnBarrier(checkpoint, reason):
+                return self.abort_on_barrier(checkpoint, reason)
+            case AbortNotification(checkpoint, completed):
+                return self.abort_notification(checkpoint, completed)
+            case CompleteNotification(checkpoint):
+                return self.complete_notification(checkpoint)
+            case SubsumedNotification(checkpoint):
+                return self.subsumed_notification(checkpoint)
+            case AsyncDone(checkpoint):
+                return self.async_done(checkpoint)
+            case AsyncFailed(checkpoint, reason):
+                return self.async_failed(checkpoint, reason)
+            case Status(running):
+                return self.status(running)
+            case CloseTask():
+                return self.close()
+            case _:
+                assert_never(event)
+
+    _events = events_of(SubtaskEvent)
 
 
 def subtask_from_config(config: Mapping[str, object]) -> Subtask:

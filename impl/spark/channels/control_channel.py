@@ -1,49 +1,50 @@
 """The driver's side of the control channel: one authenticated connection to each worker of an attempt.
 
-What the workers say comes out of one queue, in the order of arrival for each worker; a connection that is
-lost says so there too. What is said to a worker that is gone is dropped: the loss ends the attempt.
+The reports of all workers come out of one queue, in the order of arrival for each worker. A lost connection
+is a report too. A command to a worker that is gone is dropped: the lost connection ends the attempt.
 """
 
 import queue
 import threading
 from collections import deque
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from impl.spark.channels.frames import Connection
-from impl.spark.channels.listener import Door, HandshakeLimits
+from impl.spark.channels.handshake import Credentials
+from impl.spark.channels.listener import HandshakeLimits, Listener
+from impl.spark.channels.messages import Command, Disconnected, Report, pack_message, unpack_report
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
 
-Message = dict[str, Any]
+Send: TypeAlias = Callable[[str, Command], None]
+"""Sends a command to a task."""
 _BUFFER_BYTES = 262_144
 _REFUSED_KEPT = 32
-"""Of the connections that were refused, the reasons of the last ones."""
+"""So many errors of refused connections are kept, the last ones."""
 
 
 class Workers:
     """The control connections of one attempt, by task."""
 
-    def __init__(self, host: str, secret: bytes, attempt: int, tasks: Sequence[str]) -> None:
+    def __init__(self, host: str, credentials: Credentials, tasks: Sequence[str]) -> None:
         self._tasks = tuple(tasks)
         self._connections: dict[str, Connection] = {}
         self._changing = threading.Lock()
         self._closed = False
-        self._said: queue.SimpleQueue[tuple[str, Message]] = queue.SimpleQueue()
+        self._reports: queue.SimpleQueue[tuple[str, Report]] = queue.SimpleQueue()
         self.refused: deque[str] = deque(maxlen=_REFUSED_KEPT)
-        limits = HandshakeLimits.beside(len(self._tasks))
-        self._door = Door(
+        self._listener = Listener(
             host,
-            secret,
-            attempt,
-            self._welcome,
+            credentials,
+            self._accept,
             lambda refusal: self.refused.append(str(refusal)),
             _BUFFER_BYTES,
-            limits,
+            HandshakeLimits.beside(len(self._tasks)),
         )
-        self.host, self.port = self._door.host, self._door.port
+        self.host, self.port = self._listener.host, self._listener.port
 
-    def _welcome(self, connection: Connection, claim: Message) -> None:
-        task = str(claim.get("task"))
+    def _accept(self, connection: Connection, hello: dict[str, Any]) -> None:
+        task = str(hello.get("task"))
         with self._changing:
             known = task in self._tasks and task not in self._connections and not self._closed
             if known:
@@ -56,32 +57,32 @@ class Workers:
     def _read(self, task: str, connection: Connection) -> None:
         try:
             while True:
-                self._said.put((task, connection.hear()))
+                self._reports.put((task, unpack_report(connection.receive_message())))
         except SparkRuntimeError as lost:
-            self._said.put((task, {"say": "lost", "why": str(lost)}))
+            self._reports.put((task, Disconnected(str(lost))))
 
-    def hear(self, seconds: float) -> tuple[str, Message] | None:
-        """The next message and who said it; None if nobody speaks within `seconds`."""
+    def receive(self, seconds: float) -> tuple[str, Report] | None:
+        """The next report and its task; None if none arrives within `seconds`."""
         try:
-            return self._said.get(timeout=max(seconds, 0.0))
+            return self._reports.get(timeout=max(seconds, 0.0))
         except queue.Empty:
             return None
 
-    def say(self, task: str, message: Message) -> None:
-        """Send `message` to a task, if it is still there."""
+    def send(self, task: str, command: Command) -> None:
+        """Send `command` to a task, if it is connected."""
         connection = self._connections.get(task)
         if connection is None:
             return
         try:
-            connection.say(message)
+            connection.send_message(pack_message(command))
         except ConnectionLostError:
-            return  # its reader has reported the loss, which ends the attempt
+            return  # the thread that reads it has reported the loss, which ends the attempt
 
     def close(self) -> None:
-        """Hang up on everybody: workers take that for the end of their attempt."""
+        """Close every connection: workers take that for the end of their attempt."""
         with self._changing:
             self._closed = True
             connections = list(self._connections.values())
-        self._door.close()
+        self._listener.close()
         for connection in connections:
             connection.close()

@@ -1,34 +1,49 @@
-"""A channel whose sender waits for credits, so that a barrier can overtake what waits.
+"""A channel whose sender waits for credits, so that a barrier can overtake the records that wait.
 
-The receiver always reads its socket, and its queue is bounded all the same: it has granted so many frames of
-records and grants more as it takes them. What has no credit waits here, and what waits here an unaligned
-barrier goes past (UNAL-32). One thread sends, one hears of credits; the subtask never waits to send.
+The receiver reads its socket all the time, and its queue is bounded nevertheless: it grants a number of
+frames of records, and grants more as it takes them. Frames without a credit wait at the sender, where an
+unaligned barrier overtakes them (UNAL-32). One thread sends, one reads credits; the subtask never waits to
+send.
 """
 
 import struct
 import threading
 from collections.abc import Callable, Sequence
+from typing import NamedTuple, assert_never
 
-from impl.core import Effects
-from impl.core.channel.events import LoseOutput, StoreOutput
+from impl.core.channel.events import LoseOutput, SenderEffect, StoreOutput
 from impl.core.channel.sender import Barrier, ChannelSender, Payload
 from impl.core.gate.unaligned_events import Alignment
 from impl.spark.channels.frames import Connection, Kind, OvertakingBarrier, pack_barrier
-from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError, UnknownEffectError
+from impl.spark.errors import ConnectionLostError, FrameError, SparkRuntimeError
 
 _CREDITS = struct.Struct(">I")
 
 
 def pack_credits(count: int) -> bytes:
-    """So many frames of records may come, as the payload of a CREDIT frame."""
+    """The payload of a CREDIT frame that grants `count` frames of records."""
     return _CREDITS.pack(count)
 
 
-class CreditedChannel:
-    """The sender's end of one channel to a subtask that grants `credits` frames to begin with.
+def _ignore(checkpoint: int) -> None:
+    """For a listener that does not need to know which barriers have left."""
 
-    `restored`: frames of records that a checkpoint has of this end, oldest first. `wake` is called when
-    there is room again, `lost` when the receiver is gone, `left` when a barrier with a time-out left in time.
+
+class ChannelListener(NamedTuple):
+    """What a channel calls from its own threads."""
+
+    has_room: Callable[[], None]
+    """There is room for another frame of records."""
+    lost: Callable[[SparkRuntimeError], None]
+    """The receiver is gone."""
+    barrier_left: Callable[[int], None] = _ignore
+    """The barrier of this checkpoint, which has a time-out, was sent before its time was out."""
+
+
+class CreditedChannel:
+    """The sender's end of one channel to a subtask that grants `credits` frames at first.
+
+    `restored`: frames of records that a checkpoint has of this end, oldest first.
     """
 
     def __init__(
@@ -36,9 +51,7 @@ class CreditedChannel:
         connection: Connection,
         credits: int,  # noqa: A002 - the word of flow control
         restored: Sequence[bytes],
-        wake: Callable[[], None],
-        lost: Callable[[SparkRuntimeError], None],
-        left: Callable[[int], None] = lambda checkpoint: None,
+        listener: ChannelListener,
     ) -> None:
         self._connection = connection
         self._capacity = credits
@@ -51,15 +64,13 @@ class CreditedChannel:
         self._closed = False
         self._ended = False
         self._is_broken = False
-        self._wake = wake
-        self._lost = lost
-        self._left = left
+        self._listener = listener
         self._changed = threading.Condition()
-        for work in (self._send_all, self._hear_of_credits):
+        for work in (self._send_all, self._read_credits):
             threading.Thread(target=work, name="channel", daemon=True).start()
 
     def send(self, kind: Kind, payload: bytes = b"") -> None:
-        """The frame waits for its turn; raises `ConnectionLostError` if the receiver is gone."""
+        """Append a frame. Raises `ConnectionLostError` if the receiver is gone."""
         with self._changed:
             if self._closed:
                 raise ConnectionLostError(f"could not send {kind.name}: the channel is closed")
@@ -70,38 +81,38 @@ class CreditedChannel:
     def barrier(
         self, checkpoint: int, alignment: Alignment, timestamp: int, order: bytes = b""
     ) -> list[bytes] | None:
-        """Send a barrier; answers the frames of records that it passes, oldest first.
+        """Send a barrier; returns the frames of records that it overtakes, oldest first.
 
-        One with a time-out passes none for now, and what it may pass is not known yet: None. One that is
-        aligned passes none. `order`: a savepoint's.
+        An aligned barrier overtakes none. For a barrier with a time-out they are not known yet: None.
+        `order`: a savepoint's.
         """
         with self._changed:
             if self._closed:
                 raise ConnectionLostError("could not send a barrier: the channel is closed")
             self._sent_with[checkpoint] = (timestamp, order)
-            said = self._end.barrier(checkpoint, alignment)
+            effects = self._end.barrier(checkpoint, alignment)
             self._changed.notify_all()
-        return [] if alignment is Alignment.ALIGNED else _part(said, checkpoint)
+        return [] if alignment is Alignment.ALIGNED else _overtaken(effects, checkpoint)
 
     def time_out(self, checkpoint: int) -> list[bytes] | None:
-        """The barrier, if it still waits, goes past what is before it; answers that, None if it has left."""
+        """Let a barrier that still waits overtake; returns those frames, None if it has left."""
         with self._changed:
-            said = self._end.time_out(checkpoint)
+            effects = self._end.time_out(checkpoint)
             self._changed.notify_all()
-        return _part(said, checkpoint)
+        return _overtaken(effects, checkpoint)
 
     def give_up(self, checkpoint: int) -> None:
-        """The barrier waits for its turn; nobody asks any more for what it would have passed."""
+        """The checkpoint was aborted: its barrier overtakes nothing, if it still waits."""
         with self._changed:
             self._end.abort(checkpoint)
 
     @property
     def has_room(self) -> bool:
-        """Another frame of records may be written without growing beyond bounds."""
+        """Whether fewer frames of records wait than the channel may hold."""
         return self._waiting < self._capacity
 
     def drain(self) -> None:
-        """Wait until everything is sent; raises `ConnectionLostError` if the receiver is gone before."""
+        """Wait until everything is sent. Raises `ConnectionLostError` if the receiver is gone before."""
         with self._changed:
             while self._sending or (self._end.first is not None and not self._closed):
                 self._changed.wait()
@@ -110,11 +121,11 @@ class CreditedChannel:
             raise ConnectionLostError("could not send what waited: the channel is closed")
 
     def cut(self) -> None:
-        """The connection breaks."""
+        """Break the connection, as a network that fails does."""
         self._connection.cut()
 
     def close(self) -> None:
-        """Nothing is sent any more."""
+        """Close the connection; frames that wait are dropped."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -142,22 +153,23 @@ class CreditedChannel:
                 self._changed.wait()
             if self._closed:
                 return None
-            item, said = self._end.leave()
-            self._end.resume()  # the receiver blocks what it does not want to read
+            item, effects = self._end.leave()
+            self._end.resume()  # the receiver itself blocks the channel
             if isinstance(item, Payload) and item.value[0] is Kind.RECORDS:  # type: ignore[index]
                 self._credits -= 1
                 self._waiting -= 1
             if isinstance(item, Payload) and item.value[0] is Kind.END_OF_PARTITION:  # type: ignore[index]
                 self._ended = True
             self._sending = True
-        self._wake()
-        if said and isinstance(item, Barrier):
-            self._left(item.checkpoint)
+        self._listener.has_room()
+        if effects and isinstance(item, Barrier):
+            self._listener.barrier_left(item.checkpoint)
         return item
 
     def _packed(self, barrier: Barrier) -> bytes:
-        told = self._sent_with.pop(barrier.checkpoint)
-        return pack_barrier(OvertakingBarrier(barrier.checkpoint, barrier.alignment.value, *told))
+        timestamp, order = self._sent_with.pop(barrier.checkpoint)
+        alignment = barrier.alignment.value
+        return pack_barrier(OvertakingBarrier(barrier.checkpoint, alignment, timestamp, order))
 
     def _may_leave(self) -> bool:
         first = self._end.first
@@ -170,7 +182,7 @@ class CreditedChannel:
             self._sending = False
             self._changed.notify_all()
 
-    def _hear_of_credits(self) -> None:
+    def _read_credits(self) -> None:
         try:
             while True:
                 kind, payload = self._connection.receive()
@@ -184,20 +196,23 @@ class CreditedChannel:
 
     def _gone(self, lost: SparkRuntimeError) -> None:
         with self._changed:
-            known = self._closed or self._ended  # a receiver that has read the end may leave
+            known = self._closed or self._ended  # a receiver that has read the end may close
             self._closed = True
             self._changed.notify_all()
         if not known:
-            self._lost(lost)
+            self._listener.lost(lost)
 
 
-def _part(said: Effects, checkpoint: int) -> list[bytes] | None:
-    """The frames of records that the barrier has passed; None if that is not told."""
-    for effect in said:
-        if isinstance(effect, LoseOutput):
-            continue  # of an older checkpoint, which has been given up
-        if not isinstance(effect, StoreOutput) or not isinstance(effect.records, list):
-            raise UnknownEffectError.of("sending end of a channel", effect)
-        if effect.checkpoint == checkpoint:
-            return [payload for kind, payload in effect.records if kind is Kind.RECORDS]
+def _overtaken(effects: Sequence[SenderEffect], checkpoint: int) -> list[bytes] | None:
+    """The frames of records that the barrier has overtaken; None if they are not known yet."""
+    for effect in effects:
+        match effect:
+            case StoreOutput():
+                assert isinstance(effect.records, list)
+                if effect.checkpoint == checkpoint:
+                    return [payload for kind, payload in effect.records if kind is Kind.RECORDS]
+            case LoseOutput():
+                pass  # an older checkpoint, which was aborted
+            case _:
+                assert_never(effect)
     return None

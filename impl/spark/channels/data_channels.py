@@ -1,4 +1,4 @@
-"""The data channels of one worker: those it opens to its downstream subtasks, and those that come to it."""
+"""The data channels of one worker: to its downstream subtasks, and from its upstream subtasks."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 from impl.graph.plan import Subtask
-from impl.spark.channels.credits import CreditedChannel, pack_credits
+from impl.spark.channels.credits import ChannelListener, CreditedChannel, pack_credits
 from impl.spark.channels.frames import Connection, Kind
 from impl.spark.channels.inbox import Inbox, InboxClosedError
-from impl.spark.channels.listener import knock
+from impl.spark.channels.listener import connect_to
+from impl.spark.channels.messages import BarrierLeft, TaskFailed
 from impl.spark.channels.outputs import Outputs
 from impl.spark.channels.payloads import within_limit
 from impl.spark.channels.unaligned import OvertakingOutputs
@@ -19,40 +20,33 @@ from impl.spark.worker.launch import Launch
 
 
 class DataChannels:
-    """Both ends. `over`: the attempt has ended; `restored`: what comes may be read now."""
+    """Both ends of one attempt. Input waits in the sockets until `restored`."""
 
-    def __init__(
-        self,
-        launch: Launch,
-        subtask: Subtask,
-        upstream: Sequence[str],
-        inbox: Inbox,
-        over: threading.Event,
-        restored: threading.Event,
-    ) -> None:
+    def __init__(self, launch: Launch, subtask: Subtask, upstream: Sequence[str], inbox: Inbox) -> None:
         self._launch = launch
         self._subtask = subtask
         self._upstream = tuple(upstream)
         self._inbox = inbox
-        self._over = over
-        self._restored = restored
+        self._closed = threading.Event()
+        self._restored = threading.Event()
         self._connected: dict[str, Connection] = {}
         self._connecting = threading.Lock()
         self._outputs: Outputs | None = None
 
     def connect(self, peers: Mapping[str, tuple[str, int]], restored: Frames) -> Outputs:
-        """Open a channel to each downstream subtask. `restored`: what was in flight there."""
+        """Open a channel to each of `peers`. `restored`: the records in flight that a checkpoint has of them.
+
+        Raises as `connect_to`.
+        """
         launch = self._launch
         channels = {
-            peer: knock(
-                host,
-                port,
-                launch.secret,
-                launch.attempt,
+            peer: connect_to(
+                address,
+                launch.credentials,
                 {"from": self._subtask.id, "to": peer},
                 launch.execution.socket_buffer_bytes,
             )
-            for peer, (host, port) in peers.items()
+            for peer, address in peers.items()
         }
         routes, execution = launch.plan.routes(self._subtask), launch.execution
         if not launch.overtakes:
@@ -63,9 +57,7 @@ class DataChannels:
                 connection,
                 execution.channel_batches,
                 [*within_limit(restored.get(peer, ()))],
-                self._inbox.wake,
-                partial(self._lost, peer),
-                partial(self._left, peer),
+                ChannelListener(self._inbox.wake, partial(self._lost, peer), partial(self._left, peer)),
             )
             for peer, connection in channels.items()
         }
@@ -73,30 +65,34 @@ class DataChannels:
         return self._outputs
 
     def grant(self, channel: int, frames: int) -> None:
-        """The sender of a channel may send so many frames of records more."""
+        """Let the sender of a channel send `frames` more frames of records."""
         connection = self._connected[self._upstream[channel]]
         try:
             connection.send(Kind.CREDIT, pack_credits(frames))
         except ConnectionLostError:
-            return  # it has finished, or its reader has noticed too
+            return  # the sender has finished, or the thread that reads the connection reports the loss
 
-    def welcome(self, connection: Connection, claim: dict[str, Any]) -> None:
-        """Somebody has come to the door: an upstream subtask, once, or nobody we know."""
-        peer = str(claim.get("from"))
+    def accept(self, connection: Connection, hello: dict[str, Any]) -> None:
+        """Read a connection that an upstream subtask has opened; close any other, and a second one."""
+        peer = str(hello.get("from"))
         with self._connecting:
-            ours = claim.get("to") == self._subtask.id
+            ours = hello.get("to") == self._subtask.id
             known = ours and peer in self._upstream and peer not in self._connected
             if known:
                 self._connected[peer] = connection
-        if not known or self._over.is_set():
+        if not known or self._closed.is_set():
             connection.close()
             return
         threading.Thread(
             target=self._drain, args=(peer, connection), name=f"from {peer}", daemon=True
         ).start()
 
+    def restored(self) -> None:
+        """The subtask has restored its state: let input into the inbox."""
+        self._restored.set()
+
     def cut(self) -> None:
-        """Every connection breaks, as if the network had lost it."""
+        """Break every connection, as a network that fails does."""
         with self._connecting:
             connected = list(self._connected.values())
         for connection in connected:
@@ -105,7 +101,9 @@ class DataChannels:
             self._outputs.cut()
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close every connection, and each that is opened afterwards."""
+        self._closed.set()
+        self._restored.set()
         with self._connecting:
             connected = list(self._connected.values())
         for connection in connected:
@@ -114,13 +112,13 @@ class DataChannels:
             self._outputs.close()
 
     def _lost(self, peer: str, lost: SparkRuntimeError) -> None:
-        self._inbox.post({"do": "channel_lost", "peer": peer, "why": str(lost)})
+        self._inbox.post(TaskFailed(ConnectionLostError(f"the channel from {peer} broke: {lost}")))
 
     def _left(self, peer: str, checkpoint: int) -> None:
-        self._inbox.post({"do": "left", "peer": peer, "checkpoint": checkpoint})
+        self._inbox.post(BarrierLeft(checkpoint, peer))
 
     def _drain(self, peer: str, connection: Connection) -> None:
-        """Read one channel into its bounded queue; while that is full nothing is read: the sender stops."""
+        """Read one channel into its bounded queue."""
         channel = self._upstream.index(peer)
         kind = Kind.HANDSHAKE
         self._restored.wait()
@@ -132,4 +130,4 @@ class DataChannels:
         except InboxClosedError:
             return  # the attempt is over
         except SparkRuntimeError as lost:
-            self._inbox.post({"do": "channel_lost", "peer": peer, "why": str(lost)})
+            self._lost(peer, lost)

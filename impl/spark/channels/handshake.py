@@ -1,8 +1,8 @@
-"""The handshake that opens every connection of a job: who are you, which attempt, do you know the secret.
+"""The handshake that opens every connection of a job: identity, attempt, and proof of the secret.
 
-Both sides prove that they hold the job's secret by an HMAC over the other's fresh nonce and over all that
-the opening side said about itself; the secret never travels. Before both proofs are checked only small
-JSON frames are read, so that no byte of a stranger is ever unpickled. A whole handshake has one deadline.
+Both sides prove that they hold the job's secret by an HMAC over the other's fresh nonce and over the hello
+of the opening side; the secret never travels. Until both proofs are checked only small JSON frames are read,
+so that no byte of an unauthenticated process is ever unpickled. A whole handshake has one deadline.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import hmac
 import secrets
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -26,19 +26,30 @@ def new_secret() -> bytes:
     return secrets.token_bytes(32)
 
 
-def open_as(
-    sock: socket.socket, secret: bytes, attempt: int, claim: dict[str, Any], deadline: Deadline | None = None
-) -> Connection:
-    """Open a connection: `claim` says who we are and for whom this is.
+class Credentials(NamedTuple):
+    """What two processes of one attempt prove to each other."""
 
-    Raises `HandshakeRefusedError` if the other side refuses us or cannot prove itself,
+    secret: bytes
+    attempt: int
+
+    def __repr__(self) -> str:
+        return f"Credentials(attempt={self.attempt})"
+
+
+def open_as(
+    sock: socket.socket, credentials: Credentials, identity: dict[str, Any], deadline: Deadline | None = None
+) -> Connection:
+    """Open a connection. `identity`: the sender and the receiver of the connection.
+
+    Raises `HandshakeRefusedError` if the other side refuses it or cannot prove itself,
     `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
     """
+    secret, attempt = credentials
     connection = Connection(sock, attempt)
     connection.complete_by(deadline or Deadline(SECONDS))
     try:
         nonce = secrets.token_hex(16)
-        hello = {**claim, "attempt": attempt, "nonce": nonce}
+        hello = {**identity, "attempt": attempt, "nonce": nonce}
         _send(connection, hello)
         answer = _receive(connection)
         if "refused" in answer:
@@ -60,23 +71,23 @@ def open_as(
 
 
 def _nothing() -> None:
-    """Nobody waits for the proof."""
+    """For an accepting side that does nothing at the proof."""
 
 
 def accept_as(
     sock: socket.socket,
-    secret: bytes,
-    attempt: int,
+    credentials: Credentials,
     deadline: Deadline | None = None,
     proved: Callable[[], None] = _nothing,
 ) -> tuple[Connection, dict[str, Any]]:
-    """Accept a connection of our attempt; answers it and the claim of the opening side.
+    """Accept a connection of this attempt; returns it and the hello of the opening side.
 
-    `proved` is called when the other side has proved itself, before it learns that it is accepted.
+    `proved` is called when the other side has proved itself, before it is accepted.
 
-    Raises `HandshakeRefusedError` for a side without the secret or of another attempt (ONCE-06), after
-    telling it why; `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
+    Raises `HandshakeRefusedError` for a side without the secret or of another attempt (ONCE-06), which is
+    sent the reason; `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
     """
+    secret, attempt = credentials
     connection = Connection(sock, attempt)
     connection.complete_by(deadline or Deadline(SECONDS))
     try:
@@ -102,14 +113,14 @@ def accept_as(
 
 
 def _refuse(connection: Connection, why: str) -> HandshakeRefusedError:
-    with contextlib.suppress(ConnectionLostError):  # it has hung up: the refusal stands all the same
+    with contextlib.suppress(ConnectionLostError):  # it is closed already: it is refused nevertheless
         _send(connection, {"refused": why})
     return HandshakeRefusedError(why)
 
 
 def _proof(secret: bytes, role: str, nonce: str, hello: dict[str, Any]) -> str:
-    said = orjson.dumps([role, nonce, hello], option=orjson.OPT_SORT_KEYS)
-    return hmac.new(secret, said, "sha256").hexdigest()
+    proved = orjson.dumps([role, nonce, hello], option=orjson.OPT_SORT_KEYS)
+    return hmac.new(secret, proved, "sha256").hexdigest()
 
 
 def _proves(answer: dict[str, Any], expected: str) -> bool:

@@ -1,31 +1,29 @@
-"""A subtask's inbox: bounded queues of its input channels, and the mail from its coordinator.
+"""The inbox of a subtask: bounded queues of its input channels, and its mail.
 
-One reader thread a channel drains its socket into the channel's queue while that has room; TCP stops the
-sender when it has none (back-pressure), and nothing waits in between. The subtask takes from one place: mail
-first, then the channels that are not blocked, in turn. A blocked channel is not read from; what has come on
-it waits (ALIGN-17).
+One thread for each channel reads the socket into the channel's queue while that has room; when it has none,
+TCP stops the sender (back-pressure). The subtask takes mail first, then frames of the channels that are not
+blocked, in turn. Frames of a blocked channel wait (ALIGN-17).
 """
 
 import threading
 import time
 from collections import deque
 from collections.abc import Collection
-from typing import Any
 
 from impl.spark.channels.frames import Kind
+from impl.spark.channels.messages import Mail
 
 Frame = tuple[Kind, bytes]
-Mail = dict[str, Any]
 
 
 class InboxClosedError(Exception):
-    """The attempt has ended: nothing more is taken from or put into this inbox."""
+    """The attempt has ended: the inbox takes and gives nothing more."""
 
 
 class Inbox:
-    """What one subtask waits for. `put` and `post` are for other threads, `take` for the subtask's.
+    """Frames and mail of one subtask. Other threads call `put` and `post`, the subtask's calls `take`.
 
-    `capacity`: frames that wait in a channel's queue at most.
+    `capacity`: frames that a channel's queue holds at most.
     """
 
     def __init__(self, channels: int, capacity: int) -> None:
@@ -39,7 +37,7 @@ class Inbox:
         self._changed = threading.Condition()
 
     def await_room(self, channel: int) -> None:
-        """Wait while a channel's queue is full: no frame is taken off the wire before there is room.
+        """Wait while a channel's queue is full: the socket is not read before there is room.
 
         Raises `InboxClosedError`.
         """
@@ -53,7 +51,7 @@ class Inbox:
                 raise InboxClosedError
 
     def put(self, channel: int, frame: Frame) -> None:
-        """Append to a channel's queue; room was awaited before. Raises `InboxClosedError`."""
+        """Append to a channel's queue, after `await_room`. Raises `InboxClosedError`."""
         with self._changed:
             if self._closed:
                 raise InboxClosedError
@@ -61,13 +59,13 @@ class Inbox:
             self._changed.notify_all()
 
     def post(self, mail: Mail) -> None:
-        """Append mail; never waits. Nobody reads the mail of a closed inbox."""
+        """Append mail; never waits. The mail of a closed inbox is not read."""
         with self._changed:
             self._mail.append(mail)
             self._changed.notify_all()
 
     def wake(self) -> None:
-        """Whoever waits in `take` looks again at what there is to do."""
+        """Let `take` return, so that the subtask checks again what it can do."""
         with self._changed:
             self._woken = True
             self._changed.notify_all()
@@ -75,10 +73,10 @@ class Inbox:
     def take(
         self, blocked: Collection[int], seconds: float | None, *, urgent_only: bool = False
     ) -> Mail | tuple[int, Frame] | None:
-        """The next mail, else the next frame of a channel not in `blocked` with its channel, else None.
+        """The next mail; without mail (channel, frame) of a channel not in `blocked`; without both None.
 
-        Waits up to `seconds` (None: until `wake`, 0: not at all); with `urgent_only` frames of records
-        stay where they are. Raises `InboxClosedError`.
+        Waits up to `seconds` (None: until `wake`, 0: not at all). With `urgent_only`, only barriers that
+        overtake are taken. Raises `InboxClosedError`.
         """
         try:
             return self._take(blocked, seconds, urgent_only)
@@ -86,7 +84,7 @@ class Inbox:
             self.after_take()
 
     def after_take(self) -> None:
-        """What a taken frame leads to, outside the lock: nothing here."""
+        """Called after each `take`, without the lock."""
 
     def _take(
         self, blocked: Collection[int], seconds: float | None, urgent_only: bool
@@ -103,14 +101,14 @@ class Inbox:
                     return found
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
-                    return None  # a wake stays, for one who looked before it and waits after this
+                    return None  # `wake` holds for the next call, which may wait
                 if self._woken:
                     self._woken = False
                     return None
                 self._changed.wait(left)
 
     def _turn(self, blocked: Collection[int], urgent_only: bool) -> tuple[int, Frame] | None:
-        """The next frame; none is urgent here."""
+        """The next frame; in this inbox no barrier overtakes."""
         if urgent_only:
             return None
         count = len(self._queues)
@@ -127,12 +125,12 @@ class Inbox:
 
     @property
     def buffered(self) -> int:
-        """Bytes that have come and wait to be taken."""
+        """Bytes of frames that wait to be taken."""
         with self._changed:
             return sum(len(payload) for queue in self._queues for _, payload in queue)
 
     def close(self) -> None:
-        """Wake everybody who waits here with `InboxClosedError`."""
+        """Raise `InboxClosedError` in every thread that waits here."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -1,9 +1,9 @@
-"""Where the processes of one attempt meet: a listening socket that lets in only its own.
+"""A listening socket that accepts only connections of one attempt.
 
-The driver has one for its workers, every subtask with inputs has one for its upstream subtasks. Each
-connection makes its handshake in a thread of its own, so that a silent peer delays nobody. Who has not
-proved to be of this attempt can do nothing to it: a handshake has one deadline, there is a bound on the
-connections that are still in theirs, and no error of one of them ends the accept loop.
+The driver has one for its workers, every subtask has one for its upstream subtasks. Each connection makes
+its handshake in a thread of its own, so that a silent peer delays no other. An unauthenticated connection
+cannot harm the attempt: a handshake has one deadline, the number of unfinished handshakes is bounded, and no
+error of one of them ends the accept loop.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from impl.spark.channels.frames import Connection, Deadline
-from impl.spark.channels.handshake import SECONDS, accept_as, open_as
+from impl.spark.channels.handshake import SECONDS, Credentials, accept_as, open_as
 from impl.spark.errors import (
     ConnectionLostError,
     HandshakeRefusedError,
@@ -24,7 +24,7 @@ from impl.spark.errors import (
     SparkRuntimeError,
 )
 
-Welcome = Callable[[Connection, dict[str, Any]], None]
+Accepted = Callable[[Connection, dict[str, Any]], None]
 Refused = Callable[[SparkRuntimeError], None]
 _BACKLOG = 1_024
 _PAUSE_SECONDS = 0.05
@@ -43,16 +43,16 @@ _OF_ONE_CONNECTION = frozenset(
         errno.ETIMEDOUT,
     }
 )
-"""Errors of `accept` that are those of the connection which it takes. All others, such as EMFILE, last until
-the process has descriptors or memory again, so that trying at once is of no use."""
+"""Errors of `accept` that concern one connection. All others, such as EMFILE, last until the process has
+descriptors or memory again, so that an immediate retry is of no use."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandshakeLimits:
-    """What connections may take that have not completed their handshake.
+    """Bounds on connections that have not completed their handshake.
 
-    `connections`: so many at once; another one closes the oldest of them, so that those that do nothing
-    cannot keep out one that goes on. `seconds`: for a whole handshake.
+    `connections`: at once; a further one closes the oldest of them, so that idle ones cannot keep out one
+    that proceeds. `seconds`: for a whole handshake.
     """
 
     connections: int = 64
@@ -61,26 +61,27 @@ class HandshakeLimits:
 
     @classmethod
     def beside(cls, peers: int) -> "HandshakeLimits":
-        """The limits where `peers` connections of this attempt may come at once."""
+        """The limits of a listener that `peers` connections of the attempt may reach at once."""
         return cls(connections=cls().connections + peers)
 
 
-class Door:
-    """Accepts connections of `attempt` on a free port of `host` until it is closed."""
+class Listener:
+    """Accepts connections on a free port of `host` until it is closed.
+
+    `accepted` is called with each connection and its hello, `refused` with the error of each that is refused.
+    """
 
     def __init__(
         self,
         host: str,
-        secret: bytes,
-        attempt: int,
-        welcome: Welcome,
+        credentials: Credentials,
+        accepted: Accepted,
         refused: Refused,
         buffer_bytes: int,
         limits: HandshakeLimits | None = None,
     ) -> None:
-        self._secret = secret
-        self._attempt = attempt
-        self._welcome = welcome
+        self._credentials = credentials
+        self._accepted = accepted
         self._refused = refused
         self._limits = limits or HandshakeLimits()
         self._unauthenticated: dict[socket.socket, bool] = {}
@@ -92,7 +93,7 @@ class Door:
         self._listener.bind((host, 0))
         self._listener.listen(_BACKLOG)
         self.host, self.port = self._listener.getsockname()
-        threading.Thread(target=self._serve, name="door", daemon=True).start()
+        threading.Thread(target=self._serve, name="listener", daemon=True).start()
 
     @property
     def unauthenticated(self) -> int:
@@ -101,7 +102,7 @@ class Door:
             return len(self._unauthenticated)
 
     def _serve(self) -> None:
-        """The accept loop; it ends only when the listener is closed."""
+        """The accept loop, until the listener is closed."""
         while not self._closed.is_set():
             try:
                 caller, _ = self._listener.accept()
@@ -112,38 +113,36 @@ class Door:
             self._begin(caller)
 
     def _begin(self, caller: socket.socket) -> None:
-        """Start a handshake, as soon as there are fewer than the limit of them."""
+        """Start a handshake as soon as fewer than the limit are under way."""
         with self._changed:
             while len(self._unauthenticated) >= self._limits.connections:
                 self._drop_oldest()
                 self._changed.wait()  # its thread wakes up and removes it
             self._unauthenticated[caller] = False
         try:
-            threading.Thread(target=self._greet, args=(caller,), name="greeting", daemon=True).start()
+            threading.Thread(target=self._shake_hands, args=(caller,), name="handshake", daemon=True).start()
         except RuntimeError:  # no thread can be started now
             self._remove(caller)
             caller.close()
 
-    def _greet(self, caller: socket.socket) -> None:
+    def _shake_hands(self, caller: socket.socket) -> None:
         deadline = Deadline(self._limits.seconds, self._limits.clock)
         try:
             caller.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection, claim = accept_as(
-                caller, self._secret, self._attempt, deadline, lambda: self._proved(caller)
-            )
-        except Exception as failed:  # noqa: BLE001 - what a stranger sends ends his own connection only
+            connection, hello = accept_as(caller, self._credentials, deadline, lambda: self._proved(caller))
+        except Exception as failed:  # noqa: BLE001 - whatever was sent ends this connection only
             caller.close()
             self._remove(caller)
             if not isinstance(failed, SparkRuntimeError):
-                failed = HandshakeRefusedError(f"expected a handshake, came what raises {failed!r}")
+                failed = HandshakeRefusedError(f"expected a handshake, came bytes that raise {failed!r}")
             self._refused(failed)
             return
-        self._welcome(connection, claim)
+        self._accepted(connection, hello)
 
     def _proved(self, caller: socket.socket) -> None:
-        """It holds the secret, and is closed by nobody else's coming from now on."""
+        """It holds the secret: no later connection closes it from now on."""
         if self._remove(caller):
-            raise ConnectionLostError("closed before its handshake was complete: too many others came")
+            raise ConnectionLostError("closed before its handshake was complete: too many others were open")
 
     def _remove(self, caller: socket.socket) -> bool:
         """Whether it was dropped."""
@@ -153,7 +152,7 @@ class Door:
         return dropped
 
     def _make_room(self) -> None:
-        """Descriptors or memory are used up: give some back, or wait until somebody else does."""
+        """Descriptors or memory are used up: close some connections, and wait a moment."""
         with self._changed:
             for _ in range(1 + len(self._unauthenticated) // 4):
                 self._drop_oldest()
@@ -174,7 +173,7 @@ class Door:
             caller.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Stop accepting, and end every handshake. Connections that were let in stay open."""
+        """Stop accepting, and end every handshake. Accepted connections stay open."""
         self._closed.set()
         with contextlib.suppress(OSError):  # some systems refuse this on a listening socket
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -185,13 +184,13 @@ class Door:
             self._changed.notify_all()
 
 
-def knock(
-    host: str, port: int, secret: bytes, attempt: int, claim: dict[str, Any], buffer_bytes: int
+def connect_to(
+    address: tuple[str, int], credentials: Credentials, identity: dict[str, Any], buffer_bytes: int
 ) -> Connection:
-    """Connect to a door of the same attempt; again, while the handshake breaks, until its deadline.
+    """Connect to the listener at `address`; again, while the handshake breaks, until its deadline.
 
-    Raises `HandshakeRefusedError` if it is another attempt's or another job's, `OSError` if nobody is there,
-    `HandshakeTimeoutError` at the deadline.
+    Raises `HandshakeRefusedError` if it belongs to another attempt or job, `OSError` if nothing listens
+    there, `HandshakeTimeoutError` at the deadline.
     """
     deadline = Deadline(SECONDS)
     while True:
@@ -200,14 +199,14 @@ def knock(
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer_bytes)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(deadline.left())
-            sock.connect((host, port))
+            sock.connect(address)
         except BaseException:
             sock.close()
             raise
         try:
-            return open_as(sock, secret, attempt, claim, deadline)
+            return open_as(sock, credentials, identity, deadline)
         except HandshakeTimeoutError:
             raise
         except ConnectionLostError:
-            # nobody has refused us: a flood of others may have closed this one (see HandshakeLimits)
+            # not refused: a flood of others may have closed this one (see HandshakeLimits)
             threading.Event().wait(min(_PAUSE_SECONDS, deadline.left()))

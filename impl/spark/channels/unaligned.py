@@ -1,11 +1,11 @@
-"""Inbox and outputs of a subtask whose barriers overtake: both ends of `impl.core` under a lock.
+"""Inbox and outputs of a subtask whose barriers overtake: the channel ends of `impl.core`, under a lock.
 
-What a barrier overtakes here is part of the checkpoint: frames of records, as they came (UNAL-32, UNAL-34).
-A restore begins with them (UNAL-36). Markers and ends of data are no records: after a restore they are sent
-again.
+The frames of records that a barrier overtakes here are part of the checkpoint (UNAL-32, UNAL-34), and a
+restore begins with them (UNAL-36). Markers and ends of data are not: after a restore they are sent again.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import assert_never
 
 from impl.core.channel.events import AnnouncementRead, BarrierRead, DeclineStart, RecordRead, StoreInput
 from impl.core.channel.receiver import ChannelReceiver
@@ -16,16 +16,15 @@ from impl.spark.channels.credits import CreditedChannel
 from impl.spark.channels.frames import Kind, OvertakingBarrier, pack_barrier, unpack_barrier
 from impl.spark.channels.inbox import Frame, Inbox, InboxClosedError
 from impl.spark.channels.outputs import Outputs
-from impl.spark.errors import UnknownEffectError
 from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM
 
 Grant = Callable[[int, int], None]
 Parts = dict[str, list[bytes] | None]
-"""By the subtask at the other end: the frames of records that a barrier has passed, None: not known yet."""
+"""By the subtask at the other end: the frames that a barrier has overtaken, None: not known yet."""
 
 
 class OvertakingInbox(Inbox):
-    """Channels in which barriers overtake. `grant` tells the sender of a channel how many frames may come."""
+    """Channels in which barriers overtake. `grant` lets the sender of a channel send more frames."""
 
     def __init__(self, channels: int, capacity: int, grant: Grant) -> None:
         super().__init__(channels, capacity)
@@ -39,17 +38,17 @@ class OvertakingInbox(Inbox):
         self._unread = 0
 
     def restore(self, frames: Mapping[int, Sequence[bytes]]) -> None:
-        """Begin with what a checkpoint has of these channels; before anything comes."""
+        """Begin with the records that a checkpoint has of these channels; before the first `put`."""
         for channel, restored in frames.items():
             self._ends[channel] = ChannelReceiver(
                 [(Kind.RECORDS, one) for one in restored], counts_aligned=True
             )
 
     def await_room(self, channel: int) -> None:
-        """There is room: only what was granted comes."""
+        """Returns at once: a sender sends only what was granted."""
 
     def put(self, channel: int, frame: Frame) -> None:
-        """Something has come; never waits, because only what was granted comes. Raises `InboxClosedError`."""
+        """Append a frame; never waits. Raises `InboxClosedError`."""
         with self._changed:
             if self._closed:
                 raise InboxClosedError
@@ -60,7 +59,7 @@ class OvertakingInbox(Inbox):
 
     @property
     def buffered(self) -> int:
-        """Bytes of records that have come and wait to be taken."""
+        """Bytes of records that wait to be taken."""
         return self._unread
 
     def _item(self, channel: int, frame: Frame) -> Payload | Barrier:
@@ -72,30 +71,33 @@ class OvertakingInbox(Inbox):
         return Barrier(came.checkpoint, Alignment(came.alignment))
 
     def prioritise(self, channel: int, checkpoint: int) -> None:
-        """The barrier that was announced goes past what stands before it."""
+        """Let the announced barrier overtake the records before it."""
         with self._changed:
             self._ends[channel].prioritise(checkpoint)
 
-    def _store(self, channel: int, effects: Collection[object]) -> str | None:
-        """Keep what belongs to a snapshot; answers why one cannot begin, if so."""
+    def _store(self, channel: int, effects: Iterable[StoreInput | DeclineStart]) -> str | None:
+        """Keep what belongs to a snapshot; the reason if the snapshot cannot begin, else None."""
         for effect in effects:
-            if isinstance(effect, DeclineStart):
-                return effect.reason
-            if not isinstance(effect, StoreInput) or not isinstance(effect.records, list):
-                raise UnknownEffectError.of("receiving end of a channel", effect)
-            parts = self._stored.setdefault(effect.checkpoint, [[] for _ in self._ends])
-            parts[channel] += [payload for kind, payload in effect.records if kind is Kind.RECORDS]
+            match effect:
+                case StoreInput():
+                    assert isinstance(effect.records, list)
+                    parts = self._stored.setdefault(effect.checkpoint, [[] for _ in self._ends])
+                    parts[channel] += [payload for kind, payload in effect.records if kind is Kind.RECORDS]
+                case DeclineStart():
+                    return effect.reason
+                case _:
+                    assert_never(effect)
         return None
 
     def start(self, checkpoint: int) -> str | None:
-        """A snapshot begins on all channels at once; answers the reason if it cannot."""
+        """Begin a snapshot on all channels; the reason if it cannot begin, else None."""
         with self._changed:
             self._stored[checkpoint] = [[] for _ in self._ends]
             declined = [self._store(c, end.start(checkpoint)) for c, end in enumerate(self._ends)]
         return next((reason for reason in declined if reason is not None), None)
 
     def stop(self, checkpoint: int) -> list[list[bytes]]:
-        """Nothing more belongs to the snapshot; answers what does, by channel."""
+        """End a snapshot; returns the frames of records that belong to it, by channel."""
         with self._changed:
             for end in self._ends:
                 end.stop(checkpoint)
@@ -118,16 +120,18 @@ class OvertakingInbox(Inbox):
     def _read(self, channel: int) -> Frame:
         end = self._ends[channel]
         restored = end.recovering > 0
-        (said,) = end.read()
-        if isinstance(said, AnnouncementRead):
-            came = self._came[channel, said.checkpoint]
-            return Kind.ANNOUNCEMENT, pack_barrier(came._replace(alignment=Alignment.TIMEOUT))
-        if isinstance(said, BarrierRead):
-            came = self._came.pop((channel, said.checkpoint))
-            return Kind.BARRIER, pack_barrier(came._replace(alignment=said.alignment))
-        if not isinstance(said, RecordRead):
-            raise UnknownEffectError.of("receiving end of a channel", said)
-        frame: Frame = said.value  # type: ignore[assignment]
+        (effect,) = end.read()
+        match effect:
+            case AnnouncementRead():
+                came = self._came[channel, effect.checkpoint]
+                return Kind.ANNOUNCEMENT, pack_barrier(came._replace(alignment=Alignment.TIMEOUT))
+            case BarrierRead():
+                came = self._came.pop((channel, effect.checkpoint))
+                return Kind.BARRIER, pack_barrier(came._replace(alignment=effect.alignment))
+            case RecordRead():
+                frame: Frame = effect.value  # type: ignore[assignment]
+            case _:
+                assert_never(effect)
         if frame[0] is Kind.RECORDS and not restored:
             self._unread -= len(frame[1])
             self._taken[channel] += 1
@@ -137,7 +141,7 @@ class OvertakingInbox(Inbox):
         return frame
 
     def after_take(self) -> None:
-        """Grant what has become due; the lock is not held."""
+        """Grant the frames that are due."""
         due, self._due = self._due, None
         if due is not None:
             self._grant(*due)
@@ -158,25 +162,25 @@ class OvertakingOutputs(Outputs):
 
     @property
     def has_room(self) -> bool:
-        """More may be emitted: no channel holds more than its bound."""
+        """Whether every channel holds fewer frames of records than its bound."""
         return all(channel.has_room for channel in self._channels)
 
     def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int, order: bytes = b"") -> Parts:
-        """Send a barrier to every channel; answers what it has passed, by subtask, None: not known yet."""
+        """Send a barrier to every channel; returns what it has overtaken."""
         self.flush()
         return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, order))
 
     def time_out(self, checkpoint: int) -> Parts:
-        """The barrier goes past what it waits for; None where it has left."""
+        """Let the barrier overtake where it still waits; None where it has left."""
         return self._each(lambda channel: channel.time_out(checkpoint))
 
     def give_up(self, checkpoint: int) -> None:
-        """Nobody asks any more for what the barrier would have passed."""
+        """The checkpoint was aborted."""
         for channel in self._channels:
             channel.give_up(checkpoint)
 
-    def _each(self, ask: Callable[[CreditedChannel], list[bytes] | None]) -> Parts:
-        return {name: ask(channel) for name, channel in zip(self._names, self._channels, strict=True)}
+    def _each(self, send: Callable[[CreditedChannel], list[bytes] | None]) -> Parts:
+        return {name: send(channel) for name, channel in zip(self._names, self._channels, strict=True)}
 
     def drain(self) -> None:
         """Wait until everything is sent."""

@@ -1,9 +1,9 @@
-"""What ended attempts have left in the outputs of a job: swept, or taken back, before the next one writes.
+"""The cleanup of a job's outputs before an attempt writes.
 
-First each output is claimed for the attempt, so that nobody older commits there any more; then it is cleaned.
-An attempt that goes on from a checkpoint writes everything behind it again. What was pre-committed since is
-removed, but for what the restored sinks are about to commit; what was committed since is taken back. A run
-that begins from a savepoint does so with what the savepoint's own run has left, too.
+First each output is claimed for the attempt, so that no older attempt commits there any more. An attempt that
+restores a checkpoint writes everything behind it again: transactions that were pre-committed since are
+removed, except those that the restored sinks will commit; output that was committed since is retracted. A run
+that begins from a savepoint does the same with the output of the savepoint's own run.
 """
 
 import sys
@@ -18,7 +18,7 @@ from impl.state import FileSystemStorage, Origin, StateHandle
 
 
 class Reclaiming:
-    """The outputs of one job. `origin`: the savepoint that its run has begun from."""
+    """The outputs of one job. `origin`: the savepoint from which its run has begun, None for none."""
 
     def __init__(self, plan: Plan, storage: FileSystemStorage, origin: Origin | None) -> None:
         self._outputs: dict[str, Any] = {
@@ -30,7 +30,7 @@ class Reclaiming:
         self._kept: frozenset[str] = frozenset()
 
     def begin(self, attempt: int, restored: int | None, states: Mapping[str, StateHandle]) -> None:
-        """Make room for an attempt that goes on from checkpoint `restored`, whose states are given.
+        """Claim and clean the outputs for an attempt that restores `states` of checkpoint `restored`.
 
         Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is gone,
         `OutputClaimedError` for an output of another run, `SupersededError`, and `ServerLostError`.
@@ -48,7 +48,7 @@ class Reclaiming:
                 output.sweep(lineage, sys.maxsize, self._kept)
                 output.retract(lineage, None, claim)
             if origin is not None:
-                output.sweep(origin.lineage, sys.maxsize, self._kept)  # none of its attempts goes on
+                output.sweep(origin.lineage, sys.maxsize, self._kept)  # all its attempts have ended
                 output.retract(origin.lineage, restored, claim)
             output.retract(self._storage.lineage, restored, claim)
 
@@ -58,7 +58,7 @@ class Reclaiming:
         return Claim(self._job, self._storage.lineage, attempt, self._storage.starts, ancestors)
 
     def sweep(self, attempt: int) -> None:
-        """Remove what attempts before this one have left, but for what the restored sinks are to commit."""
+        """Remove what earlier attempts have left, except what the restored sinks will commit."""
         self._storage.sweep(attempt)
         for output in self._outputs.values():
             output.sweep(self._storage.lineage, attempt, self._kept)
@@ -78,6 +78,6 @@ class Reclaiming:
                 raise RestoreRefusedError(
                     f"the savepoint holds output of {stage!r} that was pre-committed and not committed, and "
                     f"it is gone from {self._outputs[stage].where}: {', '.join(sorted(lost))}. Its job has "
-                    "failed behind the savepoint, before its next checkpoint, and has written that again: "
-                    "begin from a checkpoint of that job, or from another savepoint"
+                    "failed after the savepoint, before its next checkpoint, and has written it again: begin "
+                    "from a checkpoint of that job, or from another savepoint"
                 )

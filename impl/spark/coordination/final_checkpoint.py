@@ -1,15 +1,15 @@
 """The end of a job's input, and the checkpoint that commits what is left.
 
-Flink (FLIP-147) lets a task whose input has ended wait for the first checkpoint taken after that, and lets
-checkpoints go on with the tasks that are left. Here no task leaves early: sources that have reached their
-end go on answering triggers, and when the end of data has passed through every task the coordinator takes
-one last checkpoint of all of them. Its completion commits what is left; then the sources end their
-partitions, and the job is finished. So every checkpoint has every task.
+In Flink (FLIP-147) a task whose input has ended waits for the first checkpoint after that, and checkpoints
+continue with the remaining tasks. Here no task leaves early: sources at their end go on answering triggers,
+and when the end of data has passed through every task, the coordinator takes one final checkpoint of all of
+them. Its completion commits what is left; then the sources end their partitions, and the job is finished. So
+every checkpoint has every task.
 """
 
 
-class LastCheckpoint:
-    """How near the end one attempt is. Used by one thread."""
+class FinalCheckpoint:
+    """The end of one attempt. Used by one thread."""
 
     def __init__(self) -> None:
         self._ended: set[str] = set()
@@ -17,25 +17,25 @@ class LastCheckpoint:
         self.due = False
         """It is to be triggered now."""
 
-    def ended(self, task: str, of: int) -> bool:
-        """The end of data has passed through `task`; whether through all tasks, `of` in number."""
+    def ended(self, task: str, tasks: int) -> bool:
+        """The end of data has passed through `task`; whether through all `tasks`."""
         self._ended.add(task)
-        return len(self._ended) == of
+        return len(self._ended) == tasks
 
-    def may_be(self, checkpoint: int) -> None:
+    def begin_with(self, checkpoint: int) -> None:
         """It is `checkpoint`, or a later one if that is aborted."""
         self._from = checkpoint
         self.due = True
 
     def aborted(self, checkpoint: int) -> None:
-        """A checkpoint was aborted: if it was the last one, there has to be another."""
+        """A checkpoint was aborted: if it was the final one, another is due."""
         self.due = self.due or self.covers(checkpoint)
 
     def covers(self, checkpoint: int) -> bool:
-        """Whether it was taken after the end of all data, and its completion ends the job."""
+        """Whether it was taken after the end of all data, so that its completion ends the job."""
         return self._from is not None and checkpoint >= self._from
 
-    def give_up(self) -> None:
+    def cancel(self) -> None:
         """There is none: the attempt has failed, or a savepoint takes its place."""
         self._from = None
         self.due = False

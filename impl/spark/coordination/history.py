@@ -1,19 +1,19 @@
-"""How the checkpoints of a job went: those that completed, those that were aborted, and why."""
+"""The history of a job's checkpoints: completed ones, aborted ones, and the reasons."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointReport:
-    """A completed checkpoint: in which attempt, and the ms from its trigger to its publication."""
+    """A completed checkpoint: its attempt, and the ms from its trigger to its publication."""
 
     checkpoint: int
     attempt: int
     duration_ms: float
 
 
-class Course:
-    """Of all attempts of one job; `tolerated`: how many may fail in a row."""
+class CheckpointHistory:
+    """Of all attempts of one job. `tolerated`: consecutive failures that do not fail an attempt."""
 
     def __init__(self, tolerated: int) -> None:
         self._tolerated = tolerated
@@ -21,13 +21,13 @@ class Course:
         self.completions: list[CheckpointReport] = []
         self.aborted: list[tuple[int, str]] = []
 
-    def declined(self, task: str, checkpoint: int, why: str | None) -> None:
-        """A task declines a checkpoint; `why`: in plain words, where it knows."""
-        self._declined = {checkpoint: f" ({task}: {why})"} if why else {}
+    def declined(self, task: str, checkpoint: int, cause: str | None) -> None:
+        """A task declines a checkpoint. `cause`: the error behind it, if there is one."""
+        self._declined = {checkpoint: f" ({task}: {cause})"} if cause else {}
 
     def too_many_failures(self, reason: str) -> str:
-        """What to say of the abort that was one too many."""
-        checkpoint, _ = self.aborted[-1]  # the abort goes before its consequence
+        """The message for the last abort, which was one too many."""
+        checkpoint, _ = self.aborted[-1]
         return (
             f"checkpoint {checkpoint} was aborted with {reason}{self._declined.get(checkpoint, '')}: more "
             f"failures in a row than the {self._tolerated} tolerated"

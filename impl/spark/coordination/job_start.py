@@ -1,4 +1,4 @@
-"""What a run begins with: fresh folders, the checkpoints of an earlier run, or a savepoint."""
+"""The start of a run: in fresh folders, from the checkpoints of an earlier run, or from a savepoint."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ def begin_at(
     again: bool = False,
     allow_non_restored_state: bool = False,
 ) -> None:
-    """Let the run begin from a savepoint, after a look whether the plan fits. `again`: after a dead driver.
+    """Let the run begin from a savepoint that fits the plan. `again`: another driver may have done it.
 
-    Raises `NoSavepointError`, `SnapshotCorruptError` and `RestoreRefusedError`, before anything has happened.
+    Raises `NoSavepointError`, `SnapshotCorruptError` and `RestoreRefusedError`; nothing has changed then.
     """
-    there = savepoint.load()
-    require_restorable(plan, there, savepoint, allow_non_restored_state=allow_non_restored_state)
-    asked = Origin(str((there.savepoint or {})["lineage"]), there.checkpoint)
-    if not again or origin_of(storage) != asked:
+    loaded = savepoint.load()
+    require_restorable(plan, loaded, savepoint, allow_non_restored_state=allow_non_restored_state)
+    origin = Origin(str((loaded.savepoint or {})["lineage"]), loaded.checkpoint)
+    if not again or origin_of(storage) != origin:
         begin_from(storage, savepoint)
 
 
@@ -37,8 +37,8 @@ def require_a_start(
 ) -> None:
     """Raise `ConfigError` unless a run can begin without losing anything of an earlier one.
 
-    A run from the beginning needs a fresh checkpoint folder, one that resumes a checkpoint that can be read;
-    and output that was committed needs the checkpoint that committed it, else it would be taken back.
+    A run from the beginning needs an empty checkpoint folder, a resumed one a checkpoint that can be read.
+    Committed output needs the checkpoint that committed it; without it the output would be retracted.
     """
     if storage.completed_ids() and not resume:
         raise ConfigError(
@@ -51,13 +51,13 @@ def require_a_start(
     unreadable = "".join(f"; checkpoint {one.checkpoint}: {one.reason}" for one in latest.refused)
     if resume:
         raise ConfigError(
-            f"{folder} holds no checkpoint to resume from{unreadable}; bring one back, or begin without "
-            "resume"
+            f"{folder} holds no checkpoint to resume from{unreadable}; restore one from a backup, or begin "
+            "without resume"
         )
     for output in plan.outputs():
         if output.holds_output(plan.name):
             raise ConfigError(
                 f"{output.where} holds committed output and {folder} no checkpoint that it belongs to, so a "
-                "run from the beginning would take it back or double it; choose another place, or resume "
+                "run from the beginning would retract it or double it; choose another place, or resume "
                 "with its checkpoints"
             )

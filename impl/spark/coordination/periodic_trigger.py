@@ -1,10 +1,9 @@
-"""When a periodic checkpoint is asked for: every interval, but not before the pause after a completion.
+"""The schedule of periodic checkpoints: every interval, but not before the pause after a completion.
 
-Pure: it is told the time, in milliseconds of whatever clock its owner reads, and answers whether to
-trigger and when to ask again. Facts of Flink's coordinator: the interval is raised to the minimum pause;
-the pause is measured from the last completion, savepoints too, and not from failures; a slot within the
-pause is moved to its end. Slots that were missed because nobody asked are not made up for. Of periodic
-requests one may wait; a slot that finds one waiting is left out.
+It reads no clock: its owner passes the time, in milliseconds. Facts of Flink's coordinator: the interval is
+raised to the minimum pause; the pause is measured from the last completion, also of a savepoint, and not from
+failures; a slot within the pause is moved to its end. Missed slots are not made up for. One periodic request
+may wait; a slot that finds one waiting is left out.
 """
 
 from typing import NamedTuple
@@ -13,14 +12,17 @@ from impl.core.errors import ConfigError
 
 
 class Decision(NamedTuple):
-    """Whether to ask for a checkpoint now, and when to look again; None while stopped."""
+    """Whether to request a checkpoint now, and when to call `poll` again; None while stopped."""
 
     trigger: bool
     look_again: int | None
 
 
 class PeriodicTrigger:
-    """The schedule of one job; it stands still until `start`, and without an interval, None, for ever."""
+    """The schedule of one job, stopped until `start`; without an interval, None, there are no requests.
+
+    Raises `ConfigError` for an interval below 1, a pause or a delay below 0.
+    """
 
     def __init__(self, interval_ms: int | None, *, min_pause_ms: int = 0, initial_delay_ms: int = 0) -> None:
         if (interval_ms is not None and interval_ms < 1) or min_pause_ms < 0 or initial_delay_ms < 0:
@@ -40,13 +42,13 @@ class PeriodicTrigger:
         return self._interval
 
     def start(self, now: int) -> int | None:
-        """The job runs from `now` on; answers when to ask `poll` first, None without an interval."""
+        """The job runs from `now` on; returns when to call `poll` first, None without an interval."""
         if self._interval is not None:
             self._due = now + self._initial_delay
         return self._due
 
     def stop(self) -> None:
-        """The job runs no more; the end of the last pause stays known for a later start."""
+        """The job does not run any more; the end of the last pause holds for a later start."""
         self._due = None
 
     def completed(self, now: int) -> None:
@@ -54,7 +56,7 @@ class PeriodicTrigger:
         self._pause_ends = now + self._min_pause
 
     def poll(self, now: int, *, waiting: bool = False) -> Decision:
-        """Whether to ask for a checkpoint at `now`; `waiting`: an earlier request has not started yet."""
+        """Whether to request a checkpoint at `now`. `waiting`: an earlier request has not started."""
         if self._interval is None or self._due is None:
             return Decision(False, None)
         if now < self._due:

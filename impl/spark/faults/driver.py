@@ -1,21 +1,22 @@
-"""The driver's part in planned faults: it gives leave, passes points of its own, and may be struck itself.
+"""A driver with planned faults: the parts of a job, wrapped where the points of faults are.
 
-At its points it strikes tasks by a word on their control connections, which goes before whatever it would
-have told them next. Between two attempts it can damage the newest checkpoint, as a bad disk would.
+The driver consents to the faults of workers, reaches points of its own, and may be their victim. At its
+points it sends a command to the tasks, before whatever it would have sent them next. Between two attempts it
+can damage the newest checkpoint, as a bad disk would. The runtime without planned faults uses none of this.
 """
 
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Any
 
 from impl.connectors.postgres import pid_file
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.faults import (
     COMPLETION_DUE,
+    COMPLETION_STORED,
     DAMAGE,
     FREEZE,
     FULL_DISK,
@@ -25,94 +26,90 @@ from impl.faults import (
     TORN_SNAPSHOT,
     FaultLedger,
     FaultPlan,
-    Passages,
+    Schedule,
 )
-from impl.spark.faults.worker import full_disk
+from impl.graph.plan import Plan, Role
+from impl.spark.channels.control_channel import Send, Workers
+from impl.spark.channels.handshake import Credentials
+from impl.spark.channels.messages import (
+    AnswerFault,
+    CheckpointCompleted,
+    Command,
+    Disconnected,
+    Failed,
+    FaultReached,
+    InjectFault,
+    Report,
+)
+from impl.spark.coordination.context import JobContext
+from impl.spark.faults.injector import full_disk
+from impl.spark.faults.worker import FaultySparkTask
+from impl.spark.runtime import JobParts
+from impl.spark.savepoints.savepoints import Savepoints
+from impl.spark.snapshots.locations import SnapshotLocations
+from impl.spark.worker.launch import Launch
+from impl.spark.worker.worker import SparkTask
+from impl.state import StateHandle
 
+Line = Callable[..., None]
 _FREEZE_SECONDS = 10.0
-Send = Callable[[str, dict[str, Any]], None]
-Line = Callable[[Mapping[str, object]], None]
 
 
-class DriverFaults:
-    """The faults of one job as its driver sees them.
+class DriverInjector:
+    """The planned faults of one job. `line` appends to the coordinator's log; `send` reaches the tasks."""
 
-    `sinks` are struck where a plan names nobody; `line` writes into the coordinator's log; `outputs` are
-    what the sinks write into.
-    """
-
-    def __init__(
-        self,
-        ledger: FaultLedger,
-        tasks: Sequence[str],
-        sinks: Sequence[str],
-        line: Line,
-        outputs: Sequence[object] = (),
-    ) -> None:
+    def __init__(self, ledger: FaultLedger, plan: Plan, line: Line) -> None:
         self._ledger = ledger
-        servers = [one for one in outputs if isinstance(one, PostgresOutput)]
-        if not any(plan.action == KILL_SERVER for plan in ledger.plans):
+        self._tasks = plan.ids()
+        self._sinks = plan.of_role(Role.SINK)
+        self._line = line
+        servers = [one for one in plan.outputs() if isinstance(one, PostgresOutput)]
+        if not any(fault.action == KILL_SERVER for fault in ledger.plans):
             servers = []
         self._pid_files = [pid_file(one.conninfo) for one in servers]
-        self._tasks = tuple(tasks)
-        self._sinks = tuple(sinks)
-        self._line = line
-        self._passages = Passages(enumerate(ledger.plans))
+        self._schedule = Schedule(enumerate(ledger.plans))
+        self.send: Send = lambda task, command: None
 
     def claim(self, number: int, task: str) -> bool:
-        """A task asks for leave; whether fault `number` may strike it. It is struck at once if it is us."""
+        """Whether fault `number` may happen to `task`; one that concerns the driver happens now."""
         if not self._ledger.claim(number):
             return False
-        self._strikes(self._ledger.plans[number], task)
+        self._happens(self._ledger.plans[number], task)
         return True
 
-    def passing(self, point: str, send: Send) -> bool:
-        """Pass a point: the tasks that a fault is due for are struck; whether the disk is full instead."""
+    def reach(self, point: str) -> bool:
+        """Reach a point; a fault that is due happens. Whether the disk is to be full for what follows."""
         plan = self._due(point)
         if plan is None:
             return False
-        if plan.action == FULL_DISK:
-            self._strikes(plan, "the driver")
-            return True
-        if plan.action in (KILL_SERVER, FREEZE):
-            self._strikes(plan, "the server" if plan.action == KILL_SERVER else "the driver")
-            return False
+        if plan.action in (FULL_DISK, KILL_SERVER, FREEZE):
+            self._happens(plan, "the server" if plan.action == KILL_SERVER else "the driver")
+            return plan.action == FULL_DISK
         named = [task for task in self._tasks if plan.task is not None and plan.concerns(task)]
-        struck = named or self._sinks
-        self._strikes(plan, ", ".join(struck))
-        for task in struck:
-            # on each connection this goes before the notification, and is obeyed before that is read
-            send(task, {"do": "strike", "action": plan.action, "point": plan.point})
+        victims = named or self._sinks
+        self._happens(plan, ", ".join(victims))
+        for task in victims:
+            # on its connection this precedes the notification, and is carried out before that is read
+            self.send(task, InjectFault(plan.action, plan.point))
         return False
 
-    @contextmanager
-    def publication(self, send: Send) -> Iterator[None]:
-        """A checkpoint is published within."""
-        if self.passing(COMPLETION_DUE, send):
-            with full_disk():
-                yield
-        else:
-            yield
-
-    def restarting(self, checkpoints: Path) -> None:
-        """An attempt has failed, and the next has not chosen its checkpoint."""
-        if not self._passages.planned or not any(checkpoints.glob("chk-*/_metadata")):
+    def restart(self, checkpoints: Path) -> None:
+        """An attempt has failed, and the next one has not chosen its checkpoint."""
+        if not any(checkpoints.glob("chk-*/_metadata")):
             return
         plan = self._due(RESTART)
         if plan is not None:
-            file = _victim(checkpoints, plan.task)
-            self._strikes(plan, str(file.relative_to(checkpoints)))
+            file = _newest_file(checkpoints, plan.task)
+            self._happens(plan, str(file.relative_to(checkpoints)))
             if plan.action in DAMAGE:
                 damage(file, plan.action)
 
     def _due(self, point: str) -> FaultPlan | None:
-        due = self._passages.due(point)
-        if due is None or not self._ledger.claim(due[0]):
-            return None
-        return due[1]
+        due = self._schedule.reach(point)
+        return due[1] if due is not None and self._ledger.claim(due[0]) else None
 
-    def _strikes(self, plan: FaultPlan, struck: str) -> None:
-        self._line({"kind": "fault", "point": plan.point, "struck": struck, "action": plan.action})
+    def _happens(self, plan: FaultPlan, victim: str) -> None:
+        self._line(kind="fault", point=plan.point, struck=victim, action=plan.action)
         if plan.action == KILL_DRIVER:
             os.kill(os.getpid(), signal.SIGKILL)
         if plan.action == FREEZE:
@@ -120,6 +117,89 @@ class DriverFaults:
         if plan.action == KILL_SERVER:
             for file in self._pid_files:
                 _kill_server(file)
+
+
+class FaultyParts(JobParts):
+    """The parts of a job to which the faults of `ledger` happen."""
+
+    def __init__(self, ledger: FaultLedger, checkpoints: Path) -> None:
+        self._ledger = ledger
+        self._checkpoints = checkpoints
+        self._attempts = 0
+
+    def files(self, context: JobContext, savepoints: Savepoints) -> SnapshotLocations:
+        """As of any job, with a point before each publication."""
+        self._injector = DriverInjector(self._ledger, context.plan, context.line)
+        self._savepoints = savepoints
+        return FaultyLocations(context, savepoints, self._injector)
+
+    def workers(self, host: str, credentials: Credentials, tasks: tuple[str, ...]) -> Workers:
+        """As of any job, with a point before each restart."""
+        self._attempts += 1
+        if self._attempts > 1:
+            self._injector.restart(self._checkpoints)
+        return FaultyWorkers(host, credentials, tasks, self._injector, self._savepoints)
+
+    def task(self, launch: Launch) -> SparkTask:
+        """The function of the Spark job, for workers to which faults happen."""
+        return FaultySparkTask(launch, self._ledger.left())
+
+
+class FaultyLocations(SnapshotLocations):
+    """The files of a job, with a point before each publication."""
+
+    def __init__(self, context: JobContext, savepoints: Savepoints, injector: DriverInjector) -> None:
+        super().__init__(context.storage, savepoints, context.plan.max_parallelism)
+        self._injector = injector
+
+    def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
+        """As of any job; the disk may be full."""
+        with full_disk() if self._injector.reach(COMPLETION_DUE) else nullcontext():
+            super().publish(checkpoint, attempt, handles)
+
+
+class FaultyWorkers(Workers):
+    """The control connections of an attempt, with a point before the first notification of a completion."""
+
+    def __init__(
+        self,
+        host: str,
+        credentials: Credentials,
+        tasks: tuple[str, ...],
+        injector: DriverInjector,
+        savepoints: Savepoints,
+    ) -> None:
+        super().__init__(host, credentials, tasks)
+        self._injector = injector
+        self._savepoints = savepoints
+        self._notified: set[int] = set()
+        self._failed = False
+        injector.send = super().send
+
+    def receive(self, seconds: float) -> tuple[str, Report] | None:
+        """As of any attempt; faults that tasks have reached are answered, until a task has failed."""
+        received = super().receive(seconds)
+        while received is not None and isinstance(received[1], FaultReached):
+            task, number = received[0], received[1].number
+            if not self._failed:
+                super().send(task, AnswerFault(self._injector.claim(number, task)))
+            received = super().receive(0)
+        if received is not None and isinstance(received[1], Failed | Disconnected):
+            self._failed = True
+        return received
+
+    def send(self, task: str, command: Command) -> None:
+        """As of any attempt."""
+        if isinstance(command, CheckpointCompleted) and self._is_first(command.checkpoint):
+            self._injector.reach(COMPLETION_STORED)
+        super().send(task, command)
+
+    def _is_first(self, checkpoint: int) -> bool:
+        """Whether this is the first notification of a checkpoint that is no savepoint."""
+        if checkpoint in self._notified or self._savepoints.has(checkpoint):
+            return False
+        self._notified.add(checkpoint)
+        return True
 
 
 def freeze(process: int) -> None:
@@ -150,7 +230,7 @@ def _below(process: int) -> list[int]:
     """The descendants of a process, parents first."""
     children: dict[int, list[int]] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # one that has just ended
+        with suppress(OSError):  # it has just ended
             parent = int(status.read_text().rpartition(")")[2].split()[1])
             children.setdefault(parent, []).append(int(status.parent.name))
     found = [process]
@@ -160,13 +240,13 @@ def _below(process: int) -> list[int]:
 
 
 def _kill_server(pid_file: Path) -> None:
-    """End a server by force, as a machine that goes down does; one that is down already stays so."""
+    """Kill a server, as a machine that goes down does; one that has ended stays so."""
     with suppress(FileNotFoundError, ProcessLookupError):
         os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
 
 
 def damage(file: Path, action: str) -> None:
-    """Tear a file in the middle, or turn over one bit of it."""
+    """Cut a file in the middle, or flip one bit of it."""
     content = bytearray(file.read_bytes())
     if action == TORN_SNAPSHOT:
         del content[len(content) // 2 :]
@@ -175,8 +255,8 @@ def damage(file: Path, action: str) -> None:
     file.write_bytes(content)
 
 
-def _victim(checkpoints: Path, task: str | None) -> Path:
-    """A file of the newest completed checkpoint: the snapshot of `task`, or the first that is there."""
+def _newest_file(checkpoints: Path, task: str | None) -> Path:
+    """A file of the newest completed checkpoint: the snapshot of `task`, or the first one."""
     newest = max(checkpoints.glob("chk-*/_metadata"), key=lambda path: int(path.parent.name[4:])).parent
     files = sorted(path for path in newest.iterdir() if path.suffix == ".state")
     named = [path for path in files if task is not None and path.name.startswith(task)]

@@ -1,228 +1,236 @@
-"""Where a worker passes the points of the protocol, and what a fault of the plan does to it there.
+"""A worker with planned faults: the plain one, whose parts are wrapped where the points of faults are.
 
-Without a plan a passage is one comparison. With one, a fault that is due asks the driver for leave and
-then strikes this very process: everything it does is real, a signal, a closed socket, a limit of the kernel.
+The runtime without planned faults uses none of this.
 """
 
-import os
-import resource
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import partial
 
-from impl.batches import Rows
-from impl.eventlog import EventLog
+from impl.core.gate.events import Trigger
+from impl.core.gate.unaligned_events import GateEffect, StartPersisting, StopPersisting, TriggerWithOptions
+from impl.core.subtask.events import BroadcastBarrier, SendAcknowledge, SubtaskEffect
 from impl.faults import (
+    ACKNOWLEDGEMENT_DUE,
+    ACKNOWLEDGEMENT_SENT,
     ALIGNED,
+    ALIGNMENT_IN_PROGRESS,
+    BARRIER_DUE,
+    BARRIER_SENT,
     COMMIT_DUE,
     COMMITTED,
+    ERROR,
     FIRST_BARRIER_CAME,
-    FREEZE,
-    FULL_DISK,
-    HANG,
-    KILL_EXECUTOR,
-    KILL_SERVER,
     LAST_BARRIER_CAME,
+    LOST_CHANNEL,
+    LOST_CONTROL,
+    NOTIFICATION_HANDLED,
+    NOTIFICATION_RECEIVED,
     PRE_COMMIT_DUE,
     PRE_COMMITTED,
-    SIGKILL,
-    FaultPlan,
-    Passages,
+    RESTORE_DUE,
+    RESTORED,
+    SNAPSHOT_DUE,
+    SNAPSHOT_WRITTEN,
+    NumberedFault,
+)
+from impl.graph.plan import Role, Subtask
+from impl.spark.channels.frames import Kind, unpack_id
+from impl.spark.channels.inbox import Frame
+from impl.spark.channels.messages import (
+    AnswerFault,
+    CheckpointCompleted,
+    DeployTask,
+    FaultCommand,
+    InjectFault,
+    Mail,
+    SnapshotWritten,
+    TaskFailed,
 )
 from impl.spark.errors import InjectedFaultError
+from impl.spark.faults.injector import FaultInjector
+from impl.spark.snapshots.snapshots import Snapshots
+from impl.spark.snapshots.writer import TaskStorage
+from impl.spark.worker.context import TaskContext
+from impl.spark.worker.launch import Launch
+from impl.spark.worker.operator_factory import Restored
 from impl.spark.worker.operators import Operator, Process
-from impl.state import AsynchronousPart
-from impl.state.shared import SharedFiles
+from impl.spark.worker.sources import SourceOperator
+from impl.spark.worker.subtask import RunningSubtask
+from impl.spark.worker.worker import SparkTask, Worker
+from impl.state import AsynchronousPart, StateHandle
+from impl.state.shared import SharedFile, SharedFiles
 
-Say = Callable[[dict[str, Any]], None]
+
+class FaultySparkTask(SparkTask):
+    """The function of the Spark job, for workers to which `faults` may happen."""
+
+    def __init__(self, launch: Launch, faults: tuple[NumberedFault, ...]) -> None:
+        super().__init__(launch)
+        self._faults = faults
+
+    def worker(self, subtask: Subtask) -> Worker:
+        """The worker of a subtask; a plain one if no fault can happen to it."""
+        concerned = tuple(fault for fault in self._faults if fault[1].concerns(subtask.id))
+        return FaultyWorker(self._launch, subtask, concerned) if concerned else super().worker(subtask)
 
 
-class Striker:
-    """The points of one worker. Passed by its subtask's thread and by the one that writes snapshots.
+class FaultyWorker(Worker):
+    """A worker to which faults happen."""
 
-    `cuts`: by action, how this worker loses a connection.
-    """
+    def __init__(self, launch: Launch, subtask: Subtask, faults: tuple[NumberedFault, ...]) -> None:
+        super().__init__(launch, subtask)
+        cuts = {LOST_CHANNEL: self._channels.cut, LOST_CONTROL: lambda: self._control.cut()}
+        self._injector = FaultInjector(subtask.id, faults, self._report, cuts)
 
-    def __init__(self, task: str, say: Say, cuts: Mapping[str, Callable[[], None]]) -> None:
-        self._task = task
-        self._say = say
-        self._cuts = cuts
-        self._passages = Passages(())
-        self._asking = threading.Lock()
-        self._leave = threading.Event()
-        self._granted = False
-        self._over = False
-        self._came: dict[int, int] = {}
-        self.log: EventLog | None = None
+    def _serve(self, deploy: DeployTask) -> None:
+        if deploy.states:
+            self._injector.reach(RESTORE_DUE)
+        super()._serve(deploy)
 
-    def plan(self, faults: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
-        """The faults that may strike here, with their numbers."""
-        self._passages = Passages((number, FaultPlan(**plan)) for number, plan in faults)
+    def _restore(self, restored: Restored) -> Operator | SourceOperator:
+        self._injector.log = restored.log
+        operator = super()._restore(restored)
+        if restored.snapshots:
+            self._injector.reach(RESTORED)
+        return FaultySink(operator, self._injector) if self._stage.role is Role.SINK else operator
 
-    @property
-    def planned(self) -> bool:
-        """Whether any fault may strike here at all."""
-        return self._passages.planned
+    def _task(self, context: TaskContext, operator: Operator | SourceOperator) -> RunningSubtask:
+        faulty = replace(context, storage=FaultyStorage(context.storage, self._injector))
+        return FaultySubtask(faulty, operator, self._inputs, self._injector)
 
-    def answered(self, *, granted: bool) -> None:
-        """The driver has answered."""
-        self._granted = granted
-        self._leave.set()
+    def _obey_fault(self, command: FaultCommand) -> None:
+        match command:
+            case InjectFault(action, point):
+                if action == ERROR or not self._injector.inject(action):
+                    error = f"a planned fault happened to {self._subtask.id} at {point}"
+                    self._inbox.post(TaskFailed(InjectedFaultError(error)))
+            case AnswerFault(granted):
+                self._injector.answer(granted=granted)
 
-    def over(self) -> None:
-        """The attempt is over, and nobody answers any more."""
-        self._over = True
-        self.answered(granted=False)
+    def _close(self) -> None:
+        self._injector.close()
+        super()._close()
 
-    # ------------------------------------------------------------ points
 
-    def passing(self, point: str) -> None:
-        """Pass a point: perhaps a fault is due, if the driver gives leave. Raises `InjectedFaultError`."""
-        self._pass(point)
+class FaultySubtask(RunningSubtask):
+    """A subtask that reaches points with barriers and with mail."""
 
-    @contextmanager
-    def around(self, before: str, after: str | None = None) -> Iterator[None]:
-        """Pass a point before something is done, which may find the disk full, and one after it."""
-        if not self.planned:
-            yield
+    def __init__(
+        self,
+        context: TaskContext,
+        operator: Operator | SourceOperator,
+        inputs: tuple[int, ...],
+        injector: FaultInjector,
+    ) -> None:
+        super().__init__(context, operator, inputs, partial(FaultySnapshots, injector))
+        self._injector = injector
+        self._came: Counter[int] = Counter()
+        self._effects: set[type[GateEffect]] = set()
+
+    def read_frame(self, channel: int, frame: Frame) -> None:
+        """As the subtask does; the first and the last barrier of a checkpoint are points."""
+        kind, payload = frame
+        if kind not in (Kind.BARRIER, Kind.ANNOUNCEMENT):
+            super().read_frame(channel, frame)
             return
-        if self._pass(before):
-            with self.log.held() if self.log else _nothing(), full_disk():
-                yield
+        channels = len(self._context.upstream)
+        checkpoint = unpack_id(payload)
+        self._came[checkpoint] += kind is Kind.BARRIER
+        last = kind is Kind.BARRIER and self._came[checkpoint] == channels
+        if last:
+            self._injector.reach(LAST_BARRIER_CAME)
+        elif kind is Kind.BARRIER and self._came[checkpoint] == 1:
+            self._injector.reach(FIRST_BARRIER_CAME)
+        self._effects.clear()
+        super().read_frame(channel, frame)
+        if last:
+            self._injector.reach(ALIGNED)
+        if self._awaits_others(channel):
+            self._injector.reach(ALIGNMENT_IN_PROGRESS)
+
+    def _awaits_others(self, channel: int) -> bool:
+        """Whether the checkpoint of the barrier that was just read waits for those of other channels."""
+        if StartPersisting in self._effects:
+            return StopPersisting not in self._effects
+        return channel in self._blocked and not self._effects & {Trigger, TriggerWithOptions}
+
+    def carry_out(self, effect: GateEffect) -> None:
+        """As the subtask does; remembers which effects a frame had."""
+        self._effects.add(type(effect))
+        super().carry_out(effect)
+
+    def read_mail(self, mail: Mail) -> None:
+        """As the subtask does, with points before and after."""
+        if isinstance(mail, SnapshotWritten):
+            self._injector.reach(SNAPSHOT_WRITTEN)
+        if isinstance(mail, CheckpointCompleted):
+            with self._injector.around(NOTIFICATION_RECEIVED, NOTIFICATION_HANDLED):
+                super().read_mail(mail)
         else:
-            yield
-        if after is not None:
-            self._pass(after)
+            super().read_mail(mail)
 
-    @contextmanager
-    def barrier(self, checkpoint: int | None, channels: int) -> Iterator[None]:
-        """A barrier has come and its gate is told: the first and the last of a checkpoint are points.
 
-        None stands for what is no barrier, and is no point.
-        """
-        if not self.planned or checkpoint is None:
-            yield
-            return
-        self._came[checkpoint] = count = self._came.get(checkpoint, 0) + 1
-        if count == channels:
-            self._pass(LAST_BARRIER_CAME)
-        elif count == 1:
-            self._pass(FIRST_BARRIER_CAME)
-        yield
-        if count == channels:
-            self._pass(ALIGNED)
+class FaultySnapshots(Snapshots):
+    """Snapshot steps whose barriers and acknowledgements are points."""
 
-    def of_sink(self, operator: Operator) -> Operator:
-        """The sink, with a point before and after each phase of its commit."""
-        return StruckSink(operator, self) if self.planned else operator
+    def __init__(self, injector: FaultInjector, *arguments: object) -> None:
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self._injector = injector
 
-    # ------------------------------------------------------------ strikes
-
-    def _pass(self, point: str) -> bool:
-        """Whether the disk is full from here on, until what follows is done."""
-        due = self._passages.due(point)
-        if due is None:
-            return False
-        number, plan = due
-        with self._asking:
-            self._leave.clear()
-            if self._over:
-                return False
-            self._say({"say": "fault", "number": number})
-            self._leave.wait()
-            granted = self._granted
-        if not granted:
-            return False
-        if self.log:
-            self.log.line({"kind": "fault", "point": plan.point, "action": plan.action})
-        if plan.action == FULL_DISK:
-            return True
-        if not self.strike(plan.action):
-            raise InjectedFaultError(f"a fault of the plan struck {self._task} at {point}")
-        return False
-
-    def strike(self, action: str) -> bool:
-        """Do what is done to a process or to a connection; an error is for the caller to raise: False.
-
-        A worker whose executor is killed, or whose connection is cut, goes on: others have to notice.
-        """
-        if action in (SIGKILL, HANG):
-            os.kill(os.getpid(), signal.SIGKILL if action == SIGKILL else signal.SIGSTOP)
-        elif action == KILL_EXECUTOR:
-            os.kill(executor_above(os.getpid()), signal.SIGKILL)
-        elif action in (KILL_SERVER, FREEZE):
-            return True  # the driver has done it, before it gave leave
-        elif action in self._cuts:
-            self._cuts[action]()
+    def carry_out(self, effect: SubtaskEffect) -> None:
+        """As the snapshot steps do, with points before and after."""
+        if isinstance(effect, BroadcastBarrier):
+            with self._injector.around(BARRIER_DUE, BARRIER_SENT):
+                super().carry_out(effect)
+        elif isinstance(effect, SendAcknowledge):
+            with self._injector.around(ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT):
+                super().carry_out(effect)
         else:
-            return False
-        return True
+            super().carry_out(effect)
 
 
-class StruckSink:
-    """A sink that passes the points of its two phases."""
+@dataclass(frozen=True, slots=True)
+class FaultyStorage:
+    """The storage of a subtask, with a point before each snapshot is written."""
 
-    def __init__(self, sink: Operator, striker: Striker) -> None:
+    storage: TaskStorage
+    injector: FaultInjector
+
+    def write(
+        self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
+    ) -> StateHandle:
+        """As the storage does."""
+        with self.injector.around(SNAPSHOT_DUE):
+            return self.storage.write(checkpoint, packed, offset, shared)
+
+    def discard(self, handle: StateHandle) -> None:
+        """As the storage does."""
+        self.storage.discard(handle)
+
+
+class FaultySink:
+    """A sink with a point before and after each phase of its commit."""
+
+    def __init__(self, sink: Operator, injector: FaultInjector) -> None:
         self._sink = sink
-        self._striker = striker
+        self._injector = injector
+        self.before_barrier = sink.before_barrier
+        self.finish = sink.finish
+        self.notify_abort = sink.notify_abort
+        self.close = sink.close
 
     @property
     def inputs(self) -> tuple[Process, ...]:
         """As the sink's."""
         return self._sink.inputs
 
-    def before_barrier(self) -> Rows:
-        """As the sink does."""
-        return self._sink.before_barrier()
-
-    def finish(self) -> Rows:
-        """As the sink does."""
-        return self._sink.finish()
-
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """The first phase (SINK-02)."""
-        with self._striker.around(PRE_COMMIT_DUE, PRE_COMMITTED):
+        with self._injector.around(PRE_COMMIT_DUE, PRE_COMMITTED):
             return self._sink.snapshot(checkpoint, alone)
 
     def notify_complete(self, checkpoint: int) -> None:
         """The second phase (SINK-03)."""
-        with self._striker.around(COMMIT_DUE, COMMITTED):
+        with self._injector.around(COMMIT_DUE, COMMITTED):
             self._sink.notify_complete(checkpoint)
-
-    def notify_abort(self, checkpoint: int) -> None:
-        """As the sink does."""
-        self._sink.notify_abort(checkpoint)
-
-    def close(self) -> None:
-        """As the sink does."""
-        self._sink.close()
-
-
-@contextmanager
-def full_disk() -> Iterator[None]:
-    """No file of this process can grow: the kernel refuses with EFBIG, as a full disk does with ENOSPC."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
-def executor_above(process: int) -> int:
-    """The Java process that a worker's process belongs to. Raises `InjectedFaultError` if there is none."""
-    above = process
-    while above > 1:
-        fields = Path(f"/proc/{above}/stat").read_text().rpartition(")")
-        if fields[0].endswith("(java"):
-            return above
-        above = int(fields[2].split()[1])
-    raise InjectedFaultError(f"process {process} belongs to no executor that could be killed")

@@ -1,17 +1,19 @@
-"""The savepoints of a running job, on the driver: who has asked, where each goes, and what came of it.
+"""The savepoints of a running job, on the driver: the requests, their folders, and their results.
 
-When one may start, what is aborted for it and who is told is the coordinator's business (COORD-11, COORD-28,
-SUB-04, SUB-05): this room has no rule of its own. A request waits here until all tasks run. A savepoint
-that stops the job is answered when the job has ended; if it fails, so does the attempt, because its sources
-have stopped (and the next one goes on from the newest checkpoint).
+The coordinator decides when one starts, what is aborted for it and which tasks are notified (COORD-11,
+COORD-28, SUB-04, SUB-05). A request waits until all tasks run. A savepoint that stops the job is answered
+when the job has ended. If it is aborted, the attempt fails, because its sources have stopped; the next
+attempt restores the newest checkpoint.
 """
 
 from collections.abc import Iterable
 from pathlib import Path
 
+from impl.core import CheckpointType
+from impl.core.coordinator.events import RequestCheckpoint
 from impl.graph.plan import Plan
-from impl.savepoints import Asked, Savepoint, SavepointDesk
-from impl.spark.coordination.manual_triggers import WantedCheckpoints
+from impl.savepoints import PendingRequest, Savepoint, SavepointRequests
+from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import SavepointFailedError
 from impl.spark.savepoints.barrier_options import SavepointOrder
 from impl.state import (
@@ -25,111 +27,126 @@ from impl.state import (
 from impl.state.durable import make_directory
 from impl.state.savepoints import savepoints_in
 
-PLAIN, STOP = "savepoint", "stop"
-"""The coordinator's words."""
-_LOOK_MS = 200
+_POLL_MS = 200
 
 
 class Savepoints:
     """Those of one job over all its attempts. Used by the coordination's thread.
 
-    `folder`: where they go if a request names no other place; `lineage`: the job folder's.
+    `folder`: of savepoints whose request names no other place; `lineage`: of the checkpoint folder.
     """
 
     def __init__(
-        self, desk: SavepointDesk, folder: Path, lineage: str, plan: Plan, storage: CheckpointStorage
+        self,
+        requests: SavepointRequests,
+        folder: Path,
+        lineage: str,
+        plan: Plan,
+        storage: CheckpointStorage,
     ) -> None:
-        self._desk = desk
+        self._requests = requests
         self._folder = folder
         self._lineage = lineage
         self._plan = plan
         self._storage = storage
-        self._asked: list[Asked] = []
-        self._pending: dict[int, Asked] = {}
+        self._requested: list[PendingRequest] = []
+        self._pending: dict[int, PendingRequest] = {}
         self._orders: dict[int, SavepointOrder] = {}
         self._stopping: int | None = None
-        self._stopped: tuple[Asked, Savepoint] | None = None
-        self._looked = -_LOOK_MS
+        self._stopped: tuple[PendingRequest, Savepoint] | None = None
+        self._polled = -_POLL_MS
         self.completed: list[Savepoint] = []
         for left in savepoints_in(folder) if folder.is_dir() else ():
             if not left.is_complete:
                 left.discard()  # a driver died while it was taken
 
-    # ------------------------------------------------------------ what is asked for
+    # ------------------------------------------------------------ requests
 
     @property
-    def wanted(self) -> WantedCheckpoints:
-        """Checkpoints that somebody asks for at the same desk."""
-        return self._desk.checkpoints
+    def manual(self) -> ManualTriggers:
+        """The checkpoints that users request."""
+        return self._requests.checkpoints
 
-    def due(self, now: int) -> dict[str, object] | None:
-        """The event that asks the coordinator for the next one, if somebody has asked us."""
+    def due(self, now: int) -> RequestCheckpoint | None:
+        """The event that requests the next savepoint from the coordinator; None without a request."""
         if self.stopping:
             return None
-        if now - self._looked >= _LOOK_MS:
-            self._looked = now
-            self._desk.look()
-        asked = self._desk.take()
-        if asked is None:
+        if now - self._polled >= _POLL_MS:
+            self._polled = now
+            self._requests.poll()
+        pending = self._requests.take()
+        if pending is None:
             return None
+        request = pending.request
         try:
-            make_directory(asked.request.directory or self._folder)
+            make_directory(request.directory or self._folder)
         except StateError as refused:
-            asked.answer(SavepointFailedError(str(refused)))
+            pending.answer(SavepointFailedError(str(refused)))
             return None
-        self._asked.append(asked)
-        event: dict[str, object] = {"kind": "trigger", "type": STOP if asked.request.stop else PLAIN}
-        return {**event, "drain": True} if asked.request.drain else event
+        self._requested.append(pending)
+        kind = CheckpointType.STOP if request.stop else CheckpointType.SAVEPOINT
+        return RequestCheckpoint(kind, drain=request.drain)
 
     @property
     def stopping(self) -> bool:
-        """A stop has been asked for, and has not failed."""
-        return any(one.request.stop for one in (*self._asked, *self._pending.values())) or bool(self._stopped)
+        """Whether a stop was requested, and has not failed."""
+        waiting = (*self._requested, *self._pending.values())
+        return self._stopped is not None or any(one.request.stop for one in waiting)
 
     def is_stop(self, checkpoint: int) -> bool:
-        """Whether the job ends with this one."""
+        """Whether the job ends with this checkpoint."""
         return self._stopping == checkpoint
 
     def has(self, checkpoint: int) -> bool:
-        """Whether it is a savepoint of this job at all."""
+        """Whether the checkpoint is a savepoint of this job."""
         return checkpoint in self._orders
 
-    # ------------------------------------------------------------ what the coordinator says of it
+    # ------------------------------------------------------------ effects of the coordinator
 
-    def order(self, checkpoint: int, kind: str) -> SavepointOrder | None:
-        """A task is triggered: what it is told beyond the id; None for a checkpoint."""
-        if kind not in (PLAIN, STOP):
+    def order(self, checkpoint: int, kind: CheckpointType) -> SavepointOrder | None:
+        """What a task that is triggered needs to know of a savepoint; None for a checkpoint."""
+        if kind is CheckpointType.CHECKPOINT:
             return None
         if checkpoint not in self._orders:
-            asked = next(one for one in self._asked if one.request.stop == (kind == STOP))
-            self._asked.remove(asked)
-            where = (asked.request.directory or self._folder) / savepoint_name(checkpoint, self._lineage)
-            self._pending[checkpoint] = asked
-            self._orders[checkpoint] = SavepointOrder(str(where), asked.request.stop, asked.request.drain)
-            if asked.request.stop:
+            pending = self._taken(kind)
+            assert pending is not None  # the coordinator triggers only what was requested
+            request = pending.request
+            where = (request.directory or self._folder) / savepoint_name(checkpoint, self._lineage)
+            self._pending[checkpoint] = pending
+            self._orders[checkpoint] = SavepointOrder(str(where), request.stop, request.drain)
+            if request.stop:
                 self._stopping = checkpoint
             SavepointFolder(where).begin()
         return self._orders[checkpoint]
 
-    def rejected(self, kind: str, reason: str) -> None:
-        """A request has started nothing."""
-        asked = next((one for one in self._asked if one.request.stop == (kind == STOP)), None)
-        if asked is not None:
-            self._asked.remove(asked)
-            asked.answer(SavepointFailedError(f"the savepoint was rejected with {reason}; ask again"))
+    def rejected(self, kind: CheckpointType, reason: str) -> None:
+        """The coordinator has rejected the oldest request of this kind."""
+        pending = self._taken(kind)
+        if pending is not None:
+            pending.answer(
+                SavepointFailedError(f"the savepoint was rejected with {reason}; request it again")
+            )
+
+    def _taken(self, kind: CheckpointType) -> PendingRequest | None:
+        stop = kind is CheckpointType.STOP
+        pending = next((one for one in self._requested if one.request.stop == stop), None)
+        if pending is not None:
+            self._requested.remove(pending)
+        return pending
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
-        """Every task has handed in its part: it is complete from now on. Raises `StateError`s."""
+        """Make the savepoint complete, from the handles of all tasks. Raises `StateError`s."""
         order = self._orders[checkpoint]
         self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
-        told = {
-            "kind": STOP if order.stops else PLAIN,
+        kind = CheckpointType.STOP if order.stops else CheckpointType.SAVEPOINT
+        description = {
+            "kind": kind.value,
             "drained": order.drains,
             "job": self._plan.name,
             "lineage": self._lineage,
         }
         folder = self._of(checkpoint)
-        folder.publish(checkpoint, attempt, handles, self._plan.max_parallelism, told)
+        folder.publish(checkpoint, attempt, handles, self._plan.max_parallelism, description)
         try:
             self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
         except SupersededError:
@@ -137,43 +154,44 @@ class Savepoints:
             raise
 
     def complete(self, checkpoint: int) -> None:
-        """The coordinator has completed it."""
-        asked = self._pending.pop(checkpoint)
-        done = Savepoint(checkpoint, self._of(checkpoint).directory, stopped=asked.request.stop)
+        """The coordinator has completed the savepoint."""
+        pending = self._pending.pop(checkpoint)
+        done = Savepoint(checkpoint, self._of(checkpoint).directory, stopped=pending.request.stop)
         self.completed.append(done)
-        if asked.request.stop:
-            self._stopped = (asked, done)
+        if pending.request.stop:
+            self._stopped = (pending, done)
         else:
-            asked.answer(done)
+            pending.answer(done)
 
     def aborted(self, checkpoint: int, reason: str) -> None:
-        """The coordinator has aborted it: what is there of it goes."""
-        asked = self._pending.pop(checkpoint, None)
+        """The coordinator has aborted the savepoint."""
+        pending = self._pending.pop(checkpoint, None)
         if self._stopping == checkpoint:
             self._stopping = None
-        if asked is not None:
-            asked.answer(SavepointFailedError(f"savepoint {checkpoint} was aborted with {reason}; ask again"))
+        if pending is not None:
+            error = f"savepoint {checkpoint} was aborted with {reason}; request it again"
+            pending.answer(SavepointFailedError(error))
         self.clear(checkpoint)
 
     def clear(self, checkpoint: int) -> None:
-        """Of one that was aborted nothing stays; a task may have written into it since."""
+        """Delete all files of an aborted savepoint; a task may have written one since."""
         folder = self._of(checkpoint)
         if not folder.is_complete:
             folder.discard()
 
     def discard_state(self, handle: StateHandle) -> None:
-        """A task's part that nobody will use."""
+        """Delete a task's snapshot that no savepoint will use."""
         self._of(handle.checkpoint).discard_state(handle)
 
-    # ------------------------------------------------------------ how the job goes on
+    # ------------------------------------------------------------ the end of an attempt and of the job
 
     def attempt_failed(self, reason: str) -> None:
-        """The attempt has failed: a stop whose savepoint is complete has stopped nothing."""
+        """The attempt has failed: the job goes on, also if the savepoint that was to stop it is complete."""
         self._stopping = None
         stopped, self._stopped = self._stopped, None
         if stopped is not None:
-            asked, done = stopped
-            asked.answer(
+            pending, done = stopped
+            pending.answer(
                 SavepointFailedError(
                     f"savepoint {done.checkpoint} is complete in {done.folder}, but the job failed before "
                     f"it had ended, and goes on from its newest checkpoint: {reason}"
@@ -181,16 +199,16 @@ class Savepoints:
             )
 
     def finished(self) -> None:
-        """The job has ended: whoever has stopped it is told so, and nobody else gets a savepoint."""
+        """The job has ended: answer the request that has stopped it, and refuse all others."""
         stopped, self._stopped = self._stopped, None
         if stopped is not None:
-            asked, done = stopped
-            asked.answer(done)
-        self._desk.close("the job has ended, and a job that has ended gives no savepoint")
+            pending, done = stopped
+            pending.answer(done)
+        self._requests.close("the job has ended, and a job that has ended gives no savepoint")
 
-    def given_up(self, failed: Exception) -> None:
-        """The job has failed for good, or another driver has taken it over."""
-        self._desk.close(f"the job failed: {failed}", superseded=isinstance(failed, SupersededError))
+    def failed(self, error: Exception) -> None:
+        """The job has failed, or another driver has taken it over."""
+        self._requests.close(f"the job failed: {error}", superseded=isinstance(error, SupersededError))
 
     def _of(self, checkpoint: int) -> SavepointFolder:
         return SavepointFolder(Path(self._orders[checkpoint].folder))

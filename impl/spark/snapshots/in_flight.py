@@ -1,7 +1,7 @@
-"""What was in flight when a snapshot was taken: gathered while barriers come, stored with the state.
+"""The records in flight of a snapshot: gathered while barriers come, stored with the state.
 
-A snapshot of an unaligned checkpoint is whole when the operator's state, the frames that the barriers passed
-in the outputs, and the frames that came before the last barrier are there; then it is written.
+A snapshot of an unaligned checkpoint is whole when it has the operator's state, the frames that the barriers
+have overtaken in the outputs, and the frames that came before the last barrier; then it is written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ Frames = Mapping[str, Sequence[bytes]]
 
 
 class Gathered(NamedTuple):
-    """All of one snapshot."""
+    """A whole snapshot."""
 
     operator: AsynchronousPart
     """The operator's own."""
@@ -39,7 +39,7 @@ class Gathered(NamedTuple):
 
 
 def in_flight(snapshot: Sections | None) -> tuple[Frames, Frames]:
-    """What was in flight at the input and at the output of a task. Raises StateError."""
+    """The records in flight at the input and at the output of a task. Raises StateError."""
     if snapshot is None or IN_FLIGHT not in snapshot:
         return {}, {}
     there, here = cast(tuple[Frames, Frames], snapshot.read(IN_FLIGHT))
@@ -47,12 +47,12 @@ def in_flight(snapshot: Sections | None) -> tuple[Frames, Frames]:
 
 
 def rows_in(frames: Frames) -> dict[str, int]:
-    """How many rows the frames hold, by the subtask at the other end."""
+    """The number of rows in the frames, by the subtask at the other end."""
     return {peer: sum(len(unpack_rows(one)) for one in there) for peer, there in frames.items()}
 
 
 class _Open:
-    """A snapshot of which something is missing."""
+    """A snapshot that is not whole."""
 
     def __init__(self) -> None:
         self.operator: AsynchronousPart | None = None
@@ -62,18 +62,18 @@ class _Open:
 
 
 class Gathering:
-    """The snapshots of one subtask of which something is in flight still."""
+    """The snapshots of one subtask that are not whole."""
 
     def __init__(self, upstream: Sequence[str]) -> None:
         self._upstream = tuple(upstream)
         self._open: dict[int, _Open] = {}
 
     def sent(self, checkpoint: int, parts: Mapping[str, Sequence[bytes] | None]) -> None:
-        """The barrier has passed these frames in the outputs; None where it waits for its turn."""
+        """The barrier has overtaken these frames in the outputs; None where it has not left."""
         self._of(checkpoint).overtaken = dict(parts)
 
     def left(self, checkpoint: int, peer: str, frames: Sequence[bytes]) -> None:
-        """The barrier has left for `peer` in its turn, or its time was out and it has passed these."""
+        """The barrier has left for `peer`, and has overtaken these frames."""
         there = self._open.get(checkpoint)
         if there is not None and there.overtaken is not None:
             there.overtaken[peer] = frames
@@ -84,7 +84,7 @@ class Gathering:
         there.operator, there.offset = operator, offset
 
     def received(self, checkpoint: int, frames: Sequence[Sequence[bytes]]) -> None:
-        """All that came before the barriers is here, by channel; what is older is given up."""
+        """The frames that came before the barriers, by channel; older snapshots are dropped."""
         self._of(checkpoint).received = dict(zip(self._upstream, frames, strict=True))
         self._open = {one: there for one, there in self._open.items() if one >= checkpoint}
 
@@ -93,7 +93,7 @@ class Gathering:
         self._open.pop(checkpoint, None)
 
     def whole(self, checkpoint: int) -> Gathered | None:
-        """The snapshot, once and as soon as nothing is missing."""
+        """The snapshot, once, when nothing is missing; else None."""
         there = self._open.get(checkpoint)
         if there is None or there.operator is None or there.received is None or there.overtaken is None:
             return None

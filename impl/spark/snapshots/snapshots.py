@@ -1,133 +1,138 @@
-"""The snapshots of one subtask: what the core's snapshot steps say, carried out.
+"""The snapshots of one subtask: carries out the effects of the core's snapshot steps.
 
-The operator's state is taken here and now, between two frames (ONCE-01), and written beside the processing;
-what the steps say to the coordinator is said, and what they say to the operator is done.
+The state of the operator is taken between two frames (ONCE-01), and written by another thread while the
+subtask goes on.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import assert_never
 
-from impl.core import Subtask as SnapshotSteps
-from impl.eventlog import EventLog, Recorded, Wire
-from impl.faults import (
-    ACKNOWLEDGEMENT_DUE,
-    ACKNOWLEDGEMENT_SENT,
-    BARRIER_DUE,
-    BARRIER_SENT,
-    SNAPSHOT_WRITTEN,
+from impl.core.effects import Effect, Fail
+from impl.core.subtask.events import (
+    AsyncDone,
+    AsyncFailed,
+    BroadcastBarrier,
+    BroadcastCancel,
+    CancelAsync,
+    NotifyOperatorsAbort,
+    NotifyOperatorsComplete,
+    NotifyOperatorsSubsumed,
+    SendAcknowledge,
+    SendDecline,
+    SubtaskEffect,
+    SubtaskEvent,
+    TakeSnapshot,
+    TriggerCheckpoint,
 )
-from impl.metrics import Stopwatch
+from impl.core.subtask.subtask import Subtask
+from impl.eventlog import Recorded
 from impl.spark.channels.frames import Kind
-from impl.spark.channels.outputs import Outputs
-from impl.spark.errors import GateFailedError, UnknownEffectError
-from impl.spark.faults.worker import Striker
-from impl.spark.savepoints.barrier_options import Orders
+from impl.spark.channels.messages import Acknowledged, Declined
+from impl.spark.errors import GateFailedError
 from impl.spark.snapshots.unaligned import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
+from impl.spark.worker.context import TaskContext
 from impl.spark.worker.operators import Operator
 from impl.spark.worker.sources import SourceOperator
 from impl.state import StateHandle
 
 
 class Snapshots:
-    """Used by the subtask's one thread. `received`: records read in this attempt, by who sent them."""
+    """Used by the subtask's thread. `received`: records read in this attempt, by upstream subtask."""
 
     def __init__(
         self,
+        context: TaskContext,
         operator: Operator | SourceOperator,
-        outputs: Outputs,
         writer: SnapshotWriter,
         overtaking: OvertakingSnapshots | None,
-        orders: Orders,
-        striker: Striker,
-        stopwatch: Stopwatch,
-        say: Callable[[dict[str, Any]], None],
-        log: EventLog | None,
-        max_concurrent: int,
         received: Callable[[], Mapping[str, int]],
     ) -> None:
+        self._context = context
         self._operator = operator
-        self._outputs = outputs
         self._writer = writer
         self._overtaking = overtaking
-        self._orders = orders
-        self._striker = striker
-        self._stopwatch = stopwatch
-        self._say = say
         self._received = received
-        self._steps = SnapshotSteps(max_concurrent)
-        self._recorded_steps = Recorded("subtask", self._steps, log)
+        self._steps = Subtask(context.max_concurrent)
+        self._recorded_steps: Recorded[SubtaskEvent, SubtaskEffect] = Recorded(
+            "subtask", self._steps, context.log
+        )
+        self._handles: dict[int, StateHandle] = {}
         self._first_after_end: int | None = None
-        self._why: dict[int, str] = {}
+        self._causes: dict[int, str] = {}
         self.data_ended = False
         """No record follows."""
 
     @property
     def nothing_is_left(self) -> bool:
-        """The operator knows the checkpoint after its last record complete."""
+        """Whether the checkpoint after the last record is complete."""
         first = self._first_after_end
         return first is not None and self._steps.completed >= first
 
-    def step(self, event: Wire) -> None:
-        """An event of the snapshot steps, and everything that they say to it."""
-        if event["kind"] == "checkpoint" and not self.data_ended:
-            self._outputs.emit(self._operator.before_barrier())
-        for effect in self._recorded_steps.apply(event, self._checkpoint_extras):
-            match effect:
-                case {"kind": "broadcast_barrier", "checkpoint": int(checkpoint)}:
-                    with self._striker.around(BARRIER_DUE, BARRIER_SENT):
-                        self._send_barrier(checkpoint)
-                case {"kind": "broadcast_cancel", "checkpoint": int(checkpoint)}:
-                    self._outputs.broadcast(Kind.CANCEL, checkpoint)
-                case {"kind": "snapshot", "checkpoint": int(checkpoint)}:
-                    self._snapshot(checkpoint)
-                case {"kind": "acknowledge", "checkpoint": int(checkpoint)}:
-                    said = {"say": "acknowledge", "checkpoint": checkpoint}
-                    said["state"] = self._writer.handle_of(checkpoint)
-                    said["measures"] = self._stopwatch.told(checkpoint)
-                    with self._striker.around(ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT):
-                        self._say(said)
-                case {"kind": "decline", "checkpoint": int(checkpoint), "reason": reason}:
-                    why = self._why.pop(checkpoint, None)
-                    self._say({"say": "decline", "checkpoint": checkpoint, "reason": reason, "why": why})
-                case {"kind": "notify_complete", "checkpoint": int(checkpoint)}:
-                    self._operator.notify_complete(checkpoint)
-                case {"kind": "notify_abort", "checkpoint": int(checkpoint)}:
-                    self._operator.notify_abort(checkpoint)
-                case {"kind": "cancel_async", "checkpoint": int(checkpoint)}:
-                    if self._overtaking is not None:
-                        self._overtaking.ended(checkpoint)
-                    # what is being written is deleted once it is there: see `written`
-                case {"kind": "notify_subsumed"}:
-                    pass  # an operator keeps nothing of a completed checkpoint that it would have to drop
-                case {"kind": "fail", "error": str(error)}:
-                    raise GateFailedError(f"the snapshot steps refused {event['kind']}: {error}")
-                case _:
-                    raise UnknownEffectError.of("snapshot steps", effect)
+    def step(self, event: SubtaskEvent) -> None:
+        """Apply an event of the snapshot steps, and carry out the effects.
+
+        Raises `GateFailedError` if the steps refuse the event.
+        """
+        if isinstance(event, TriggerCheckpoint) and not self.data_ended:
+            self._context.outputs.emit(self._operator.before_barrier())
+        for effect in self._recorded_steps.handle(event, self._checkpoint_fields):
+            self.carry_out(effect)
+
+    def carry_out(self, effect: SubtaskEffect) -> None:
+        """Carry out one effect."""
+        match effect:
+            case BroadcastBarrier(checkpoint):
+                self._send_barrier(checkpoint)
+            case BroadcastCancel(checkpoint):
+                self._context.outputs.broadcast(Kind.CANCEL, checkpoint)
+            case TakeSnapshot(checkpoint):
+                self._snapshot(checkpoint)
+            case SendAcknowledge(checkpoint):
+                handle = self._handles.pop(checkpoint)
+                measures = self._context.stopwatch.measures(checkpoint)
+                self._context.report(Acknowledged(handle, measures))
+            case SendDecline(checkpoint, reason):
+                self._context.report(Declined(checkpoint, reason, self._causes.pop(checkpoint, None)))
+            case NotifyOperatorsComplete(checkpoint):
+                self._operator.notify_complete(checkpoint)
+            case NotifyOperatorsAbort(checkpoint):
+                self._operator.notify_abort(checkpoint)
+            case CancelAsync(checkpoint):
+                # a snapshot that is being written is deleted when it is durable: see `written`
+                if self._overtaking is not None:
+                    self._overtaking.ended(checkpoint)
+            case NotifyOperatorsSubsumed():
+                pass  # an operator keeps nothing of a completed checkpoint
+            case Fail(error):
+                raise GateFailedError(f"the snapshot steps of {self._context.task} failed: {error}")
+            case _:
+                assert_never(effect)
 
     def _send_barrier(self, checkpoint: int) -> None:
         if self._overtaking is None:
-            self._outputs.broadcast(Kind.BARRIER, checkpoint, self._orders.packed(checkpoint))
+            order = self._context.orders.packed(checkpoint)
+            self._context.outputs.broadcast(Kind.BARRIER, checkpoint, order)
         else:
             self._overtaking.send(checkpoint)
 
-    def _checkpoint_extras(self, effects: list[Wire]) -> dict[str, object]:
-        if not any(effect["kind"] == "broadcast_barrier" for effect in effects):
+    def _checkpoint_fields(self, effects: tuple[Effect, ...]) -> dict[str, object]:
+        if not any(isinstance(effect, BroadcastBarrier) for effect in effects):
             return {}
-        extras: dict[str, object] = {"sent": self._outputs.sent()}
+        found: dict[str, object] = {"sent": self._context.outputs.sent()}
         if self._overtaking is not None and (received := self._received()):
-            extras["received"] = received
+            found["received"] = received
         if isinstance(self._operator, SourceOperator):
-            extras["offset"] = self._operator.offset
-        return extras
+            found["offset"] = self._operator.offset
+        return found
 
     # ------------------------------------------------------------ snapshots
 
     def _snapshot(self, checkpoint: int) -> None:
-        """The synchronous part here and now, the rest in the writer's thread."""
-        order, folder = self._orders.of(checkpoint), self._orders.folder(checkpoint)
-        if order is None or order.stops:
-            self._last_of_all(checkpoint, stops=order is not None)
+        """Take the synchronous part now, and hand the rest to the writer's thread."""
+        order, folder = self._context.orders.of(checkpoint), self._context.orders.folder(checkpoint)
+        if order.stops if order is not None else self.data_ended and self._first_after_end is None:
+            self._first_after_end = checkpoint  # nothing is left to commit when it is complete
         state = self._operator.snapshot(checkpoint, folder.shared if folder else None)
         offset = self._operator.offset if isinstance(self._operator, SourceOperator) else None
         if self._overtaking is None:
@@ -135,25 +140,19 @@ class Snapshots:
         else:
             self._overtaking.hold(checkpoint, state, offset)
 
-    def _last_of_all(self, checkpoint: int, *, stops: bool) -> None:
-        """When this one is complete, nothing is left to commit, if no record follows it."""
-        if stops or (self.data_ended and self._first_after_end is None):
-            self._first_after_end = checkpoint
-
-    def written(self, checkpoint: int, handle: StateHandle) -> None:
+    def written(self, handle: StateHandle) -> None:
         """A snapshot is durable."""
-        self._striker.passing(SNAPSHOT_WRITTEN)
-        if checkpoint not in self._steps.running:  # cancelled meanwhile (TASK-05): nobody will use it
-            self._writer.discard(handle)
-        else:
-            self._writer.keep(handle)
-        self.step({"kind": "async_done", "checkpoint": checkpoint})
+        if handle.checkpoint in self._steps.running:
+            self._handles[handle.checkpoint] = handle
+        else:  # it was cancelled while it was written (TASK-05)
+            self._context.storage.discard(handle)
+        self.step(AsyncDone(handle.checkpoint))
 
-    def not_written(self, checkpoint: int, why: str) -> None:
+    def not_written(self, checkpoint: int, cause: str) -> None:
         """A snapshot could not be written."""
-        self._why = {checkpoint: why}
-        self.step({"kind": "async_failed", "checkpoint": checkpoint})
+        self._causes = {checkpoint: cause}
+        self.step(AsyncFailed(checkpoint))
 
     def close(self) -> None:
-        """Finish what is being written, and begin nothing."""
+        """Wait for the snapshot that is being written, and write no other."""
         self._writer.close()

@@ -1,34 +1,40 @@
-"""All that a worker is given to begin with."""
+"""What a worker receives with the Spark job."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from impl.config import ALTERNATING, UNALIGNED, ExecutionConfig
 from impl.graph.plan import Plan
+from impl.spark.channels.handshake import Credentials
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """All that a worker is given to begin with; it travels inside the Spark job."""
+    """One attempt of a job, as its workers see it."""
 
     plan: Plan
     lineage: str
-    """Of the checkpoint folder: what a sink names its transactions by."""
-    attempt: int
-    host: str
-    port: int
-    secret: bytes = field(repr=False)
+    """Of the checkpoint folder; the names of a sink's transactions contain it."""
+    credentials: Credentials
+    driver: tuple[str, int]
+    """Host and port of the driver's listener."""
     execution: ExecutionConfig
     max_concurrent: int
     mode: str
     """Of every gate: exactly-once, at-least-once, unaligned or alternating."""
     alignment_timeout_ms: int
     epoch: int
-    """When the attempt began, in ms of the wall clock."""
+    """When the attempt began, in ms of the driver's wall clock."""
     checkpoints: Path
     inline_bytes: int
     """A larger snapshot has a file of its own."""
     events: Path | None
+    """The folder of the event log; None without one."""
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt."""
+        return self.credentials.attempt
 
     @property
     def overtakes(self) -> bool:

@@ -1,6 +1,7 @@
 """From the plan to the operator of one subtask, restored."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from impl.config import MEMORY, ExecutionConfig
 from impl.connectors.two_phase import SinkPlace
@@ -9,7 +10,7 @@ from impl.graph.plan import Plan, Role, Subtask
 from impl.graph.rescaling import taken_over
 from impl.spark.worker.operators import Operator
 from impl.spark.worker.processing import ProcessOperator
-from impl.spark.worker.sinks import SinkOperator
+from impl.spark.worker.sinks import SinkOperator, commit_orphans
 from impl.spark.worker.sources import SourceOperator, splits_of
 from impl.state import (
     FileSystemStorage,
@@ -23,22 +24,26 @@ from impl.state.backends.key_groups import groups_of
 from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 
 
-def operator_of(
-    plan: Plan,
-    subtask: Subtask,
-    execution: ExecutionConfig,
-    place: SinkPlace,
-    restored: int | None,
-    before: Sequence[Sections],
-    log: EventLog | None,
-    storage: FileSystemStorage,
-) -> Operator | SourceOperator:
-    """The operator of `subtask`, with what is its own in checkpoint `restored`: all have the same (ONCE-04).
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a subtask begins with.
 
-    `before`: the snapshots of all subtasks of its stage, as many as they were; none at the beginning.
+    `snapshots`: of all subtasks of its stage in `checkpoint`, as many as they were then; none, and None, from
+    the beginning.
     """
+
+    checkpoint: int | None
+    snapshots: Sequence[Sections]
+    storage: FileSystemStorage
+    log: EventLog | None
+
+
+def operator_of(
+    plan: Plan, subtask: Subtask, execution: ExecutionConfig, place: SinkPlace, restored: Restored
+) -> Operator | SourceOperator:
+    """The operator of `subtask`, with its own part of the restored checkpoint (ONCE-04)."""
     stage, index = plan.stages[subtask.stage], subtask.index
-    parallelism = stage.parallelism
+    parallelism, before = stage.parallelism, restored.snapshots
     if stage.role is Role.SOURCE:
         splits, own = splits_of(index, parallelism, stage.splits, before)
         return SourceOperator(stage.logic, splits, own, execution.batch_rows)
@@ -46,10 +51,11 @@ def operator_of(
         mine = before[index] if index < len(before) else None
         others = taken_over(index, len(before), parallelism)[1:]
         orphans = {f"{stage.name}-{one}": before[one] for one in others}
-        return SinkOperator(stage.logic, place, restored, mine, log, orphans)
+        commit_orphans(stage.logic, place, orphans, restored.log)
+        return SinkOperator(stage.logic, place, restored.checkpoint, mine, restored.log)
     context = KeyedContext.of(subtask.id, index, parallelism, plan.max_parallelism)
-    state = _keyed_state(context, execution, storage, place.attempt)
-    store = OperatorStateStore(restored)
+    state = _keyed_state(context, execution, restored.storage, place.attempt)
+    store = OperatorStateStore(restored.checkpoint)
     if before:
         state.restore(_with_groups_of(context, before))
         store.restore(index, parallelism, before)
@@ -67,7 +73,7 @@ def _keyed_state(
 
 
 def _with_groups_of(context: KeyedContext, before: Sequence[Sections]) -> list[Sections]:
-    """Of all snapshots those that hold key groups of the subtask: no other is opened."""
+    """The snapshots that hold key groups of the subtask: no other is opened."""
     ranges = [groups_of(one, len(before), context.max_parallelism) for one in range(len(before))]
     first, beyond = context.groups.start, context.groups.stop
     return [before[one] for one, there in enumerate(ranges) if there.start < beyond and first < there.stop]

@@ -1,108 +1,113 @@
-"""One running subtask: a single thread that takes mail and frames, asks the core, and does what it says.
+"""One running subtask: a single thread that reads mail and frames, and carries out the core's effects.
 
-The gate and the snapshot steps are the core's (`impl.core`); this room is their hands. Everything a
-subtask does to its state happens in the one thread of `run`, so a snapshot's synchronous part falls
-between two frames and never into one: state is a function of what stood before the barrier (ONCE-01).
-Only the writing of the snapshot happens beside it.
+The gate and the snapshot steps are the core's (`impl.core`). Everything that a subtask does to its state
+happens in the thread of `run`, so the synchronous part of a snapshot falls between two frames: the state is
+a function of the records before the barrier (ONCE-01). Another thread writes the snapshot.
 """
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias, TypeVar, assert_never
 
-from impl.config import ALTERNATING, UNALIGNED
-from impl.core import COMPONENTS, Component
-from impl.eventlog import EventLog, Recorded, Wire
-from impl.faults import (
-    ALIGNMENT_IN_PROGRESS,
-    NOTIFICATION_HANDLED,
-    NOTIFICATION_RECEIVED,
+from impl.config import ALTERNATING, AT_LEAST_ONCE, MODES, UNALIGNED
+from impl.core.effects import Fail
+from impl.core.events import Event
+from impl.core.gate.aligned import AlignedGate
+from impl.core.gate.alternating import AlternatingGate
+from impl.core.gate.events import (
+    Abort,
+    Barrier,
+    Block,
+    Cancel,
+    EndOfPartition,
+    Process,
+    Resume,
+    Trigger,
 )
-from impl.metrics import Stopwatch
+from impl.core.gate.tracking import BarrierTracker
+from impl.core.gate.unaligned_events import (
+    GateEffect,
+    GateEffects,
+    PersistRecord,
+    Prioritise,
+    StartPersisting,
+    StopPersisting,
+    TriggerWithOptions,
+    UnalignedEvent,
+)
+from impl.core.subtask.events import (
+    AbortNotification,
+    AbortOnBarrier,
+    CompleteNotification,
+    TriggerCheckpoint,
+)
+from impl.eventlog import Fields, Recorded
 from impl.spark.channels.frames import Kind, order_in, unpack_id, unpack_rows
-from impl.spark.channels.inbox import Frame, Inbox, Mail
-from impl.spark.channels.outputs import Outputs
-from impl.spark.channels.unaligned import OvertakingInbox, OvertakingOutputs
-from impl.spark.errors import (
-    ConnectionLostError,
-    FrameError,
-    GateFailedError,
-    InjectedFaultError,
-    UnknownEffectError,
+from impl.spark.channels.inbox import Frame
+from impl.spark.channels.messages import (
+    BarrierLeft,
+    CheckpointAborted,
+    CheckpointCompleted,
+    DataEnded,
+    FinishTask,
+    Mail,
+    SnapshotFailed,
+    SnapshotWritten,
+    StartCheckpoint,
+    TaskFailed,
 )
-from impl.spark.faults.worker import Striker
-from impl.spark.savepoints.barrier_options import Orders, SavepointOrder
+from impl.spark.channels.unaligned import OvertakingInbox, OvertakingOutputs
+from impl.spark.errors import FrameError, GateFailedError, UnknownEffectError
+from impl.spark.savepoints.barrier_options import SavepointOrder
 from impl.spark.snapshots.snapshots import Snapshots
 from impl.spark.snapshots.unaligned import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
+from impl.spark.worker.context import TaskContext
 from impl.spark.worker.operators import Operator
 from impl.spark.worker.sources import SourceOperator
-from impl.state import CheckpointStorage
 
-Say = Callable[[dict[str, Any]], None]
+InOrderEvent: TypeAlias = Barrier | Cancel | EndOfPartition
+"""The events of a gate whose barriers do not overtake."""
+EventT = TypeVar("EventT", bound=Event)
 
 
 class RunningSubtask:
     """The loop of one subtask.
 
-    `upstream`: the ids behind the gate's channels, none for a source; `inputs`: for each of them the
-    operator's input that its rows are for, None: the only one.
+    `inputs`: for each channel of the gate the operator's input that its rows are for. `snapshots`: the class
+    that carries out the snapshot steps.
     """
 
     def __init__(
         self,
-        task: str,
-        attempt: int,
-        upstream: tuple[str, ...],
+        context: TaskContext,
         operator: Operator | SourceOperator,
-        inbox: Inbox,
-        outputs: Outputs,
-        storage: CheckpointStorage,
-        say: Say,
-        striker: Striker,
-        log: EventLog | None,
-        max_concurrent: int,
-        mode: str,
-        patience_ms: int = 0,
-        epoch: int = 0,
-        inputs: Sequence[int] | None = None,
+        inputs: Sequence[int],
+        snapshots: Callable[..., Snapshots] = Snapshots,
     ) -> None:
-        self._task = task
-        self._upstream = upstream
+        self._context = context
         self._operator = operator
-        self._inbox = inbox
-        self._outputs = outputs
-        self._process = tuple(operator.inputs[number] for number in inputs or (0,) * len(upstream))
-        self._say = say
-        self._striker = striker
-        self._passing = striker.passing
-        self._log = log
-        if upstream:
-            self._component = _gate(len(upstream), mode, patience_ms)
-        self._gate = Recorded("gate", self._component, log) if upstream else None
-        self._orders = Orders()
-        stopwatch = self._stopwatch = Stopwatch()
-        writer = SnapshotWriter(task, attempt, storage, inbox.post, striker, stopwatch, self._orders)
+        self._inbox = context.inbox
+        self._outputs = context.outputs
+        self._process = tuple(operator.inputs[number] for number in inputs)
+        writer = SnapshotWriter(context.task, context.storage, context.inbox.post, context.stopwatch)
         self._overtaking: OvertakingSnapshots | None = None
-        if isinstance(inbox, OvertakingInbox) and isinstance(outputs, OvertakingOutputs):
-            self._overtaking = OvertakingSnapshots(
-                mode, patience_ms, epoch, upstream, inbox, outputs, writer.submit, log, self._orders
+        if isinstance(context.inbox, OvertakingInbox) and isinstance(context.outputs, OvertakingOutputs):
+            self._overtaking = OvertakingSnapshots(context, context.inbox, context.outputs, writer.submit)
+        self._snapshots = snapshots(context, operator, writer, self._overtaking, self._read_so_far)
+        channels = len(context.upstream)
+        self._gate: Recorded[Cancel | EndOfPartition, GateEffect] | None = None
+        if channels and self._overtaking is None:
+            in_order = (BarrierTracker if context.mode == MODES[AT_LEAST_ONCE] else AlignedGate)(channels)
+            self._in_order: Recorded[InOrderEvent, GateEffect] = Recorded("gate", in_order, context.log)
+            self._gate = self._in_order
+        elif channels:
+            self._alternating = AlternatingGate(channels, timeout_ms=context.alignment_timeout_ms)
+            self._reordered: Recorded[UnalignedEvent, GateEffect] = Recorded(
+                "gate", self._alternating, context.log
             )
-        self._snapshots = Snapshots(
-            operator,
-            outputs,
-            writer,
-            self._overtaking,
-            self._orders,
-            striker,
-            stopwatch,
-            say,
-            log,
-            max_concurrent,
-            self._read_so_far,
-        )
-        self._step = self._snapshots.step
-        self._received = [0] * len(upstream)
+            self._gate = self._reordered
+        self._received = [0] * channels
         self._blocked: set[int] = set()
         self._at_end: set[int] = set()
         self._closed = 0
@@ -125,10 +130,10 @@ class RunningSubtask:
                 if taken is None and wait != 0:
                     self._outputs.flush()
                     taken = self._inbox.take(self._blocked, wait, urgent_only=not room)
-                if isinstance(taken, dict):
-                    self._read(taken)
+                if isinstance(taken, tuple):
+                    self.read_frame(*taken)
                 elif taken is not None:
-                    self._frame(*taken)
+                    self.read_mail(taken)
                 elif isinstance(self._operator, SourceOperator) and room and not self._snapshots.data_ended:
                     self._produce(self._operator)
             self._outputs.drain()
@@ -137,13 +142,13 @@ class RunningSubtask:
             self._operator.close()
 
     def _finished(self) -> bool:
-        """The partition has ended, and the operator knows the checkpoint after its last record complete."""
+        """Whether the partition has ended, and the checkpoint after the last record is complete."""
         return self._finishing and self._snapshots.nothing_is_left
 
-    # ------------------------------------------------------------ what a source does by itself
+    # ------------------------------------------------------------ a source
 
     def _idle_seconds(self) -> float | None:
-        """How long there is nothing to do but to wait for others; None: for as long as it takes."""
+        """How long the subtask may wait for mail and frames; None: without limit."""
         if not isinstance(self._operator, SourceOperator) or self._snapshots.data_ended:
             return None
         return self._operator.pause(time.monotonic())
@@ -151,82 +156,80 @@ class RunningSubtask:
     def _produce(self, source: SourceOperator) -> None:
         rows = source.read()
         if rows is None:
-            self._end_of_data()
+            self._end_data()
             return
         self.records += len(rows)
         self._outputs.emit(rows)
 
     # ------------------------------------------------------------ frames
 
-    def _frame(self, channel: int, frame: Frame) -> None:
+    def read_frame(self, channel: int, frame: Frame) -> None:
+        """Handle one frame. Raises `FrameError` for a kind that no channel carries."""
         kind, payload = frame
         if kind is Kind.RECORDS:
             rows = unpack_rows(payload)
             self._received[channel] += len(rows)
             self.records += len(rows)
             self._outputs.emit(self._process[channel](rows))
-        elif kind in (Kind.BARRIER, Kind.ANNOUNCEMENT):
-            self._barrier(kind, self._barrier_event(kind, channel, payload), channel)
+        elif kind is Kind.BARRIER:
+            self._context.stopwatch.barrier(unpack_id(payload))
+            if self._overtaking is None:
+                checkpoint = unpack_id(payload)
+                self._context.orders.add(checkpoint, SavepointOrder.unpack(order_in(payload)))
+                barrier = Barrier(channel, checkpoint)
+                self._at_gate(self._in_order, barrier, lambda effects: self._barrier_fields(channel))
+            else:
+                event = self._overtaking.event(kind, channel, payload)
+                self._at_gate(self._reordered, event, lambda effects: self._barrier_fields(channel))
+        elif kind is Kind.ANNOUNCEMENT and self._overtaking is not None:
+            self._at_gate(self._reordered, self._overtaking.event(kind, channel, payload))
         elif kind is Kind.CANCEL:
-            self._at_gate({"kind": "cancel", "channel": channel, "checkpoint": unpack_id(payload)})
+            self._at_gate(self._gate, Cancel(channel, unpack_id(payload)))
         elif kind is Kind.END_OF_DATA:
             self._at_end.add(channel)
-            if len(self._at_end) == len(self._upstream):
-                self._end_of_data()
+            if len(self._at_end) == len(self._received):
+                self._end_data()
         elif kind is Kind.END_OF_PARTITION:
-            self._at_gate({"kind": "end_of_partition", "channel": channel})
+            self._at_gate(self._gate, EndOfPartition(channel))
             self._closed += 1
-            if self._closed == len(self._upstream):
+            if self._closed == len(self._received):
                 self._end_partition()
         else:
-            raise FrameError(f"expected data or barriers from {self._upstream[channel]}, {kind.name} came")
+            peer = self._context.upstream[channel]
+            raise FrameError(f"expected records or barriers from {peer}, came {kind.name}; this is a defect")
 
-    def _barrier(self, kind: Kind, event: Wire, channel: int) -> None:
-        checkpoint = event["checkpoint"] if kind is Kind.BARRIER else None
-        if isinstance(checkpoint, int):
-            self._stopwatch.barrier(checkpoint)
-        with self._striker.barrier(checkpoint, len(self._upstream)):  # type: ignore[arg-type]
-            effects = self._at_gate(event)
-        if self._awaits_others(channel, [effect["kind"] for effect in effects]):
-            self._passing(ALIGNMENT_IN_PROGRESS)
+    def _barrier_fields(self, channel: int) -> dict[str, object]:
+        return {"records": self._received[channel]}
 
-    def _barrier_event(self, kind: Kind, channel: int, payload: bytes) -> Wire:
-        if self._overtaking is not None:
-            return self._overtaking.event(kind, channel, payload)
-        self._orders.hear(unpack_id(payload), SavepointOrder.unpack(order_in(payload)))
-        return {"kind": "barrier", "channel": channel, "checkpoint": unpack_id(payload)}
+    def _read_so_far(self) -> dict[str, int]:
+        """Records read in this attempt, by upstream subtask."""
+        return dict(zip(self._context.upstream, self._received, strict=True))
 
     def _time_out(self, overtaking: OvertakingSnapshots) -> None:
-        """What still waits in the outputs overtakes, and the gate's timer fires, if the time is out.
+        """Let barriers overtake whose time is out, in the outputs and at the gate.
 
-        Between two frames only: the gate may ask for a barrier that was announced and is still unread.
+        Only between two frames: the gate may prioritise a barrier that was announced and is not read.
         """
         if overtaking.time_out() and self._gate is not None:
             passed = overtaking.advance()
             if passed is not None:
-                self._at_gate(passed)
+                self._at_gate(self._reordered, passed)
 
-    def _awaits_others(self, channel: int, said: list[object]) -> bool:
-        """A barrier has come and its checkpoint waits for those of other channels."""
-        if "start_persisting" in said:
-            return "stop_persisting" not in said
-        return channel in self._blocked and "trigger" not in said
-
-    def _end_of_data(self) -> None:
-        """No record follows: the operator finishes, and the next checkpoint holds all it has done."""
+    def _end_data(self) -> None:
+        """No record follows: the operator finishes, and the next checkpoint contains all that it has done."""
         self._snapshots.data_ended = True
         self._outputs.emit(self._operator.before_barrier())
         self._outputs.emit(self._operator.finish())
         self._outputs.broadcast(Kind.END_OF_DATA)
-        self._say({"say": "end_of_data"})
+        self._context.report(DataEnded())
 
-    def _stop_if_asked(self, checkpoint: int) -> None:
+    def _stop_if_ordered(self, checkpoint: int) -> None:
         """A source is triggered: behind the savepoint that stops the job it sends no record."""
-        order = self._orders.of(checkpoint)
+        order = self._context.orders.of(checkpoint)
         if order is None or not order.stops or self._snapshots.data_ended:
             return
         if order.drains:
-            self._end_of_data()
+            self._end_data()
         self._snapshots.data_ended = True
 
     def _end_partition(self) -> None:
@@ -235,101 +238,82 @@ class RunningSubtask:
 
     # ------------------------------------------------------------ mail
 
-    def _read(self, mail: Mail) -> None:
+    def read_mail(self, mail: Mail) -> None:
+        """Handle one piece of mail. Raises the error of a `TaskFailed`."""
         match mail:
-            case {"do": "left", "checkpoint": int(checkpoint), "peer": str(peer)}:
-                assert self._overtaking is not None
-                self._overtaking.left(checkpoint, peer)
-            case {"do": "trigger", "checkpoint": int(checkpoint), "timestamp": int(timestamp)}:
-                self._orders.hear(checkpoint, SavepointOrder.of(mail.get("savepoint")))
+            case StartCheckpoint(checkpoint, timestamp, savepoint):
+                self._context.orders.add(checkpoint, savepoint)
                 if self._overtaking is not None:
                     self._overtaking.injected(checkpoint, timestamp)
-                self._stop_if_asked(checkpoint)
-                self._step({"kind": "checkpoint", "checkpoint": checkpoint})
-            case {"do": "complete", "checkpoint": int(checkpoint)}:
-                self._passing(NOTIFICATION_RECEIVED)
-                self._step({"kind": "complete_notification", "checkpoint": checkpoint})
-                self._passing(NOTIFICATION_HANDLED)
-            case {"do": "abort", "checkpoint": int(checkpoint), "completed": int(completed)}:
+                self._stop_if_ordered(checkpoint)
+                self._snapshots.step(TriggerCheckpoint(checkpoint))
+            case CheckpointCompleted(checkpoint):
+                self._snapshots.step(CompleteNotification(checkpoint))
+            case CheckpointAborted(checkpoint, completed):
                 if self._overtaking is not None:
                     self._overtaking.ended(checkpoint)
-                event: Wire = {"kind": "abort_notification", "checkpoint": checkpoint, "completed": completed}
-                self._step(event)
-            case {"do": "written", "checkpoint": int(checkpoint), "handle": handle}:
-                self._snapshots.written(checkpoint, handle)
-            case {"do": "not_written", "checkpoint": int(checkpoint), "why": why}:
-                self._snapshots.not_written(checkpoint, why)
-            case {"do": "finish"}:
+                self._snapshots.step(AbortNotification(checkpoint, completed))
+            case SnapshotWritten(handle):
+                self._snapshots.written(handle)
+            case SnapshotFailed(checkpoint, cause):
+                self._snapshots.not_written(checkpoint, cause)
+            case BarrierLeft(checkpoint, peer):
+                assert self._overtaking is not None
+                self._overtaking.left(checkpoint, peer)
+            case FinishTask():
                 self._end_partition()
-            case {"do": "strike", "point": point}:
-                raise InjectedFaultError(f"a fault of the plan struck {self._task} at {point}")
-            case {"do": "channel_lost", "peer": peer, "why": why}:
-                raise ConnectionLostError(f"the channel from {peer} broke: {why}")
+            case TaskFailed(error):
+                raise error
             case _:
-                raise ValueError(f"expected mail that the driver sends to subtasks, came {mail!r}")
+                assert_never(mail)
 
-    # ------------------------------------------------------------ the core's effects
+    # ------------------------------------------------------------ the gate's effects
 
-    def _at_gate(self, event: Wire) -> list[Wire]:
-        assert self._gate is not None
-        effects = self._gate.apply(event, self._barrier_extras(event))
+    def _at_gate(
+        self, gate: Recorded[EventT, GateEffect] | None, event: EventT, fields: Fields | None = None
+    ) -> None:
+        assert gate is not None
+        effects: GateEffects = gate.handle(event, fields)
         for effect in effects:
-            match effect:
-                case {"kind": "block", "channel": int(channel)}:
-                    self._blocked.add(channel)
-                case {"kind": "resume", "channel": int(channel)}:
-                    self._blocked.discard(channel)
-                case {"kind": "trigger", "checkpoint": int(checkpoint)}:
-                    self._step(self._of_trigger(checkpoint, overtakes="unaligned" in effect))
-                case {"kind": "start_persisting" | "stop_persisting" | "prioritise"}:
-                    self._of_flight(effect)
-                case {"kind": "abort", "checkpoint": checkpoint, "reason": reason}:
-                    self._step({"kind": "abort_on_barrier", "checkpoint": checkpoint, "reason": reason})
-                case {"kind": "fail", "error": str(error)}:
-                    raise GateFailedError(f"the gate of {self._task} refused {event['kind']}: {error}")
-                case _:
-                    raise UnknownEffectError.of("gate", effect)
-        return effects
+            self.carry_out(effect)
 
-    def _barrier_extras(self, event: Wire) -> Callable[[list[Wire]], dict[str, object]] | None:
-        if event["kind"] != "barrier":
-            return None
-        channel = event["channel"]
-        assert isinstance(channel, int)
-        return lambda effects: {"records": self._received[channel]}
+    def carry_out(self, effect: GateEffect) -> None:
+        """Carry out one effect of the gate.
 
-    def _read_so_far(self) -> dict[str, int]:
-        """Records read in this attempt, by who sent them."""
-        return dict(zip(self._upstream, self._received, strict=True))
+        Raises `GateFailedError` if the gate refused the event, `UnknownEffectError` for an effect that no
+        gate of this mode has.
+        """
+        match effect:
+            case Block(channel):
+                self._blocked.add(channel)
+            case Resume(channel):
+                self._blocked.discard(channel)
+            case Trigger(checkpoint):
+                self._snapshots.step(TriggerCheckpoint(checkpoint))
+            case TriggerWithOptions(checkpoint, unaligned):
+                triggered = self._of_overtaking(effect).triggered(checkpoint, overtakes=unaligned)
+                self._snapshots.step(triggered)
+            case StartPersisting(checkpoint):
+                self._of_overtaking(effect).start(checkpoint)
+            case StopPersisting(checkpoint):
+                self._of_overtaking(effect).stop(checkpoint)
+            case Prioritise(channel):
+                self._of_overtaking(effect).prioritise(channel, self._alternating.observe()["current"])
+            case Abort(checkpoint, reason):
+                self._snapshots.step(AbortOnBarrier(checkpoint, reason))
+            case Fail(error):
+                raise GateFailedError(f"the gate of {self._context.task} failed: {error}")
+            case Process() | PersistRecord():  # of polled gates
+                raise UnknownEffectError.of("gate", effect)
+            case _:
+                assert_never(effect)
 
-    def _of_trigger(self, checkpoint: int, *, overtakes: bool) -> Wire:
-        if self._overtaking is not None:
-            return self._overtaking.triggered(checkpoint, overtakes=overtakes)
-        return {"kind": "checkpoint", "checkpoint": checkpoint}
-
-    def _of_flight(self, effect: Wire) -> None:
-        """What the gate says of records in flight."""
+    def _of_overtaking(self, effect: GateEffect) -> OvertakingSnapshots:
         if self._overtaking is None:
             raise UnknownEffectError.of("gate of a job whose barriers do not overtake", effect)
-        match effect:
-            case {"kind": "start_persisting", "checkpoint": int(checkpoint)}:
-                self._overtaking.start(checkpoint)
-            case {"kind": "stop_persisting", "checkpoint": int(checkpoint)}:
-                self._overtaking.stop(checkpoint)
-            case {"kind": "prioritise", "channel": int(channel)}:
-                self._overtaking.prioritise(channel, self._component.observe()["current"])
-            case _:
-                raise UnknownEffectError.of("gate", effect)
+        return self._overtaking
 
 
-def gate_of(mode: str) -> str:
-    """The mode of the gate itself: also where barriers overtake at once, those of savepoints align."""
+def gate_mode(mode: str) -> str:
+    """The mode of the gate itself: in a job in mode unaligned it is alternating, since savepoints align."""
     return ALTERNATING if mode == UNALIGNED else mode
-
-
-def _gate(channels: int, mode: str, patience_ms: int) -> Component:
-    """The gate of a task: the handler alone, because the inbox holds blocked channels back."""
-    config: dict[str, object] = {"channels": channels, "mode": gate_of(mode), "level": "handler"}
-    if patience_ms:
-        config["alignment_timeout_ms"] = patience_ms
-    return COMPONENTS["gate"](config)

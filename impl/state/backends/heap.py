@@ -1,12 +1,11 @@
-"""Keyed state in memory: dicts, written whole at every checkpoint.
+"""Keyed state in memory: dicts, which every checkpoint writes as a whole.
 
-The synchronous part of a snapshot is a copy of the dicts where the values are immutable: containers that the
-backend owns itself, the lists and maps, are copied before the first change after a snapshot (copy on write).
-States that are not declared so are encoded there and then, since nobody can tell whether a value that a
-function still holds is about to be changed in place (ONCE-01). Encoding the rest is the asynchronous part.
+If the values of a state are immutable, the synchronous part of a snapshot copies its dict; its lists and maps
+are copied before their first change after the snapshot. Any other state is encoded in the synchronous part,
+because the function may still change a value in place (ONCE-01). The asynchronous part encodes the rest.
 
-Section `keyed/0-63` has the keys of groups 0 to 63, in the order of the dicts, with the group of each beside
-them: to write it, no key is looked up. Larger states have several, of a range of groups each.
+Section `keyed/0-63` has the keys of groups 0 to 63 in the order of the dicts, and the group of each. A large
+state has several sections, one for each range of groups.
 """
 
 import re
@@ -18,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from impl.state import snapshot
-from impl.state.backends.heap_states import KINDS, HeapListState, HeapMapState, HeapValueState, State, Table
+from impl.state.backends.heap_states import KINDS, State, Table
 from impl.state.backends.key_encoding import ENCODING, encoding_of, encoding_section, require_same_groups
 from impl.state.backends.key_groups import key_group
-from impl.state.backends.keyed import LIST, MAP, SECTION, VALUE, AsynchronousPart, KeyedContext
+from impl.state.backends.keyed import SECTION, AsynchronousPart, KeyedContext, NamedStates, require_kind
 from impl.state.errors import StateError
 from impl.state.sections import Sections
 from impl.state.shared import SharedFiles
@@ -32,11 +31,11 @@ _RANGE: Final = re.compile(rf"{SECTION}(\d+)(?:-(\d+))?")
 
 KeyGroups = npt.NDArray[np.uint16]
 Part = tuple[str, Table, KeyGroups]
-"""Of one state: its kind, keys with their values, and the key group of each, in their order."""
+"""One state in a section: its kind, its keys with their values, and the key group of each key, in order."""
 
 
 class _Groups:
-    """The key groups of one state's keys: what is known of a key is not computed for the next snapshot."""
+    """The key groups of one state's keys, remembered from snapshot to snapshot."""
 
     def __init__(self, context: KeyedContext, name: str) -> None:
         self._context = context
@@ -45,7 +44,10 @@ class _Groups:
         self._removals = 0
 
     def of(self, table: Table, removals: int) -> KeyGroups:
-        """Of a table's keys, in its order. `removals`: of the state so far; without any, its order stands."""
+        """The groups of a table's keys, in its order.
+
+        `removals`: the number of removals from the state so far.
+        """
         if removals == self._removals:
             self._known.update((key, self._group(key)) for key in islice(table, len(self._known), None))
         else:
@@ -61,13 +63,13 @@ class _Groups:
         group = key_group(key, self._context.max_parallelism)
         if group not in self._context.groups:
             raise StateError(
-                f"{self._context.task}: state {self._name!r} holds something under {key!r}, a key of "
-                "another subtask; use the key that the function was called with"
+                f"{self._context.task}: state {self._name!r} has the key {key!r}, which belongs to another "
+                "subtask; use the key that the function was called with"
             )
         return group
 
 
-class HeapKeyedStateBackend:
+class HeapKeyedStateBackend(NamedStates):
     """The keyed state of one subtask, in memory."""
 
     def __init__(self, context: KeyedContext = KeyedContext()) -> None:  # noqa: B008 - a value
@@ -75,39 +77,17 @@ class HeapKeyedStateBackend:
         self._states: dict[str, State] = {}
         self._groups: dict[str, _Groups] = {}
 
-    def value_state(self, name: str, *, immutable: bool = False) -> HeapValueState:
-        """The value state of that name."""
-        state = self._state(name, VALUE, immutable)
-        assert isinstance(state, HeapValueState)
-        return state
-
-    def list_state(self, name: str, *, immutable: bool = False) -> HeapListState:
-        """The list state of that name."""
-        state = self._state(name, LIST, immutable)
-        assert isinstance(state, HeapListState)
-        return state
-
-    def map_state(self, name: str, *, immutable: bool = False) -> HeapMapState:
-        """The map state of that name."""
-        state = self._state(name, MAP, immutable)
-        assert isinstance(state, HeapMapState)
-        return state
-
     def _state(self, name: str, kind: str, immutable: bool) -> State:
         state = self._states.get(name)
         if state is None:
             state = self._states[name] = KINDS[kind]()
             self._groups[name] = _Groups(self._context, name)
-        if state.kind != kind:
-            raise StateError(
-                f"{self._context.task}: state {name!r} is a {state.kind} state, asked for as a {kind} state; "
-                "give each state a name of its own"
-            )
+        require_kind(self._context.task, name, state.kind, kind)
         state.immutable = immutable
         return state
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The state as it is now; what was declared immutable is encoded later. Nothing is shared."""
+        """Take a snapshot; immutable states are encoded by the asynchronous part. `alone` has no effect."""
         most = max((len(state) for state in self._states.values()), default=0)
         ranges = _split(self._context.groups, -(-most // _KEYS_OF_A_SECTION))
         sections = [dict[str, bytes | Part]() for _ in ranges]
@@ -136,7 +116,7 @@ class HeapKeyedStateBackend:
     def _parts(
         self, name: str, kind: str, table: Table, removals: int, ranges: Sequence[range]
     ) -> Sequence[Part]:
-        """A table, split by ranges of key groups."""
+        """The parts of a table, one for each range of key groups."""
         groups = self._groups[name].of(table, removals)
         if len(ranges) == 1:
             return [(kind, table, groups)]
@@ -147,7 +127,7 @@ class HeapKeyedStateBackend:
         return [(kind, tables[there], groups[number == there]) for there in range(len(ranges))]
 
     def restore(self, snapshots: Sequence[Sections]) -> None:
-        """Take over the own key groups."""
+        """Restore the own key groups. Raises StateError if a snapshot is of another backend."""
         own = self._context.groups
         for there in snapshots:
             current = encoding_of(there) == ENCODING
@@ -160,52 +140,52 @@ class HeapKeyedStateBackend:
                     states, file = there.read(section), f"{there.file}#{section}"
                     if not current:
                         self._require_current(states, groups, file)
-                    self._take_over(states, file, whole=whole)
+                    self._restore_section(states, file, whole=whole)
 
     def _require_current(self, states: object, groups: range, file: str) -> None:
-        """Refuse keys that an earlier release has put into another group than theirs."""
+        """Raise KeyEncodingError for a key that an earlier release has put into another group."""
         for name, part in states.items() if isinstance(states, dict) else ():
             decoded = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
             _, table, *written = cast(Part, decoded)
             each = written[0].tolist() if written else [groups.start] * len(table)
             require_same_groups(table, each, self._context.max_parallelism, file)
 
-    def _take_over(self, states: object, file: str, *, whole: bool) -> None:
-        """What of a section is of the own groups; `whole`: all of it."""
+    def _restore_section(self, states: object, file: str, *, whole: bool) -> None:
+        """Restore the keys of the own groups from a section. `whole`: it has no other keys."""
         if not isinstance(states, dict):
             raise StateError(f"{file}: expected keyed state in memory, came {type(states).__name__}")
         for name, part in states.items():
             decoded = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
             kind, table, *groups = cast(Part, decoded)
             mine = self._state(name, kind, immutable=False).table
-            if whole:  # that of a single group may be without the groups of its keys
+            if whole:  # a section of a single group may not record the groups
                 mine.update(table)
             else:
                 own = [group in self._context.groups for group in groups[0].tolist()]
                 mine.update(compress(table.items(), own))
 
     def notify_complete(self, checkpoint: int) -> None:
-        """Nothing waits for it."""
+        """No effect: checkpoints share no files."""
 
     def notify_abort(self, checkpoint: int) -> None:
-        """Nothing was kept for it."""
+        """No effect: checkpoints share no files."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """No effect: no file is open."""
 
 
 def _groups_in(section: str, file: str) -> range:
-    """The key groups that a section has, by its name."""
+    """The key groups of a section, by its name. Raises StateError if it is of another backend."""
     match = _RANGE.fullmatch(section)
     if match is None:
         raise StateError(
-            f"{file}: expected keyed state in memory, came a section {section}; go on with the state_backend "
-            "that the checkpoint was taken with"
+            f"{file}: expected keyed state in memory, came a section {section}; use the state_backend of "
+            "the checkpoint"
         )
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
 def _split(groups: range, parts: int) -> list[range]:
-    """Ranges of nearly the same size, at most so many, and one at least."""
+    """At least one and at most `parts` ranges of nearly equal size."""
     size = max(1, -(-len(groups) // max(1, parts)))
     return [groups[first : first + size] for first in range(0, len(groups), size)]

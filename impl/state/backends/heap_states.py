@@ -1,7 +1,7 @@
-"""States in memory, a dict each: what functions read and write, and how it is held still for a snapshot.
+"""States in memory, one dict each, as functions read and write them.
 
-Containers that a state owns itself, the lists and maps, are copied before the first change after a snapshot.
-Each state counts what was removed from it: without any, its keys stand in the order in which they came.
+A list or map of the state is copied before its first change after a snapshot (copy on write). Each state
+counts its removals: without any, its keys are in the order of their first use.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ Table = dict[Hashable, Any]
 
 
 class HeapValueState:
-    """One value for each key. `get` and `put` are the dict's own: they are called for every record."""
+    """One value for each key. `get` and `put` are methods of the dict, because every record calls them."""
 
     kind: Final = VALUE
 
@@ -29,37 +29,37 @@ class HeapValueState:
         return list(map(self.table.get, keys))
 
     def put_all(self, keys: Sequence[Hashable], values: Sequence[Any]) -> None:
-        """Give many keys their values."""
+        """Set the values of many keys."""
         self.table.update(zip(keys, values, strict=True))
 
     def remove(self, key: Hashable) -> None:
-        """Forget the value of `key`."""
+        """Remove the value of `key`."""
         self.table.pop(key, None)
         self.removals += 1
 
     def items(self) -> Iterator[tuple[Hashable, Any]]:
-        """All keys and values, in the order in which the keys came first."""
+        """All keys and values, in the order of the first use of the keys."""
         return iter(self.table.items())
 
     def __len__(self) -> int:
         return len(self.table)
 
     def frozen(self) -> Table:
-        """The table as it is now, for good, if the values are immutable."""
+        """A copy of the table; it stays unchanged if the values are immutable."""
         return dict(self.table)
 
 
 class _Containers:
-    """Tables of containers: which of them were made or copied since the last snapshot."""
+    """A table of lists or maps, which are copied before their first change after a snapshot."""
 
     def __init__(self) -> None:
         self.table: Table = {}
         self.immutable = False
         self.removals = 0
-        self._own: set[Hashable] = set()
+        self._own: set[Hashable] = set()  # made or copied since the last snapshot
 
     def frozen(self) -> Table:
-        """The table as it is now: no container in it is changed from now on."""
+        """A copy of the table, whose lists and maps stay unchanged."""
         self._own.clear()
         return dict(self.table)
 
@@ -85,12 +85,12 @@ class HeapListState(_Containers):
         self._mine(key).extend(values)
 
     def update(self, key: Hashable, values: Iterable[Any]) -> None:
-        """Put a list in the place of the old one."""
+        """Replace the list of `key`."""
         self.table[key] = list(values)
         self._own.add(key)
 
     def remove(self, key: Hashable) -> None:
-        """Forget the list of `key`."""
+        """Remove the list of `key`."""
         self.table.pop(key, None)
         self.removals += 1
 
@@ -111,20 +111,20 @@ class HeapMapState(_Containers):
     kind: Final = MAP
 
     def get(self, key: Hashable, field: Hashable, default: Any = None) -> Any:  # noqa: ANN401 - any value
-        """What `field` maps to."""
+        """The value of `field`."""
         there = self.table.get(key)
         return default if there is None else there.get(field, default)
 
     def put(self, key: Hashable, field: Hashable, value: object) -> None:
-        """Let `field` map to a value."""
+        """Set the value of `field`."""
         self._mine(key)[field] = value
 
     def contains(self, key: Hashable, field: Hashable) -> bool:
-        """Whether `field` maps to something."""
+        """Whether the map has `field`."""
         return field in self.table.get(key, ())
 
     def remove(self, key: Hashable, field: Hashable) -> None:
-        """Take `field` out; a map without fields is forgotten."""
+        """Remove `field`; a map without fields is removed."""
         if self.contains(key, field):
             mine = self._mine(key)
             del mine[field]
@@ -136,7 +136,7 @@ class HeapMapState(_Containers):
         return dict(self.table.get(key, ()))
 
     def clear(self, key: Hashable) -> None:
-        """Forget the map of `key`."""
+        """Remove the map of `key`."""
         self.table.pop(key, None)
         self.removals += 1
 

@@ -1,12 +1,13 @@
-"""Keys as bytes: keys that are equal to a dict have the same, keys that differ do not, and they come back.
+"""Keys as bytes: equal keys have equal bytes, different keys different ones, and the key can be read back.
 
     kind (1 byte)  length (4 bytes)  payload
 
-Written is the canonical form of a key (`key_values`): what comes back is equal to the key, of the form's
-type. `n` None, `s` string, `b` bytes, `i` int in digits, `I` a longer one in binary, `f` float, `r` ratio,
-`t` tuple, `z` frozenset, `y` date, `l` datetime, `a` instant, `c` time of day, `w` timedelta, `u` UUID, `e`
-member of an enum, `d` dataclass, `N` `A` `W` what pandas has with nanoseconds: without a time zone, with one,
-and a duration. The kinds `n` to `z` are those of encoding 1, which had `p` for a pickle of anything else.
+The bytes are those of the canonical form (`key_values`); the key that is read back is equal to the key and
+has the type of the form. `n` None, `s` string, `b` bytes, `i` int in digits, `I` a longer one in binary, `f`
+float, `r` ratio, `t` tuple, `z` frozenset, `y` date, `l` datetime, `a` instant, `c` time of day, `w`
+timedelta, `u` UUID, `e` member of an enum, `d` dataclass; `N`, `A` and `W` a time without and with a time
+zone, and a duration, of pandas with nanoseconds. The kinds `n` to `z` are those of encoding 1, which had `p`
+for a pickle of anything else.
 """
 
 import dataclasses
@@ -25,13 +26,16 @@ from impl.state.errors import KeyEncodingError
 _LENGTH: Final = struct.Struct(">I")
 _DOUBLE: Final = struct.Struct(">d")
 _IN_DIGITS: Final = 14_000
-"""Bits of an int that is written in digits: Python converts no more than 4,300 of them."""
+"""Largest number of bits of an int that is written in digits; Python converts at most 4,300 digits."""
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1, 1, 1)
 
 
 def key_bytes(key: object) -> bytes:
-    """A key as bytes; none begins as another. Raises `UnsupportedKeyError` if it cannot be one."""
+    """A key as bytes; no key is a prefix of another.
+
+    Raises UnsupportedKeyError for a value that is no key.
+    """
     if type(key) is str:
         text = key.encode("utf-8", "surrogatepass")
         return b"s" + _LENGTH.pack(len(text)) + text
@@ -41,7 +45,7 @@ def key_bytes(key: object) -> bytes:
 
 
 def key_of(data: bytes) -> tuple[Hashable, bytes]:
-    """The key that `data` begins with, and the rest."""
+    """The key at the beginning of `data`, and the rest. Raises KeyEncodingError for an unknown kind."""
     (length,) = _LENGTH.unpack_from(data, 1)
     beyond = 1 + _LENGTH.size + length
     kind = data[:1].decode("latin-1")
@@ -146,7 +150,7 @@ def _dataclass(payload: bytes) -> Hashable:
     fields = dict(zip((field.name for field in dataclasses.fields(kind)), values, strict=True))
     made: Hashable = kind(**fields)
     for field, value in fields.items():
-        if getattr(made, field) != value:  # its `__post_init__` has made another value of it once more
+        if getattr(made, field) != value:  # `__post_init__` has converted the value a second time
             object.__setattr__(made, field, value)
     return made
 

@@ -1,9 +1,9 @@
-"""Which encoding of keys a snapshot was written with, and what of an older one can still be read.
+"""The encoding of the keys in a snapshot, and the reading of older encodings.
 
-Every snapshot of keyed state has the section `key-encoding` with the number of its encoding. Encoding 1 had
-no such section. It placed keys of some types by their `repr`, and RocksDB had pickles of them: equal keys
-could have several states. Keys that both encodings place and write alike are read as they are; a snapshot
-with any other is refused, because its state would not be found again.
+Every snapshot of keyed state has the section `key-encoding` with the number of its encoding; encoding 1 had
+none. Encoding 1 placed keys of some types by their `repr`, and RocksDB pickled them, so that equal keys could
+have several states. Keys that both encodings place and write in the same way are read. A snapshot with any
+other key is refused, because its state would not be found.
 """
 
 from collections.abc import Hashable, Iterable
@@ -20,12 +20,12 @@ SECTION: Final = "key-encoding"
 
 
 def encoding_section() -> dict[str, bytes]:
-    """The section that a snapshot of today has."""
+    """The section of the present encoding."""
     return {SECTION: encode(ENCODING)}
 
 
 def encoding_of(snapshot: Sections) -> int:
-    """The encoding of a snapshot. Raises `KeyEncodingError` for one of a newer release."""
+    """The encoding of a snapshot. Raises KeyEncodingError if it is of a newer release."""
     found = snapshot.read(SECTION) if SECTION in snapshot else 1
     if not isinstance(found, int) or not 1 <= found <= ENCODING:
         raise KeyEncodingError(
@@ -38,18 +38,21 @@ def encoding_of(snapshot: Sections) -> int:
 def require_same_groups(
     keys: Iterable[Hashable], groups: Iterable[int], max_parallelism: int, file: str
 ) -> None:
-    """Raise `KeyEncodingError` unless the keys of an older snapshot are in today's groups."""
+    """Raise KeyEncodingError unless the keys of an older snapshot are in the present groups."""
     for key, group in zip(keys, groups, strict=True):
         try:
             there = key_group(key, max_parallelism)
         except UnsupportedKeyError as cause:
             raise outdated(file, key, str(cause)) from cause
         if there != group:
-            raise outdated(file, key, f"it is in key group {group}, where today it belongs to {there}")
+            raise outdated(file, key, f"it is in key group {group}, and now belongs to {there}")
 
 
 def read_earlier(entry: bytes, file: str) -> tuple[Hashable, bytes]:
-    """The key that an entry of an earlier RocksDB begins with, and the rest. Pickled ones are refused."""
+    """The key at the beginning of an entry of encoding 1, and the rest.
+
+    Raises KeyEncodingError for a pickled key.
+    """
     try:
         return key_of(entry)
     except KeyEncodingError as cause:
@@ -60,7 +63,7 @@ def read_earlier(entry: bytes, file: str) -> tuple[Hashable, bytes]:
 
 
 def outdated(file: str, key: object, why: str) -> KeyEncodingError:
-    """The error for a key that an older release has placed or written in another way."""
+    """The error for a key that an earlier release has placed or written in another way."""
     return KeyEncodingError(
         f"{file}: was written by an earlier release, which could keep several states of keys of type "
         f"{type(key).__name__}, {key!r} say: {why}. Start the job from its beginning, or restore with the "

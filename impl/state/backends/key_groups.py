@@ -1,8 +1,9 @@
-"""Key groups: how keys are spread over subtasks, so that a job can go on with another number of them.
+"""Key groups: how keys are distributed over subtasks, so that a job can continue with another number of them.
 
-A key belongs to one of `max_parallelism` groups by a hash that every process computes alike; each subtask
-owns a contiguous range of groups. Snapshots tell the group of every key, and a restore at another
-parallelism only moves the borders. The formulas are Flink's (`KeyGroupRangeAssignment`); the hash is our own.
+A key belongs to one of `max_parallelism` groups, by a hash that is equal in every process. Each subtask owns
+a contiguous range of groups. Snapshots record the group of every key, and a restore at another parallelism
+only moves the borders of the ranges. The formulas are those of Flink's `KeyGroupRangeAssignment`; the hash is
+another.
 """
 
 import zlib
@@ -22,9 +23,9 @@ _BY_REPR: Final = frozenset({type(None), bytes, date, datetime, time, timedelta,
 
 
 def stable_hash(key: object) -> int:
-    """A hash of 24 bits that is the same in every process; keys that are equal have the same.
+    """A hash of 24 bits that is equal in every process, and for equal keys.
 
-    Raises `UnsupportedKeyError` for a value that cannot be a key (`key_values`).
+    Raises UnsupportedKeyError for a value that cannot be a key (`key_values`).
     """
     kind = type(key)
     if kind is str:
@@ -38,9 +39,9 @@ def stable_hash(key: object) -> int:
 
 
 def _source_of(key: object) -> bytes:
-    """What the hash of a key is a checksum of, made of its canonical form.
+    """The bytes of a key's canonical form from which its hash is computed.
 
-    It is what snapshots of encoding 1 were placed by, wherever that was the same for equal keys.
+    They are those of encoding 1, except where that had different bytes for equal keys.
     """
     form = canonical(key)
     kind = type(form)
@@ -58,7 +59,7 @@ def _source_of(key: object) -> bytes:
 
 
 def key_group(key: object, max_parallelism: int) -> int:
-    """The group of a key, from 0 on."""
+    """The group of a key, from 0 to `max_parallelism` - 1."""
     return stable_hash(key) % max_parallelism
 
 
@@ -68,6 +69,6 @@ def subtask_of(group: int, parallelism: int, max_parallelism: int) -> int:
 
 
 def groups_of(index: int, parallelism: int, max_parallelism: int) -> range:
-    """The groups that a subtask owns, a contiguous range."""
+    """The contiguous range of groups that a subtask owns."""
     first, beyond = (-(-border * max_parallelism // parallelism) for border in (index, index + 1))
     return range(first, beyond)

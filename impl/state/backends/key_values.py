@@ -1,4 +1,4 @@
-"""Which values are keys, and their canonical form: keys that are equal to a dict have the same form.
+"""The values that can be keys, and their canonical form: keys that a dict treats as equal have equal forms.
 
     key                                              canonical form
     None, str, bytes                                 itself
@@ -12,10 +12,10 @@
     a subclass with the equality of its base         that of its base: a `class Colour(str, Enum)` is a str
     Timestamp and Timedelta of pandas                as datetime and timedelta; itself with nanoseconds
 
-The hash of key groups, the bytes of RocksDB and the keys of a dict are three views of this form, so that a
-key has one state on one subtask in every backend. Anything else is refused with an `UnsupportedKeyError`:
-what is not equal to itself, what compares by rules of its own, what another process could not name.
-The forms are shallow: the parts of a tuple, a frozenset and a dataclass have forms of their own.
+The hash of key groups, the bytes in RocksDB and the keys of a dict are made of this form, so a key has one
+state on one subtask in every backend. Any other value is refused with an UnsupportedKeyError: a value that is
+not equal to itself, that has an equality of its own, or whose class another process cannot import. A form is
+shallow: the parts of a tuple, a frozenset or a dataclass have forms of their own.
 """
 
 import dataclasses
@@ -36,13 +36,13 @@ from impl.state.errors import UnsupportedKeyError
 
 Form = Callable[[Any], Any]
 _LARGEST_EXPONENT: Final = 10_000
-"""Of a Decimal: beyond it the number has more digits than a key should."""
+"""The largest exponent of a Decimal that can be a key."""
 _PLAIN: Final = frozenset({int, str, bytes, bool, type(None)})
 """Types whose values are all keys."""
 
 
 def canonical(key: object) -> Any:  # noqa: ANN401 - one of the forms above
-    """The canonical form of a key. Raises `UnsupportedKeyError` if it has none."""
+    """The canonical form of a key. Raises UnsupportedKeyError if the value cannot be a key."""
     kind = type(key)
     form = _FORMS.get(kind)
     if form is None:
@@ -51,7 +51,7 @@ def canonical(key: object) -> Any:  # noqa: ANN401 - one of the forms above
 
 
 def require_key(key: object) -> None:
-    """Raise `UnsupportedKeyError` unless `key` and all its parts are keys."""
+    """Raise UnsupportedKeyError unless `key` and all its parts can be keys."""
     form = canonical(key)
     if isinstance(form, tuple | frozenset):
         for part in form:
@@ -62,7 +62,7 @@ def require_key(key: object) -> None:
 
 
 def require_keys(keys: Iterable[object]) -> None:
-    """The same for many keys; `keys` are iterated several times. Usual types are checked by type alone."""
+    """Raise UnsupportedKeyError unless all `keys` can be keys; `keys` must be iterable several times."""
     kinds = set(map(type, keys))
     if kinds <= _PLAIN:
         return
@@ -78,7 +78,7 @@ def fields_of(key: Any) -> tuple[object, ...]:  # noqa: ANN401 - a dataclass
 
 
 def refuse(key: object, why: str, instead: str) -> NoReturn:
-    """Raise the error that says what to do."""
+    """Raise UnsupportedKeyError for `key`. `why`: the reason; `instead`: what to do."""
     shown = repr(key)
     if len(shown) > 80:
         shown = f"{shown[:77]}..."
@@ -163,7 +163,7 @@ def _timedelta(key: timedelta) -> timedelta:
 
 
 def _pandas(kind: type) -> Form | None:
-    """Of the two types of pandas that Arrow makes of nanoseconds."""
+    """The form of the two types of pandas that Arrow uses for nanoseconds; None for other types."""
     if not kind.__module__.startswith("pandas."):
         return None
     import pandas as pd
@@ -182,7 +182,7 @@ def _pandas(kind: type) -> Form | None:
 
 
 def _numpy(kind: type) -> Form | None:
-    """Of NumPy's scalars that are equal to values of Python and hash alike: not those of fewer bits."""
+    """The form of NumPy's scalars that equal values of Python and have their hash; None for others."""
     if issubclass(kind, np.integer) and not issubclass(kind, np.timedelta64):
         return int
     if issubclass(kind, np.bool_):
@@ -209,7 +209,7 @@ _FORMS: Final[dict[type, Form]] = {
     timedelta: _itself,
     UUID: _itself,
 }
-"""By type; those of other types are added when they are first met."""
+"""By type; other types are added at their first use."""
 _BASES: Final[tuple[tuple[type, Form], ...]] = (
     (str, str.__str__),
     (bytes, lambda key: bytes(memoryview(key))),
@@ -225,12 +225,12 @@ _BASES: Final[tuple[tuple[type, Form], ...]] = (
     (timedelta, _timedelta),
     (UUID, lambda key: UUID(int=key.int)),
 )
-"""For subclasses: what makes of one of their values what the base has in its place."""
+"""For subclasses: from a value to the equal value of the base."""
 _INSTEAD: Final = "select a string, a number or a tuple of them in its place"
 
 
 def _form_of(kind: type) -> Form:
-    """The canonical form of a type that is met for the first time. Raises `UnsupportedKeyError` on use."""
+    """The form of a type at its first use; for a type without one it raises UnsupportedKeyError."""
     special = _numpy(kind) if issubclass(kind, np.generic) else _pandas(kind)
     if special is not None:
         return special
@@ -257,7 +257,7 @@ _HIDDEN: Final = (
 
 
 def _dataclass(kind: Any) -> Form:  # noqa: ANN401 - a dataclass
-    """A dataclass whose generated equality is that of its class and of all its fields."""
+    """The form of a dataclass whose equality is generated and compares all its fields."""
     own = vars(kind)
     if kind.__hash__ is None or not kind.__dataclass_params__.frozen:
         return _refused("it is a dataclass that can be changed", "declare it with frozen=True")
@@ -274,7 +274,7 @@ def _dataclass(kind: Any) -> Form:  # noqa: ANN401 - a dataclass
 
 
 def _generated(method: Any) -> bool:  # noqa: ANN401
-    """Whether `dataclass` has written a method."""
+    """Whether `dataclass` has generated the method."""
     code = getattr(method, "__code__", None)
     return code is not None and code.co_filename == "<string>"
 
@@ -284,7 +284,7 @@ def _refused(why: str, instead: str) -> Form:
 
 
 def importable(kind: type) -> bool:
-    """Whether the name of a class leads to it."""
+    """Whether another process can import the class by its name."""
     found: object = sys.modules.get(kind.__module__)
     for part in kind.__qualname__.split("."):
         found = getattr(found, part, None)

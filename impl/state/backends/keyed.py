@@ -1,31 +1,36 @@
-"""Keyed state: the contract between the operators, which use it, and the backends, which keep it.
+"""Keyed state: the contract between functions, which use it, and backends, which store it.
 
-State is held by key and named. A backend holds that of one subtask: of the keys whose groups the subtask
-owns (`key_groups`). It is used by the subtask's one thread, but for the asynchronous part of a snapshot.
+A state has a name and a value for each key. A backend stores the states of one subtask: of the keys whose
+groups the subtask owns (`key_groups`). The subtask's thread uses it; only the asynchronous part of a snapshot
+runs in another thread.
 
-What a backend promises
- 1. A state is made by the first call with its name and found again by the next; one name has one kind.
- 2. `snapshot` is called between two records. Whatever happens to the state after it returns, through the
-    states or to a value in place, is not in the snapshot (ONCE-01). What it answers, the asynchronous part,
-    is called once, in another thread, while records are processed; calls come in the order of checkpoints.
- 3. The asynchronous part answers sections: encoded states (`impl.state.encode`) by name. A name that a
-    backend uses begins with `keyed/`. What belongs to one key group can be told from the rest, either by a
-    section for each group or within the sections: a restore at another parallelism takes it apart.
- 4. `restore` is called once, on a fresh backend, before anything else. It is given the sections of every
-    subtask of the checkpoint whose groups meet the own ones: one at the same parallelism, several after
-    rescaling down, one that is shared with other subtasks after rescaling up. The backend takes over what
-    belongs to its own groups, and nothing else.
- 5. A key of a group that the subtask does not own is a mistake of the function, which put something under
-    another key than the one it was called with: `StateError`, at the latest by the next snapshot, which
-    would otherwise lose it when the job is rescaled.
- 6. `notify_complete` and `notify_abort` tell what became of a checkpoint: of some there is no word, and no
-    word comes twice. After `close` nothing is called.
+The contract of a backend:
+ 1. The first call with a name creates a state, and later calls return it. A name has one kind of state. 2.
+ `snapshot` is called between two records. A later change of the state, also of a value in place, is not in
+ the
+    snapshot (ONCE-01). The asynchronous part that it returns is called once, in another thread, while records
+    are processed. Calls come in the order of checkpoints.
+ 3. The asynchronous part returns sections: encoded states (`impl.state.encode`) by name. The names begin with
+    `keyed/`. The sections record the key group of each key, because a restore at another parallelism divides
+    them.
+ 4. `restore` is called once, on a new backend, before any other call. It gets the sections of every subtask
+ of the
+    checkpoint that owned one of the backend's groups, and restores the keys of its own groups only.
+ 5. A key of a group that the subtask does not own is an error of the function, which used another key than
+ the one
+    it was called with. It raises StateError, at the latest at the next snapshot; otherwise its state would be
+    lost when the job is rescaled.
+ 6. `notify_complete` and `notify_abort` report the end of a checkpoint, at most once; some ends are not
+ reported.
+    After `close` nothing is called.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM, groups_of
+from impl.state.errors import StateError
 from impl.state.sections import Sections
 from impl.state.shared import SharedFiles
 
@@ -34,9 +39,10 @@ M = TypeVar("M", bound=Hashable)
 VALUE, LIST, MAP = "value", "list", "map"
 """The kinds of state."""
 SECTION = "keyed/"
-"""How the names of a backend's sections begin."""
+"""The beginning of the names of a backend's sections."""
 
 AsynchronousPart = Callable[[], Mapping[str, bytes]]
+"""Returns the sections of a snapshot, by name."""
 
 
 class ValueState(Protocol[V]):
@@ -46,19 +52,19 @@ class ValueState(Protocol[V]):
         """The value of `key`, or `default` for a key without one."""
 
     def put(self, key: Hashable, value: V, /) -> None:
-        """Give `key` a value."""
+        """Set the value of `key`."""
 
     def get_all(self, keys: Sequence[Hashable]) -> list[Any]:
-        """The values of many keys, None for those without one."""
+        """The values of many keys; None for a key without one."""
 
     def put_all(self, keys: Sequence[Hashable], values: Sequence[V]) -> None:
-        """Give many keys, each of them once, their values."""
+        """Set the values of many keys, each key once."""
 
     def remove(self, key: Hashable) -> None:
-        """Forget the value of `key`; a key without one is fine."""
+        """Remove the value of `key`, if it has one."""
 
     def items(self) -> Iterator[tuple[Hashable, V]]:
-        """All keys and values of this subtask, in no order that means something."""
+        """All keys and values of this subtask, in no defined order."""
 
     def __len__(self) -> int: ...
 
@@ -67,7 +73,7 @@ class ListState(Protocol[V]):
     """A list for each key; a key without one has the empty list."""
 
     def get(self, key: Hashable) -> tuple[V, ...]:
-        """The list of `key`, as it is now."""
+        """The present list of `key`."""
 
     def add(self, key: Hashable, value: V) -> None:
         """Append one value."""
@@ -76,70 +82,76 @@ class ListState(Protocol[V]):
         """Append several values."""
 
     def update(self, key: Hashable, values: Iterable[V]) -> None:
-        """Put a list in the place of the old one."""
+        """Replace the list of `key`."""
 
     def remove(self, key: Hashable) -> None:
-        """Forget the list of `key`; a key without one is fine."""
+        """Remove the list of `key`, if it has one."""
 
     def items(self) -> Iterator[tuple[Hashable, tuple[V, ...]]]:
-        """All keys and lists of this subtask, in no order that means something."""
+        """All keys and lists of this subtask, in no defined order."""
 
     def __len__(self) -> int: ...
 
 
 class MapState(Protocol[M, V]):
-    """A map for each key; a key without one has the empty map. Its own keys are `field`s here."""
+    """A map for each key; a key without one has the empty map. The keys of the map are called fields."""
 
     def get(self, key: Hashable, field: M, default: Any = None) -> Any:  # noqa: ANN401 - V, or the default
-        """What `field` maps to in the map of `key`, or `default`."""
+        """The value of `field` in the map of `key`, or `default`."""
 
     def put(self, key: Hashable, field: M, value: V) -> None:
-        """Let `field` map to a value in the map of `key`."""
+        """Set the value of `field` in the map of `key`."""
 
     def contains(self, key: Hashable, field: M) -> bool:
-        """Whether `field` maps to something in the map of `key`."""
+        """Whether the map of `key` has `field`."""
 
     def remove(self, key: Hashable, field: M) -> None:
-        """Take `field` out of the map of `key`; one that is not there is fine."""
+        """Remove `field` from the map of `key`, if it is there."""
 
     def entries(self, key: Hashable) -> Mapping[M, V]:
-        """The map of `key` as it is now."""
+        """The present map of `key`."""
 
     def clear(self, key: Hashable) -> None:
-        """Forget the map of `key`; a key without one is fine."""
+        """Remove the map of `key`, if it has one."""
 
     def items(self) -> Iterator[tuple[Hashable, Mapping[M, V]]]:
-        """All keys and maps of this subtask, in no order that means something."""
+        """All keys and maps of this subtask, in no defined order."""
 
     def __len__(self) -> int: ...
 
 
 class KeyedStateBackend(Protocol):
-    """The keyed state of one subtask; the promises are those above.
+    """The keyed state of one subtask, by the contract above.
 
-    With `immutable` a function promises in its turn never to change a value in place, only to put another
-    in its stead: a backend in memory then copies references and encodes beside the processing. Values that
-    are numbers, strings and tuples of these cannot break that promise. Without it every value is encoded
-    before the next record is processed. A backend that keeps bytes has no use for it.
+    `immutable`: the function never changes a value in place, and only replaces it. A backend in memory then
+    copies references and encodes the values while records are processed; otherwise it encodes every value
+    before the next record. Numbers, strings and tuples of these are always immutable. A backend that stores
+    bytes ignores the option.
     """
 
     def value_state(self, name: str, *, immutable: bool = False) -> ValueState[Any]:
-        """The value state of that name. `StateError` if the name is that of another kind."""
+        """The value state of that name. Raises StateError if the name has another kind."""
 
     def list_state(self, name: str, *, immutable: bool = False) -> ListState[Any]:
-        """The list state of that name; `immutable` speaks of the elements."""
+        """The list state of that name; `immutable` holds for its elements. Raises as `value_state`."""
 
     def map_state(self, name: str, *, immutable: bool = False) -> MapState[Any, Any]:
-        """The map state of that name; `immutable` speaks of the values of its fields."""
+        """The map state of that name; `immutable` holds for the values of its fields.
+
+        Raises as `value_state`.
+        """
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Take the state as it is now; answers what is left to do. See 2, 3 and 5.
+        """Take a snapshot; returns its asynchronous part (2, 3 and 5 of the contract).
 
-        `alone`: the files of a savepoint, which shares nothing with any checkpoint.
+        `alone`: for a savepoint, its own files, which no checkpoint shares.
         """
 
     def restore(self, snapshots: Sequence[Sections]) -> None:
-        """Begin with what these hold of the own key groups. See 4. Raises `StateError`s."""
+        """Restore the own key groups (4 of the contract).
+
+        Raises StateError if a snapshot is of another backend.
+        """
 
     def notify_complete(self, checkpoint: int) -> None:
         """`checkpoint` is complete."""
@@ -148,11 +160,11 @@ class KeyedStateBackend(Protocol):
         """`checkpoint` was aborted."""
 
     def close(self) -> None:
-        """The subtask ends, well or not."""
+        """The subtask has ended or failed."""
 
 
 class KeyedContext(NamedTuple):
-    """Whose state a backend keeps."""
+    """The subtask whose state a backend stores."""
 
     task: str = "task-0"
     groups: range = range(DEFAULT_MAX_PARALLELISM)
@@ -161,8 +173,37 @@ class KeyedContext(NamedTuple):
 
     @classmethod
     def of(cls, task: str, index: int, parallelism: int, max_parallelism: int) -> "KeyedContext":
-        """That of subtask `index`."""
+        """The context of subtask `index`."""
         return cls(task, groups_of(index, parallelism, max_parallelism), max_parallelism)
+
+
+class NamedStates(ABC):
+    """The states of a backend by name; a backend derives from it and makes them in `_state`."""
+
+    def value_state(self, name: str, *, immutable: bool = False) -> ValueState[Any]:
+        """The value state of that name."""
+        return cast(ValueState[Any], self._state(name, VALUE, immutable))
+
+    def list_state(self, name: str, *, immutable: bool = False) -> ListState[Any]:
+        """The list state of that name."""
+        return cast(ListState[Any], self._state(name, LIST, immutable))
+
+    def map_state(self, name: str, *, immutable: bool = False) -> MapState[Any, Any]:
+        """The map state of that name."""
+        return cast(MapState[Any, Any], self._state(name, MAP, immutable))
+
+    @abstractmethod
+    def _state(self, name: str, kind: str, immutable: bool) -> object:
+        """The state of that name and kind; made at the first call."""
+
+
+def require_kind(task: str, name: str, known: str, kind: str) -> None:
+    """Raise StateError unless the state `name` is of this kind."""
+    if known != kind:
+        raise StateError(
+            f"{task}: state {name!r} is a {known} state, requested as a {kind} state; give each state a name "
+            "of its own"
+        )
 
 
 BackendFactory = Callable[[KeyedContext], KeyedStateBackend]

@@ -1,8 +1,8 @@
-"""Operator state: lists that belong to a subtask and to no key, and how they are shared out anew.
+"""Operator state: lists of a subtask that belong to no key, and their distribution at a restore.
 
-A list is made by name, and its name says what a restore does with it: `list_state` is split among the
-subtasks when their number has changed, `union_list_state` goes whole to every subtask, `broadcast_state` is
-the same in all of them, and each gets one copy. Lists are encoded in the synchronous part of a snapshot.
+`list_state` is split among the subtasks when their number has changed, `union_list_state` goes as a whole to
+every subtask, and of `broadcast_state`, which is equal in all subtasks, each gets one copy. Lists are encoded
+in the synchronous part of a snapshot.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,18 +18,18 @@ V = TypeVar("V")
 
 
 class Distribution(Enum):
-    """Who gets what of a list when it is restored."""
+    """How a list is distributed at a restore."""
 
     SPLIT = "split"
-    """Each its own; all in turn if there are more or fewer subtasks than before."""
+    """Each subtask gets its own list; with another number of subtasks, the elements in turn."""
     UNION = "union"
-    """Everybody all."""
+    """Every subtask gets the elements of all lists."""
     BROADCAST = "broadcast"
-    """Everybody one of the copies, which are alike."""
+    """Every subtask gets one of the copies, which are equal."""
 
 
 class OperatorListState(Generic[V]):
-    """A list of this subtask."""
+    """One list of a subtask."""
 
     def __init__(self, distribution: Distribution) -> None:
         self.distribution = distribution
@@ -44,7 +44,7 @@ class OperatorListState(Generic[V]):
         self._values.append(value)
 
     def update(self, values: Iterable[V]) -> None:
-        """Put a list in the place of the old one."""
+        """Replace the list."""
         self._values = list(values)
 
     def __iter__(self) -> Iterator[V]:
@@ -54,57 +54,60 @@ class OperatorListState(Generic[V]):
         return len(self._values)
 
 
-Told = Mapping[str, tuple[str, Sequence[Any]]]
-"""What a snapshot tells: by name, the distribution and the list."""
+Stored = Mapping[str, tuple[str, Sequence[Any]]]
+"""The section of a snapshot: from the name to the distribution and the list."""
 
 
 class OperatorStateStore:
-    """The lists of one subtask. `restored`: the checkpoint that its attempt goes on from, if any."""
+    """The lists of one subtask.
+
+    `restored`: the checkpoint from which its attempt starts; None without one.
+    """
 
     def __init__(self, restored: int | None = None) -> None:
         self.restored = restored
         self._lists: dict[str, OperatorListState[Any]] = {}
 
     def list_state(self, name: str) -> OperatorListState[Any]:
-        """The list of that name, split among the subtasks when the job is rescaled."""
+        """The list of that name; it is split among the subtasks when the job is rescaled."""
         return self._list(name, Distribution.SPLIT)
 
     def union_list_state(self, name: str) -> OperatorListState[Any]:
-        """The list of that name; after a restore it holds what those of all subtasks held."""
+        """The list of that name; a restore gives every subtask the elements of all lists."""
         return self._list(name, Distribution.UNION)
 
     def broadcast_state(self, name: str) -> OperatorListState[Any]:
-        """The list of that name, which has to be the same in all subtasks: made of a broadcast stream."""
+        """The list of that name, which must be equal in all subtasks, as of a broadcast stream."""
         return self._list(name, Distribution.BROADCAST)
 
     def _list(self, name: str, distribution: Distribution) -> OperatorListState[Any]:
         known = self._lists.setdefault(name, OperatorListState(distribution))
         if known.distribution is not distribution:
             raise StateError(
-                f"operator state {name!r} is a {known.distribution.value} list, asked for as a "
+                f"operator state {name!r} is a {known.distribution.value} list, requested as a "
                 f"{distribution.value} list; give each a name of its own"
             )
         return known
 
     def sections(self) -> Mapping[str, bytes]:
-        """All lists as they are now, encoded; nothing without any."""
+        """The section with all lists, encoded; no section without lists."""
         if not self._lists:
             return {}
-        told = {name: (one.distribution.value, list(one)) for name, one in self._lists.items()}
-        return {SECTION: encode(told)}
+        stored = {name: (one.distribution.value, list(one)) for name, one in self._lists.items()}
+        return {SECTION: encode(stored)}
 
     def restore(self, index: int, parallelism: int, snapshots: Sequence[Sections]) -> None:
-        """Begin with the part of subtask `index`; `snapshots`: of all subtasks of the stage, as they were."""
+        """Restore the lists of subtask `index`. `snapshots`: of all subtasks of the checkpoint's stage."""
         if len(snapshots) == parallelism:
-            own = _told_by(snapshots[index])
+            own = _stored_in(snapshots[index])
             if all(how != Distribution.UNION.value for how, _ in own.values()):
                 for name, (how, values) in own.items():
                     self._list(name, Distribution(how)).update(values)
                 return
-        told = [_told_by(snapshot) for snapshot in snapshots]
-        names = {name: Distribution(how) for one in told for name, (how, _) in one.items()}
+        stored = [_stored_in(snapshot) for snapshot in snapshots]
+        names = {name: Distribution(how) for one in stored for name, (how, _) in one.items()}
         for name, distribution in names.items():
-            before = [one[name][1] if name in one else () for one in told]
+            before = [one[name][1] if name in one else () for one in stored]
             share = shared_out(before, distribution, index, parallelism)
             self._list(name, distribution).update(share)
 
@@ -112,7 +115,10 @@ class OperatorStateStore:
 def shared_out(
     before: Sequence[Sequence[V]], distribution: Distribution, index: int, parallelism: int
 ) -> Sequence[V]:
-    """What subtask `index` of `parallelism` gets of the lists `before`, one of each subtask as they were."""
+    """The elements for subtask `index` of `parallelism`.
+
+    `before`: one list of each subtask of the checkpoint.
+    """
     if distribution is Distribution.UNION:
         return [value for values in before for value in values]
     if distribution is Distribution.BROADCAST:
@@ -122,5 +128,5 @@ def shared_out(
     return [value for values in before for value in values][index::parallelism]
 
 
-def _told_by(snapshot: Sections) -> Told:
-    return cast(Told, snapshot.read(SECTION)) if SECTION in snapshot else {}
+def _stored_in(snapshot: Sections) -> Stored:
+    return cast(Stored, snapshot.read(SECTION)) if SECTION in snapshot else {}

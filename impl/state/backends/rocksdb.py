@@ -1,13 +1,12 @@
-"""Keyed state in RocksDB: for state bigger than memory, with checkpoints that cost what has changed.
+"""Keyed state in RocksDB: for state bigger than memory, and checkpoints whose cost follows the changes.
 
-The synchronous part of a snapshot is RocksDB's own checkpoint: what is in memory becomes a file, and the
-files, which are never changed, get hard links. The asynchronous part copies those into the shared folder
-that are not there yet; whatever RocksDB has not rewritten since the last completed checkpoint is only
-referred to. A restore at the same parallelism takes the files as they are, and goes on sharing them; at
-another one it reads the ranges of its own key groups out of each.
+The synchronous part of a snapshot is RocksDB's own checkpoint: the data in memory becomes a file, and all
+files, which never change, get hard links. The asynchronous part copies new files into the shared folder, and
+refers to the files that the last completed checkpoint already has. A restore at the same parallelism uses the
+files as they are; at another one it reads the ranges of its own key groups from each.
 
-Section `keyed/rocksdb` holds the names of the states, RocksDB's small files, and which shared files were
-which; `shared` lists the latter for whoever counts references.
+Section `keyed/rocksdb` has the names of the states, RocksDB's small files, and RocksDB's names of the shared
+files. Section `shared` lists the shared files for the reference count.
 """
 
 import os
@@ -27,7 +26,16 @@ from impl.state.backends.key_encoding import (
     require_same_groups,
 )
 from impl.state.backends.key_groups import key_group
-from impl.state.backends.keyed import LIST, MAP, SECTION, VALUE, AsynchronousPart, KeyedContext
+from impl.state.backends.keyed import (
+    LIST,
+    MAP,
+    SECTION,
+    VALUE,
+    AsynchronousPart,
+    KeyedContext,
+    NamedStates,
+    require_kind,
+)
 from impl.state.backends.rocksdb_states import (
     RocksDbListState,
     RocksDbMapState,
@@ -42,7 +50,7 @@ SHARED: Final = "shared"
 """The section that lists shared files."""
 _STATE: Final = f"{SECTION}rocksdb"
 _FILTER_BITS: Final = 10
-"""For each key."""
+"""Bits of the bloom filter for each key."""
 _PREFIX: Final = struct.Struct(">HH")
 _KINDS: Final[Mapping[str, type[RocksDbState]]] = {
     VALUE: RocksDbValueState,
@@ -52,20 +60,23 @@ _KINDS: Final[Mapping[str, type[RocksDbState]]] = {
 
 
 class Held(NamedTuple):
-    """What a snapshot holds."""
+    """The content of the section `keyed/rocksdb`. Snapshots have it pickled under this name."""
 
     states: dict[str, tuple[str, int]]
-    """By name: the kind, and the number within the keys."""
+    """From the name of a state to its kind and to its number within the keys."""
     small: dict[str, bytes]
-    """RocksDB's own files but for the tables."""
+    """RocksDB's files other than tables, by name."""
     tables: dict[str, SharedFile]
-    """By RocksDB's name of it."""
+    """The tables, by RocksDB's name."""
     groups: tuple[int, int]
-    """The key groups: the first, and the one behind the last."""
+    """The first key group, and the one after the last."""
 
 
 class RocksDbTable:
-    """A RocksDB in a folder, as a sorted table of bytes. Without a log of its own: checkpoints are ours."""
+    """A RocksDB in a folder, as a sorted table of bytes.
+
+    Without a write-ahead log, because of the checkpoints.
+    """
 
     def __init__(self, folder: Path) -> None:
         from rocksdict import Rdict, WriteOptions
@@ -95,29 +106,30 @@ class RocksDbTable:
         self._database.write(batch, self._unlogged)
 
     def scan(self, prefix: bytes, /) -> Iterator[tuple[bytes, bytes]]:
-        """All that begins with `prefix`, in order."""
+        """All entries whose key begins with `prefix`, in order."""
         for key, value in self._database.items(from_key=prefix):
             if not key.startswith(prefix):
                 return
             yield key, value
 
     def checkpoint(self, folder: Path) -> None:
-        """Write down what is in memory, and link all files into a new `folder`."""
+        """Flush the memory to a file, and link all files into a new `folder`."""
         from rocksdict import Checkpoint
 
         self._database.flush()
         Checkpoint(self._database).create_checkpoint(str(folder))
 
     def close(self) -> None:
-        """Close it; the folder stays."""
+        """Close the database; the folder stays."""
         self._database.close()
 
 
 def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
-    """Files are merged with others of their own size only.
+    """The options of a database: files are merged only with files of their own size.
 
-    By default every fourth flush would be merged with all of the level below, and a checkpoint that had
-    changed little would now and then write all. In return a key may lie in more files: filters spare most.
+    By default every fourth flush is merged with all of the level below, and a checkpoint after few changes
+    sometimes writes everything. With these options a key may be in more files; the bloom filters exclude most
+    of them.
     """
     from rocksdict import BlockBasedOptions, DBCompactionStyle, Options
 
@@ -130,8 +142,8 @@ def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
     return options
 
 
-class RocksDbKeyedStateBackend:
-    """The keyed state of one subtask. `working`: a folder of its own, removed at the end."""
+class RocksDbKeyedStateBackend(NamedStates):
+    """The keyed state of one subtask. `working`: its own folder, which `close` removes."""
 
     def __init__(self, context: KeyedContext, working: Path, shared: SharedFiles, attempt: int) -> None:
         self._context = context
@@ -140,39 +152,20 @@ class RocksDbKeyedStateBackend:
         self._attempt = attempt
         self._states: dict[str, tuple[RocksDbState, int]] = {}
         self._uploaded: dict[int, dict[str, SharedFile]] = {}
-        self._known: dict[str, SharedFile] = {}  # of a checkpoint that is complete
+        self._known: dict[str, SharedFile] = {}  # the tables of the last completed checkpoint
         shutil.rmtree(working, ignore_errors=True)
         working.mkdir(parents=True)
         self._table = RocksDbTable(working / "db")
 
-    def value_state(self, name: str, *, immutable: bool = False) -> RocksDbValueState:
-        """The value state of that name."""
-        state = self._state(name, VALUE)
-        assert isinstance(state, RocksDbValueState)
-        return state
+    def _state(self, name: str, kind: str, immutable: bool = False) -> RocksDbState:
+        return self._numbered(name, kind, len(self._states))
 
-    def list_state(self, name: str, *, immutable: bool = False) -> RocksDbListState:
-        """The list state of that name."""
-        state = self._state(name, LIST)
-        assert isinstance(state, RocksDbListState)
-        return state
-
-    def map_state(self, name: str, *, immutable: bool = False) -> RocksDbMapState:
-        """The map state of that name."""
-        state = self._state(name, MAP)
-        assert isinstance(state, RocksDbMapState)
-        return state
-
-    def _state(self, name: str, kind: str, number: int | None = None) -> RocksDbState:
+    def _numbered(self, name: str, kind: str, number: int) -> RocksDbState:
+        """The state of that name; at the first call it gets the number, which is part of its keys."""
         if name not in self._states:
-            given = len(self._states) if number is None else number
-            self._states[name] = self._made(name, kind, given), given
+            self._states[name] = self._made(name, kind, number), number
         state = self._states[name][0]
-        if state.kind != kind:
-            raise StateError(
-                f"{self._context.task}: state {name!r} is a {state.kind} state, asked for as a {kind} state; "
-                "give each state a name of its own"
-            )
+        require_kind(self._context.task, name, state.kind, kind)
         return state
 
     def _made(self, name: str, kind: str, number: int) -> RocksDbState:
@@ -182,8 +175,9 @@ class RocksDbKeyedStateBackend:
             group = key_group(key, every)
             if group not in groups:
                 raise StateError(
-                    f"{task}: state {name!r} was asked for {key!r}, a key of another subtask; use the key "
-                    "that the function was called with"
+                    f"{task}: state {name!r} was used with {key!r}, a key of another subtask; use the key "
+                    "that "
+                    "the function was called with"
                 )
             return _PREFIX.pack(group, number) + key_bytes(key)
 
@@ -195,7 +189,7 @@ class RocksDbKeyedStateBackend:
     # ------------------------------------------------------------ snapshots
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Link the files as they are now; what is new of them is copied later, for a savepoint everything."""
+        """Take a snapshot; the asynchronous part copies new files, for a savepoint (`alone`) all files."""
         folder = self._working / f"chk-{checkpoint}"
         self._table.checkpoint(folder)
         states = {name: (state.kind, number) for name, (state, number) in self._states.items()}
@@ -227,19 +221,19 @@ class RocksDbKeyedStateBackend:
         return rest
 
     def notify_complete(self, checkpoint: int) -> None:
-        """What this checkpoint has shared need not be copied again."""
+        """Later checkpoints refer to the tables of this one."""
         if checkpoint in self._uploaded:
             self._known = self._uploaded[checkpoint]
         self._uploaded = {one: files for one, files in self._uploaded.items() if one > checkpoint}
 
     def notify_abort(self, checkpoint: int) -> None:
-        """What it has copied is not counted on."""
+        """Later checkpoints do not refer to the tables of this one."""
         self._uploaded.pop(checkpoint, None)
 
     # ------------------------------------------------------------ restore
 
     def restore(self, snapshots: Sequence[Sections]) -> None:
-        """Take over the own key groups."""
+        """Restore the own key groups. Raises StateError if a snapshot is of another backend."""
         held = [self._held(one) for one in snapshots]
         earlier = {one.file for one in snapshots if encoding_of(one) != ENCODING}
         own = self._context.groups
@@ -261,7 +255,7 @@ class RocksDbKeyedStateBackend:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _require_current(self, held: Held, there: RocksDbTable, file: str) -> None:
-        """Refuse keys that an earlier release has pickled: equal ones of other types were not found there."""
+        """Raise KeyEncodingError for keys that an earlier release has pickled or placed in another way."""
         for kind, number in held.states.values():
             for group in self._context.groups:
                 prefix = _PREFIX.pack(group, number)
@@ -274,28 +268,31 @@ class RocksDbKeyedStateBackend:
     def _held(self, there: Sections) -> Held:
         held = there.read(_STATE)
         if not isinstance(held, Held):
-            raise StateError(f"{there.file}: expected state of RocksDB, came {type(held).__name__}")
+            raise StateError(
+                f"{there.file}: expected state of RocksDB, came {type(held).__name__}; use the "
+                "state_backend of the checkpoint"
+            )
         return held
 
     def _adopt(self, held: Held) -> None:
-        """Go on with the files themselves."""
+        """Use the files of the snapshot as the database."""
         self._table.close()
         shutil.rmtree(self._table.folder)
         self._lay_out(held, self._table.folder)
         self._table = RocksDbTable(self._table.folder)
         self._states.clear()
         for name, (kind, number) in held.states.items():
-            self._state(name, kind, number)
+            self._numbered(name, kind, number)
         self._known = dict(held.tables)
 
     def _copy(self, held: Held, there: RocksDbTable) -> None:
-        """The entries of the own key groups, under our numbers of the states."""
+        """Copy the entries of the own key groups, with the numbers of this backend's states."""
         for name, (kind, number) in sorted(held.states.items(), key=lambda one: one[1][1]):
             self._state(name, kind)
             mine = self._states[name][1]
             for group in self._context.groups:
                 if not held.groups[0] <= group < held.groups[1]:
-                    continue  # another file has it
+                    continue  # another snapshot has this group
                 for key, value in there.scan(_PREFIX.pack(group, number)):
                     self._table.put(_PREFIX.pack(group, mine) + key[_PREFIX.size :], value)
 
@@ -311,13 +308,13 @@ class RocksDbKeyedStateBackend:
                 shutil.copyfile(source, folder / name)
 
     def close(self) -> None:
-        """The database is closed, and its folder removed."""
+        """Close the database and remove its folder."""
         self._table.close()
         shutil.rmtree(self._working, ignore_errors=True)
 
 
 def shared_in(sections: Mapping[str, bytes], file: str) -> tuple[SharedFile, ...]:
-    """The shared files that the sections of a snapshot refer to."""
+    """The shared files to which the sections of a snapshot refer."""
     if SHARED not in sections:
         return ()
     listed: Any = snapshot.decode(sections[SHARED], file)

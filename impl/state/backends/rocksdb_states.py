@@ -1,8 +1,8 @@
-"""Value, list and map state over a table of bytes: what a function of a RocksDB backend takes hold of.
+"""Value, list and map state of the RocksDB backend, over a sorted table of bytes.
 
     group (2 bytes)  state (2 bytes)  key  [field]    ->    pickled value
 
-so that all of a key group, and within it all of a state and of a key, lies together.
+The entries of a key group, and within it those of a state and of a key, are therefore contiguous.
 """
 
 import pickle
@@ -19,7 +19,7 @@ class Table(Protocol):
     """A sorted table of bytes."""
 
     def get(self, key: bytes, /) -> bytes | None:
-        """The value; None without one."""
+        """The value of a key; None without one."""
 
     def put(self, key: bytes, value: bytes, /) -> None:
         """Set a value."""
@@ -31,14 +31,17 @@ class Table(Protocol):
         """Set many values."""
 
     def delete(self, key: bytes, /) -> None:
-        """Take a key out; one that is not there is fine."""
+        """Remove a key, if it exists."""
 
     def scan(self, prefix: bytes, /) -> Iterator[tuple[bytes, bytes]]:
-        """All that begins with `prefix`, in order, as it is when asked."""
+        """All entries whose key begins with `prefix`, in order, as they are at the call."""
 
 
 class _State:
-    """One state of a subtask. `place`: where a key's entry begins; `prefixes`: of all own groups."""
+    """One state of a subtask.
+
+    `place`: from a key to the beginning of its entries; `prefixes`: of all groups.
+    """
 
     def __init__(
         self, table: Table, place: Callable[[Hashable], bytes], prefixes: Callable[[], Iterable[bytes]]
@@ -48,13 +51,13 @@ class _State:
         self._prefixes = prefixes
 
     def _all(self) -> Iterator[tuple[bytes, bytes]]:
-        """All entries without their prefixes."""
+        """All entries, without the prefix of group and state."""
         for prefix in self._prefixes():
             for key, value in self._table.scan(prefix):
                 yield key[len(prefix) :], value
 
     def remove(self, key: Hashable) -> None:
-        """Forget what `key` has."""
+        """Remove the entry of `key`."""
         self._table.delete(self._place(key))
 
     def __len__(self) -> int:
@@ -68,22 +71,22 @@ class RocksDbValueState(_State):
 
     def get(self, key: Hashable, default: Any = None, /) -> Any:  # noqa: ANN401 - any value
         """The value of `key`."""
-        told = self._table.get(self._place(key))
-        return default if told is None else pickle.loads(told)
+        stored = self._table.get(self._place(key))
+        return default if stored is None else pickle.loads(stored)
 
     def put(self, key: Hashable, value: object, /) -> None:
-        """Give `key` a value."""
+        """Set the value of `key`."""
         self._table.put(self._place(key), pickle.dumps(value, _PROTOCOL))
 
     def get_all(self, keys: Sequence[Hashable]) -> list[Any]:
         """The values of many keys."""
-        told = self._table.get_all([*map(self._place, keys)])
-        return [None if one is None else pickle.loads(one) for one in told]
+        stored = self._table.get_all([*map(self._place, keys)])
+        return [None if one is None else pickle.loads(one) for one in stored]
 
     def put_all(self, keys: Sequence[Hashable], values: Sequence[Any]) -> None:
-        """Give many keys their values."""
-        told = (pickle.dumps(value, _PROTOCOL) for value in values)
-        self._table.put_all(zip(map(self._place, keys), told, strict=True))
+        """Set the values of many keys."""
+        stored = (pickle.dumps(value, _PROTOCOL) for value in values)
+        self._table.put_all(zip(map(self._place, keys), stored, strict=True))
 
     def items(self) -> Iterator[tuple[Hashable, Any]]:
         """All keys and values."""
@@ -91,14 +94,14 @@ class RocksDbValueState(_State):
 
 
 class RocksDbListState(_State):
-    """A list for each key, kept as one value: to append rewrites it."""
+    """A list for each key, stored as one value; an append rewrites it."""
 
     kind: Final = LIST
 
     def get(self, key: Hashable) -> tuple[Any, ...]:
         """The list of `key`."""
-        told = self._table.get(self._place(key))
-        return () if told is None else tuple(pickle.loads(told))
+        stored = self._table.get(self._place(key))
+        return () if stored is None else tuple(pickle.loads(stored))
 
     def add(self, key: Hashable, value: object) -> None:
         """Append one value."""
@@ -109,7 +112,7 @@ class RocksDbListState(_State):
         self.update(key, (*self.get(key), *values))
 
     def update(self, key: Hashable, values: Iterable[Any]) -> None:
-        """Put a list in the place of the old one."""
+        """Replace the list of `key`."""
         self._table.put(self._place(key), pickle.dumps(list(values), _PROTOCOL))
 
     def items(self) -> Iterator[tuple[Hashable, tuple[Any, ...]]]:
@@ -118,42 +121,44 @@ class RocksDbListState(_State):
 
 
 class RocksDbMapState(_State):
-    """A map for each key, kept as an entry for each field."""
+    """A map for each key, stored as one entry for each field."""
 
     kind: Final = MAP
 
     def get(self, key: Hashable, field: Hashable, default: Any = None) -> Any:  # noqa: ANN401 - any value
-        """What `field` maps to."""
-        told = self._table.get(self._place(key) + key_bytes(field))
-        return default if told is None else pickle.loads(told)
+        """The value of `field`."""
+        stored = self._table.get(self._place(key) + key_bytes(field))
+        return default if stored is None else pickle.loads(stored)
 
     def put(self, key: Hashable, field: Hashable, value: object) -> None:
-        """Let `field` map to a value."""
+        """Set the value of `field`."""
         self._table.put(self._place(key) + key_bytes(field), pickle.dumps(value, _PROTOCOL))
 
     def contains(self, key: Hashable, field: Hashable) -> bool:
-        """Whether `field` maps to something."""
+        """Whether the map has `field`."""
         return self._table.get(self._place(key) + key_bytes(field)) is not None
 
     def remove(self, key: Hashable, field: Hashable) -> None:  # type: ignore[override]
-        """Take `field` out."""
+        """Remove `field`."""
         self._table.delete(self._place(key) + key_bytes(field))
 
     def entries(self, key: Hashable) -> Mapping[Any, Any]:
         """The map of `key`."""
         place = self._place(key)
-        return {key_of(told[len(place) :])[0]: pickle.loads(value) for told, value in self._table.scan(place)}
+        return {
+            key_of(stored[len(place) :])[0]: pickle.loads(value) for stored, value in self._table.scan(place)
+        }
 
     def clear(self, key: Hashable) -> None:
-        """Forget the map of `key`."""
-        for told, _ in tuple(self._table.scan(self._place(key))):
-            self._table.delete(told)
+        """Remove the map of `key`."""
+        for stored, _ in tuple(self._table.scan(self._place(key))):
+            self._table.delete(stored)
 
     def items(self) -> Iterator[tuple[Hashable, Mapping[Any, Any]]]:
         """All keys and maps."""
         maps: dict[Hashable, dict[Hashable, Any]] = {}
-        for told, value in self._all():
-            key, rest = key_of(told)
+        for stored, value in self._all():
+            key, rest = key_of(stored)
             maps.setdefault(key, {})[key_of(rest)[0]] = pickle.loads(value)
         return iter(maps.items())
 

@@ -78,8 +78,10 @@ def test_every_source_can_be_read_for_every_release():
     for known in releases.releases().values():
         for name, text in sources(known).items():
             assert "//#" not in sections(text, known.minor, name)
-    assert {"Main.java", "Gate.java", "Seat.java", "Sinking.java"} <= set(sources(releases.newest()))
-    assert "Seat.java" not in sources(releases.release("1.9.3"))
+    assert {"Main.java", "Gate.java", "DrivenCoordinator.java", "Sinking.java"} <= set(
+        sources(releases.newest())
+    )
+    assert "DrivenCoordinator.java" not in sources(releases.release("1.9.3"))
 
 
 def test_without_a_compiler_the_message_says_what_to_install(monkeypatch, tmp_path, empty_jar):

@@ -9,6 +9,7 @@ from conformance.adapters.flink.fetch import cached
 from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Errored, Made, Unsupported
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import Order, conform_one, targets_of
 from conformance.released import sequences as driver
@@ -48,7 +49,7 @@ class Older(ProcessAdapter):
 def test_a_channel_of_another_generation_diverges(monkeypatch):
     monkeypatch.setattr(driver, "known_divergences", list)
     with Older(SERVE, 60) as older:
-        replayed = driver.replay(Oracle("channel", {"profile": "flink-1.13"}), older, script("w1 x b1"))
+        replayed = replay(Oracle("channel", {"profile": "flink-1.13"}), older, script("w1 x b1"))
     assert replayed.divergence is not None
     assert replayed.divergence.rule == "UNAL-34"
 

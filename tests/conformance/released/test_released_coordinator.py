@@ -7,6 +7,7 @@ import pytest
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.components.coordinator.walks import walk_coordinator
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import Order, conform_one, targets_of
 from conformance.released import sequences as driver
@@ -57,7 +58,7 @@ def test_a_store_of_another_generation_diverges(monkeypatch):
         events = [
             {"kind": "add", "checkpoint": n, "type": t} for n, t in ((1, "checkpoint"), (2, "savepoint"))
         ]
-        replayed = driver.replay(Oracle("store", done.target.configs()[0]), older, events)
+        replayed = replay(Oracle("store", done.target.configs()[0]), older, events)
     assert replayed.divergence is not None
     assert replayed.divergence.rule in rule_index.rules()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from conformance.adapters.flink.releases import releases
 from conformance.adapters.in_process import InProcess
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import targets_of
 from conformance.released import sequences as driver
@@ -12,7 +13,7 @@ from conformance.released.failures import FailuresSearch, reasons, target
 from model.components import PARTS
 from model.coordinator.failures import Failures
 
-PAGE = Path(__file__).parents[3] / "docs" / "released-flinks.md"
+PAGE = Path(__file__).parents[3] / "docs" / "verify" / "released-flinks.md"
 
 
 class Instance:
@@ -39,7 +40,7 @@ def played(search, adapter):
     """What differs when its tours and walks are played one by one."""
     found = []
     for case in (*search.tours(20), *search.random(30, 1)):
-        divergence = driver.replay(case.oracle, adapter, case.events).divergence
+        divergence = replay(case.oracle, adapter, case.events).divergence
         found += [divergence] if divergence is not None else []
     return found
 

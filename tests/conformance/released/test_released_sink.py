@@ -6,6 +6,7 @@ import pytest
 
 from conformance.adapters.flink.releases import releases
 from conformance.adapters.process import ProcessAdapter
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import targets_of
 from conformance.released import sequences as driver
@@ -41,7 +42,7 @@ def test_a_sink_of_another_generation_diverges(monkeypatch):
     with Older(SERVE, 60) as older:
         search = SinkSearch(older, one := target("9.9.9", "1.14"), done := driver.Conformed(one))
         assert search.begin()
-        played = driver.replay(Oracle("sink", done.target.configs()[0]), older, [{"kind": "finish"}])
+        played = replay(Oracle("sink", done.target.configs()[0]), older, [{"kind": "finish"}])
     assert played.divergence is not None
     assert played.divergence.rule == "SINK-07"
 

@@ -31,7 +31,7 @@ def test_a_round_is_the_same_whenever_it_is_drawn():
 @pytest.mark.parametrize(
     "name", ["7", "round-", "round-x", "disk-1", "round-\N{SUPERSCRIPT TWO}", "frozen-" + "9" * 5_000]
 )
-def test_a_round_that_is_none_is_told(name):
+def test_an_unknown_round_is_an_error(name):
     with pytest.raises(UnknownRoundError, match="round-N, driver-N, executor-N, server-N or frozen-N"):
         round_named(name, 1)
 
@@ -47,7 +47,7 @@ def test_every_pair_of_a_point_and_an_action_comes_once_before_any_comes_again()
     assert len(pairs) - len(drawn) < FAULTS_A_ROUND["round"]
 
 
-def test_modes_come_in_turn_unless_one_is_asked_for():
+def test_modes_come_in_turn_unless_one_is_given():
     assert {round_named(f"round-{k}", 1).mode for k in range(3)} == set(MODES)
     assert round_named("round-1", 1, "at-least-once").mode == "at-least-once"
     for mode in ALL_MODES:
@@ -78,10 +78,10 @@ def campaign(tmp_path, wanted, *outcomes):
 def test_enough_faults_and_nothing_wrong_is_a_pass(tmp_path):
     passed = campaign(tmp_path, 4, outcome())
     assert passed.verdict is Verdict.CONFORMS
-    told = report(passed)
-    assert "CONFORMS   nothing was lost, doubled or reordered; 4 faults in 12 s, seed 1" in told
-    assert "again   barrierspec torture --seed 1 --faults 4" in told
-    assert all(one.point in told and one.action in told for one in round_named("round-0", 1).faults)
+    text = report(passed)
+    assert "CONFORMS   nothing was lost, doubled or reordered; 4 faults in 12 s, seed 1" in text
+    assert "again   barrierspec torture --seed 1 --faults 4" in text
+    assert all(one.point in text and one.action in text for one in round_named("round-0", 1).faults)
 
 
 def test_too_few_faults_are_no_pass(tmp_path):
@@ -94,11 +94,11 @@ def test_a_named_round_without_a_fault_is_no_pass_and_is_run_again_by_its_name(t
     both = campaign(tmp_path, 2, outcome())
     both.only = ("round-0", "frozen-1")
     assert both.verdict is Verdict.UNDETERMINED
-    assert "but no fault has struck in frozen-1" in report(both)
+    assert "but no fault was injected in frozen-1" in report(both)
     assert both.again() == "barrierspec torture --seed 1 --only round-0 --only frozen-1"
 
 
-def test_rounds_that_cannot_run_are_told_and_are_no_pass(tmp_path):
+def test_rounds_that_cannot_run_are_reported_and_are_no_pass(tmp_path):
     skipped = campaign(tmp_path, 4, outcome())
     skipped.skipped = "rounds with a killed server: no PostgreSQL to start"
     assert skipped.verdict is Verdict.UNDETERMINED
@@ -108,11 +108,11 @@ def test_rounds_that_cannot_run_are_told_and_are_no_pass(tmp_path):
 def test_a_record_that_is_doubled_is_named_with_its_place_and_its_round(tmp_path):
     doubled = campaign(tmp_path, 4, outcome(rows=(Row("a", 0, 1, 1), Row("a", 0, 2, 2))))
     assert doubled.verdict is Verdict.DIVERGES
-    told = report(doubled)
-    assert "duplicated record, in 1 of 1 rounds" in told
-    assert "this rules out exactly-once, at-most-once output" in told
-    assert "key a, record 0: committed 2 times, as number 1 and 2 of its key" in told
-    assert "again   barrierspec torture --seed 1 --only round-0" in told
+    text = report(doubled)
+    assert "duplicated record, in 1 of 1 rounds" in text
+    assert "this rules out exactly-once, at-most-once output" in text
+    assert "key a, record 0: committed 2 times, as number 1 and 2 of its key" in text
+    assert "again   barrierspec torture --seed 1 --only round-0" in text
 
 
 def test_what_is_left_behind_fails_the_round(tmp_path):

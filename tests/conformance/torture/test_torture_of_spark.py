@@ -6,7 +6,8 @@ import pytest
 from conformance.observe.guarantees.anomalies import Guarantee
 from conformance.observe.guarantees.guarantee import Totals
 from conformance.torture.judge import Outcome
-from conformance.torture.streaming import StreamingRound, _judge, streaming_round
+from conformance.torture.rounds import StreamingRound, streaming_round
+from conformance.torture.streaming import _judge
 from conformance.torture.streaming_query import (
     AFTER,
     APPENDING,
@@ -46,7 +47,7 @@ def test_a_round_is_drawn_from_the_seed_and_no_two_faults_are_alike():
     assert drawn == set(PAIRS)
 
 
-def test_a_fault_strikes_once_whoever_asks(tmp_path):
+def test_a_fault_is_injected_once(tmp_path):
     fault = StreamingFault(BEFORE, 1, "error")
     assert [fault.due(str(tmp_path)) for _ in range(3)] == [True, False, False]
     assert fault.mark(str(tmp_path)).exists()

@@ -1,11 +1,11 @@
-"""How checkpoints end, generation by generation: completion, storing, shared state, failures, restarts."""
+"""How checkpoints end, generation by generation: completion, storing, restarts, masters."""
 
 import pytest
 
 NEW, OLD = "2.3", "1.14"
 
 
-def told(checkpoint, first=""):
+def completed(checkpoint, first=""):
     """The ending of a checkpoint that replaces nothing."""
     tasks = "".join(f"  notify_complete task={task} checkpoint={checkpoint}\n" for task in "ab")
     return f"  complete checkpoint={checkpoint}\n{first}{tasks}"
@@ -17,7 +17,7 @@ def test_up_to_1_15_a_checkpoint_is_complete_before_it_is_stored(job, take):
     take(
         it,
         1,
-        told(1),
+        completed(1),
     )
     take(
         it,
@@ -66,7 +66,7 @@ def test_up_to_1_14_savepoints_are_stored_subsume_and_are_told_of(job, check, ta
     take(
         it,
         3,
-        told(3),
+        completed(3),
     )
     assert it.completed == (3,)
 
@@ -76,12 +76,12 @@ def test_a_stop_subsumes_and_is_told_of_but_not_stored(job, check, take):
     take(
         it,
         1,
-        told(1),
+        completed(1),
     )
     take(
         it,
         2,
-        told(2),
+        completed(2),
         requested="stop",
     )
     assert it.completed == (1,)
@@ -122,7 +122,7 @@ trigger type=checkpoint
 )
 def test_what_was_written_is_found_by_the_next_coordinator(job, take, check, profile, when, deleted, found):
     it = job(profile=profile, retain=2)
-    take(it, 1, told(1))
+    take(it, 1, completed(1))
     check(it, f"store_fails when={when}")
     first = (
         "abort checkpoint=2 reason=FINALIZE_CHECKPOINT_FAILURE" if profile == NEW else "complete checkpoint=2"
@@ -150,111 +150,6 @@ def test_what_was_written_is_found_by_the_next_coordinator(job, take, check, pro
         f"acknowledge task=a checkpoint=3 state=s\n  discard state=s\nrestore\n"
         f"  restored checkpoint={found[-1]}",
     )
-
-
-def test_shared_state_lives_as_long_as_the_oldest_retained_checkpoint_may_need_it(job, take, check):
-    it = job()
-    take(it, 1, told(1), shared='["x","y"]')
-    check(
-        it,
-        """
-trigger type=checkpoint
-  trigger_task task=a checkpoint=2 type=checkpoint
-acknowledge task=a checkpoint=2 state=s shared=["z","y"]
-  acknowledged task=a checkpoint=2 result=SUCCESS
-acknowledge task=b checkpoint=2 attempt=7 state=t shared=["w"]
-  acknowledged task=b checkpoint=2 result=UNKNOWN
-  discard state=t
-decline task=b checkpoint=2 reason=SUBSUMED
-  abort checkpoint=2 reason=SUBSUMED
-  discard state=s
-  notify_abort task=a checkpoint=2
-  notify_abort task=b checkpoint=2
-acknowledge task=b checkpoint=2 shared=["v"]
-trigger type=savepoint
-  trigger_task task=a checkpoint=3 type=savepoint
-acknowledge task=z checkpoint=3 shared=["u","x"]
-  acknowledged task=z checkpoint=3 result=UNKNOWN
-  discard state=u
-decline task=b checkpoint=3 reason=SUBSUMED
-  abort checkpoint=3 reason=SUBSUMED
-  notify_abort task=a checkpoint=3
-  notify_abort task=b checkpoint=3
-""",
-    )
-    take(
-        it,
-        4,
-        """
-  discard checkpoint=1
-  discard state=x
-  discard state=z
-  discard state=w
-  discard state=v
-  complete checkpoint=4
-  notify_complete task=a checkpoint=4
-  notify_subsumed task=a checkpoint=1
-  notify_complete task=b checkpoint=4
-  notify_subsumed task=b checkpoint=1
-""",
-        shared='["y"]',
-    )
-    check(
-        it,
-        "shutdown\n  discard checkpoint=4\n  discard state=y\nshutdown\n"
-        "acknowledge task=a checkpoint=4 state=s",
-    )
-
-
-def test_up_to_1_14_the_last_user_takes_shared_state_along(job, take, check):
-    it = job(profile=OLD)
-    take(it, 1, told(1), shared='["x","y","x"]')
-    check(
-        it,
-        """
-trigger type=checkpoint
-  trigger_task task=a checkpoint=2 type=checkpoint
-acknowledge task=a checkpoint=2 shared=["y","z"]
-  acknowledged task=a checkpoint=2 result=SUCCESS
-decline task=b checkpoint=2 reason=SUBSUMED
-  abort checkpoint=2 reason=SUBSUMED
-  discard state=z
-  notify_abort task=a checkpoint=2
-  notify_abort task=b checkpoint=2
-""",
-    )
-    take(it, 3, told(3, "  discard checkpoint=1\n  discard state=x\n"), shared='["y"]')
-    take(it, 4, told(4, "  discard checkpoint=3\n  discard state=y\n"))
-
-
-def test_from_1_15_on_shared_state_of_recovered_checkpoints_is_not_deleted(job, take, check):
-    running = """
-coordinator_restart
-task_status task=a status=RUNNING
-task_status task=b status=RUNNING
-job_status status=RUNNING
-"""
-    it = job()
-    take(it, 1, told(1), shared='["x"]')
-    check(it, running)
-    take(
-        it,
-        2,
-        """
-  discard checkpoint=1
-  complete checkpoint=2
-  notify_complete task=a checkpoint=2
-  notify_subsumed task=a checkpoint=1
-  notify_complete task=b checkpoint=2
-  notify_subsumed task=b checkpoint=1
-""",
-        shared='["y"]',
-    )
-    check(it, "shutdown\n  discard checkpoint=2\n  discard state=y")
-    old = job(profile=OLD)
-    take(old, 1, told(1), shared='["x"]')
-    check(old, running)
-    take(old, 2, told(2, "  discard checkpoint=1\n  discard state=x\n"))
 
 
 def test_strangers_of_an_older_attempt_are_unknown_and_may_still_decline(job, check):
@@ -358,110 +253,3 @@ hook_fails name=h checkpoint=1
   notify_abort task=b checkpoint=1
 """,
     )
-
-
-ABORTED = "  notify_abort task=a checkpoint={0}\n  notify_abort task=b checkpoint={0}\n"
-
-
-def declined(checkpoint, reason, failing="", requested="checkpoint"):
-    failed = f"  fail_job reason={reason}\n" if failing else ""
-    return (
-        f"trigger type={requested}\n  trigger_task task=a checkpoint={checkpoint} type={requested}\n"
-        f"decline task=b checkpoint={checkpoint} reason={reason}\n"
-        f"  abort checkpoint={checkpoint} reason={reason}\n"
-        f"{failed}{ABORTED.format(checkpoint)}"
-    )
-
-
-def test_one_failure_more_than_tolerated_fails_the_job(job, check):
-    it = job(tolerable_failures=1)
-    check(it, declined(1, "IO_EXCEPTION") + declined(2, "SUBSUMED") + declined(3, "ASYNC_EXCEPTION", "fails"))
-    check(it, declined(4, "CHECKPOINT_DECLINED") + declined(5, "CHECKPOINT_EXPIRED", "fails"))
-
-
-def test_a_savepoint_that_the_coordinator_gives_up_is_no_failure_of_the_job(job, check):
-    older = "  fail_job reason=CHECKPOINT_EXPIRED\n"
-    for profile, fails in ((NEW, ""), ("1.14", ""), ("1.13", older)):
-        it = job(profile=profile, tolerable_failures=0, timeout_ms=10)
-        check(
-            it,
-            "trigger type=savepoint\n  trigger_task task=a checkpoint=1 type=savepoint\n"
-            f"advance ms=10\n  abort checkpoint=1 reason=CHECKPOINT_EXPIRED\n{fails}{ABORTED.format(1)}"
-            + declined(2, "CHECKPOINT_DECLINED", "fails", requested="savepoint"),
-        )
-
-
-def test_a_failed_stop_fails_the_job_at_once(job, check):
-    stop = "trigger type=stop\n  trigger_task task=a checkpoint=1 type=stop\n"
-    lost = "job_status status=FAILING\n  abort checkpoint=1 reason=COORDINATOR_SUSPEND\n"
-    check(job(), declined(1, "SUBSUMED", "fails", requested="stop"))
-    check(job(), stop + lost + ABORTED.format(1))
-    check(job(profile="1.14"), stop + lost + ABORTED.format(1))
-    check(job(profile="1.13"), stop + lost + "  fail_job reason=COORDINATOR_SUSPEND\n" + ABORTED.format(1))
-    check(job(profile="1.13"), declined(1, "NOT_ALL_REQUIRED_TASKS_RUNNING", requested="stop"))
-
-
-@pytest.mark.parametrize(("profile", "aborts"), [(NEW, True), ("1.14", True), ("1.13", False)])
-def test_a_lost_trigger_aborts_from_1_14_on(job, check, profile, aborts):
-    it = job(profile=profile)
-    aborted = "  abort checkpoint=1 reason=TRIGGER_CHECKPOINT_FAILURE\n" + ABORTED.format(1)
-    check(
-        it,
-        "trigger type=checkpoint\n  trigger_task task=a checkpoint=1 type=checkpoint\n"
-        "trigger_fails task=a checkpoint=7\ntrigger_fails task=b checkpoint=1\n"
-        "trigger_fails task=nobody checkpoint=1\n  refused\n"
-        "trigger_fails task=nobody checkpoint=7\n  refused\n"
-        "trigger_fails task=a checkpoint=1\n" + (aborted if aborts else ""),
-    )
-
-
-@pytest.mark.parametrize(
-    ("status", "externalized", "deleted"),
-    [
-        ("FINISHED", "retain", True),
-        ("CANCELED", "delete", True),
-        ("CANCELED", "retain", False),
-        ("FAILED", "delete", True),
-        ("FAILED", "retain", False),
-        ("SUSPENDED", "delete", False),
-    ],
-)
-def test_a_shut_down_coordinator_leaves_what_another_life_of_the_job_may_need(
-    job, check, take, status, externalized, deleted
-):
-    it = job(externalized=externalized)
-    take(
-        it,
-        1,
-        told(1),
-    )
-    discard = "  discard checkpoint=1\n" if deleted else ""
-    check(
-        it,
-        f"""
-trigger type=checkpoint
-  trigger_task task=a checkpoint=2 type=checkpoint
-trigger type=checkpoint
-shutdown status={status}
-  rejected type=checkpoint reason=COORDINATOR_SHUTDOWN
-  abort checkpoint=2 reason=COORDINATOR_SHUTDOWN
-  notify_abort task=a checkpoint=2
-  notify_abort task=b checkpoint=2
-{discard}trigger type=savepoint
-  rejected type=savepoint reason=COORDINATOR_SHUTDOWN
-restore
-  fail error=IllegalStateException
-coordinator_restart
-""",
-    )
-    assert it.observe()["completed"] == ([1] if status == "SUSPENDED" else [])
-
-
-def test_a_scheduler_does_not_start_after_shutdown(job, check):
-    it = job(interval_ms=100, profile="1.20")
-    check(
-        it,
-        "shutdown\njob_status status=FINISHED\njob_status status=RUNNING\n"
-        "  fail error=IllegalArgumentException",
-    )
-    check(it, "advance ms=1000")

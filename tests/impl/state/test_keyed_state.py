@@ -191,9 +191,9 @@ def test_list_and_map_state_answer_copies():
 def test_one_name_has_one_kind_also_after_a_restore():
     backend = HeapKeyedStateBackend()
     fill(backend, False)
-    with pytest.raises(StateError, match="'seen' is a value state, asked for as a list state"):
+    with pytest.raises(StateError, match="'seen' is a value state, requested as a list state"):
         backend.list_state("seen")
-    with pytest.raises(StateError, match="'visits' is a list state, asked for as a map state"):
+    with pytest.raises(StateError, match="'visits' is a list state, requested as a map state"):
         restored(snapshot_of(backend)).map_state("visits")
 
 
@@ -277,7 +277,7 @@ def test_state_under_the_key_of_another_subtask_is_refused():
     stranger = next(key for key in range(100) if key_group(key, 128) >= 64)
     backend.value_state("seen").put(stranger, 1)
     with pytest.raises(
-        StateError, match=f"count-0: state 'seen' holds something under {stranger}, a key of another"
+        StateError, match=f"count-0: state 'seen' has the key {stranger}, which belongs to another"
     ):
         backend.snapshot(1)
 
@@ -293,7 +293,7 @@ def test_what_was_refused_once_is_refused_again_also_after_a_key_has_gone():
     seen.remove(own[0])
     seen.put(stranger, 1)
     for checkpoint in (2, 3):
-        with pytest.raises(StateError, match=f"holds something under {stranger}"):
+        with pytest.raises(StateError, match=f"has the key {stranger}"):
             backend.snapshot(checkpoint)()
     seen.remove(stranger)
     assert dict(restored(snapshot_of(backend)).value_state("seen").items()) == {key: key for key in own[1:]}
@@ -301,5 +301,5 @@ def test_what_was_refused_once_is_refused_again_also_after_a_key_has_gone():
 
 def test_a_snapshot_of_another_backend_is_refused_and_not_forgotten():
     there = sections_of(pack({"keyed/rocksdb": encode({})}), "chk-3/count-0.1.state")
-    with pytest.raises(StateError, match=r"count-0\.1\.state: .* a section keyed/rocksdb; go on with"):
+    with pytest.raises(StateError, match=r"count-0\.1\.state: .* a section keyed/rocksdb; use the"):
         restored(there)

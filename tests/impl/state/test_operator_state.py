@@ -101,7 +101,7 @@ def test_lists_are_shared_out_at_any_parallelism(parallelism, own):
 def test_one_name_has_one_distribution():
     store = OperatorStateStore()
     store.list_state("rules")
-    with pytest.raises(StateError, match="'rules' is a split list, asked for as a union list"):
+    with pytest.raises(StateError, match="'rules' is a split list, requested as a union list"):
         store.union_list_state("rules")
 
 

@@ -80,7 +80,6 @@ def test_sections_are_read_one_by_one():
     assert snapshot.read("keyed/4") == {"LGA": 4}
     assert [length for _, length in asked] == [len(SECTIONS["keyed/4"])]
     assert verify(packed, "f") is Codec.SECTIONS
-    assert snapshot.in_memory().read("offset") == 17
 
 
 @pytest.mark.rule("ONCE-04")
@@ -94,7 +93,7 @@ def test_a_flipped_bit_of_sections_is_noticed_by_whoever_reads_them_one_by_one(d
 
 
 def test_what_is_not_in_sections_is_refused_and_a_missing_section_is_named():
-    with pytest.raises(StateError, match="expected the snapshot of a task, in sections; came PICKLE"):
+    with pytest.raises(StateError, match="expected the sections of a task, came a snapshot of codec PICKLE"):
         sections_of(encode(STATE), "f")
     with pytest.raises(StateError, match="expected one state"):
         decode(pack(SECTIONS), "f")

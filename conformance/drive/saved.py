@@ -1,0 +1,167 @@
+"""Divergences on disk: a replay file, a test that fails as long as the divergence is there, and `replays`.
+
+Both are named by a hash over what is played, so that the same divergence is written once.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from conformance import escape
+from conformance.adapters.choose import open_adapter
+from conformance.adapters.protocol import FAILURES, Failure, Hello, Wire, canonical
+from conformance.divergence import Answer
+from conformance.drive import replays
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Oracle
+from conformance.errors import InputError
+from conformance.report.divergence import as_test, story
+from conformance.report.divergence.story import Telling, Written
+from conformance.vectors.itf import events_of
+
+FORMAT = 1
+FOLDER = Path("build") / "divergences"
+
+
+class ReplayError(InputError):
+    """A file that holds no divergence in this format."""
+
+
+class Saved(NamedTuple):
+    """What a replay file gives back."""
+
+    component: str
+    config: Wire
+    events: tuple[Wire, ...]
+    adapter: str
+
+
+def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
+    """Write `<hash>.json` and `test_<hash>.py`, and the other replays in `<hash>/`."""
+    divergence = telling.divergence
+    played: dict[str, Any] = {
+        "component": divergence.component,
+        "config": divergence.config,
+        "events": divergence.events,
+        "adapter": escape.utf8(telling.adapter),
+    }
+    name = hashlib.sha256(canonical(played)).hexdigest()[:8]
+    replay_file, test_file = folder / f"{name}.json", folder / f"test_{name}.py"
+    written = {
+        "format": FORMAT,
+        **played,
+        "implementation": telling.implementation,
+        "rules": divergence.rules,
+        "expected": _answer(divergence.expected),
+        "got": _answer(divergence.got),
+        "seed": seed,
+        "found_after": telling.found_after,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    replay_file.write_bytes(
+        orjson.dumps(escape.json(written), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    )
+    test_file.write_text(as_test.text(name, telling), encoding="utf-8")
+    _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name)
+    return Written(replay_file, test_file, module)
+
+
+def load(path: Path) -> Saved:
+    """Read a replay file or a trace; raises ReplayError, or OSError if it cannot be read."""
+    try:
+        read = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise ReplayError(f"{path} is no JSON: {error}; give a file from {FOLDER}") from error
+    if isinstance(read, dict) and path.name.endswith(replays.ITF):
+        read = _of_trace(read, path)
+    if not isinstance(read, dict) or read.get("format") != FORMAT:
+        raise ReplayError(f"{path}: expected a divergence of format {FORMAT}; give a file from {FOLDER}")
+    wrong = [
+        name
+        for name, kind in (("component", str), ("config", dict), ("events", list), ("adapter", str))
+        if not isinstance(read.get(name), kind)
+    ]
+    if not wrong and not all(isinstance(event, dict) for event in read["events"]):
+        wrong = ["events, of which each is an object"]
+    if wrong:
+        raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
+    if not read["events"] or not all(isinstance(event, dict) for event in read["events"]):
+        raise ReplayError(f"{path}: expected at least one event, each an object; nothing can be replayed")
+    return Saved(read["component"], read["config"], tuple(read["events"]), read["adapter"])
+
+
+def _of_trace(read: dict[str, Any], path: Path) -> dict[str, Any]:
+    try:
+        meta = read["#meta"]
+        known = {name: meta[name] for name in ("component", "config")}
+        return {
+            "format": FORMAT,
+            **known,
+            "events": list(events_of(read)),
+            "adapter": meta.get("adapter", ""),
+        }
+    except (KeyError, TypeError, AttributeError) as wrong:
+        raise ReplayError(
+            f"{path}: expected a trace as `conform` or `vectors` writes it, got {wrong!r}"
+        ) from wrong
+
+
+def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
+    """What was saved for an implementation and a component; files that cannot be read are passed over."""
+    for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        with suppress(ReplayError, OSError):
+            found = load(file)
+            if (found.adapter, found.component) == (command, component):
+                yield found
+
+
+def assert_conforms(adapter: str, component: str, config: Wire, events: Sequence[Wire]) -> None:
+    """Play the events; raises AssertionError with the story if the implementation departs from the model.
+
+    A case that cannot be played to its end is a failure too: it has shown nothing.
+    """
+    opened = open_adapter(adapter)
+    try:
+        hello = opened.hello()
+        played = replay(Oracle(component, config), opened, events)
+    finally:
+        opened.bye()
+    if played.stopped is not None:
+        raise AssertionError(f"the case could not be played: {played.stopped.describe()}")
+    if played.divergence is not None:
+        telling = Telling(played.divergence, name_of(hello), adapter, played.steps)
+        raise AssertionError(story.tell(telling))
+
+
+def name_of(hello: Hello | Failure) -> str:
+    """Name and version of an implementation on one line, or what came in place of them."""
+    if not isinstance(hello, Hello):
+        return hello.describe()
+    return escape.short(f"{hello.implementation} {hello.version}")
+
+
+def _answer(answer: Answer | Failure) -> dict[str, Any]:
+    if isinstance(answer, FAILURES):
+        return {"outcome": type(answer).__name__.lower(), **answer._asdict()}
+    return {"outcome": "refused" if answer.refused is not None else "applied", **answer._asdict()}
+
+
+def main() -> None:
+    """Play the case of a written test, JSON on stdin; ends with 1 and the story if it does not conform.
+
+    It runs in a process of its own, so that packages of a user's project cannot take the place of ours.
+    """
+    try:
+        assert_conforms(*json.load(sys.stdin))
+    except AssertionError as departs:
+        sys.exit(str(departs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""One sequence, every generation: a page that is made from runs of the model and of released Flinks.
+
+Generations that answer alike share a column. A release stands under its column only if it was run and
+gave the very answers of the model; where it did not, the page says so.
+"""
+
+import ast
+import inspect
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from conformance.adapters.protocol import Adapter, Wire
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Oracle
+from conformance.report.divergence import phrases
+from conformance.vectors.transcripts import spoken
+from model.components import WireError
+from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
+from model.fields import to_wire
+from model.gate.profiles import NEWEST, PROFILES
+from model.generations import CLAIMS, contrasts
+from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
+
+INTRODUCTION = """\
+# Generations side by side
+
+Made by `barrierspec flink side-by-side`; do not edit it, edit `conformance/scenarios.toml`. Each column is \
+what the model says of the generations above it. Under *seen on* stand the releases whose own classes were \
+driven through the sequence and gave exactly these answers. At coordinators a release stands for itself and \
+those up to the next, 1.9 for 1.10 too; the coordinator of 1.16 is that of 1.17. No package of PyPI carries \
+a jar of 1.7 or 1.8: their column rests on the rule index and the model alone.
+"""
+
+
+class ScenarioError(ValueError):
+    """The file of scenarios cannot be read; the message says where."""
+
+
+class Scenario(NamedTuple):
+    """One sequence and the reason for what differs."""
+
+    name: str
+    why: str
+    config: Wire
+    events: tuple[Wire, ...]
+    component: str = "gate"
+    opening: tuple[Wire, ...] = ()
+    """Events before them, whose answers are not shown."""
+
+    @property
+    def profiles(self) -> Mapping[str, str]:
+        """The generations of the component: how each is called on the page, by its name on the wire."""
+        if self.component == "gate":
+            return {name: profile.releases for name, profile in PROFILES.items()}
+        return {name: name for name in COORDINATOR_PROFILES}
+
+
+class Seen(NamedTuple):
+    """A release that was driven through a scenario."""
+
+    version: str
+    profile: str
+    diverged_at: int | None
+    """The step at which it differed from the model, from 1; None if it did not."""
+
+
+class Driven(NamedTuple):
+    """A release to drive: its version, the profiles of its gate and coordinator, and the adapter."""
+
+    version: str
+    profile: str
+    coordinator: str
+    adapter: Adapter
+
+    def generation(self, component: str) -> str:
+        """The profile of this component of it."""
+        return self.profile if component == "gate" else self.coordinator
+
+
+def scenarios() -> list[Scenario]:
+    """All of them, in the order of the page; raises ScenarioError."""
+    text = resources.files("conformance").joinpath("scenarios.toml").read_text(encoding="utf-8")
+    return [_scenario(row) for row in tomllib.loads(text)["scenario"]]
+
+
+def _scenario(row: dict[str, Any]) -> Scenario:
+    name, config, component = row["name"], row["config"], row.get("component", "gate")
+    events = tuple(event_of(text) for text in row["events"])
+    opening: tuple[Wire, ...] = ()
+    if component == "coordinator":  # the job and all of its tasks begin to run
+        tasks = [{"kind": "task_status", "task": task["id"], "status": "RUNNING"} for task in config["tasks"]]
+        opening = ({"kind": "job_status", "status": "RUNNING"}, *tasks)
+    return Scenario(name, row["why"], config, events, component, opening)
+
+
+def event_of(text: str) -> Wire:
+    """`barrier channel=0 checkpoint=1` as an event of the wire; values are JSON. Raises ScenarioError."""
+    try:
+        kind, fields = spoken(text)
+    except ValueError as wrong:
+        raise ScenarioError(f"scenarios.toml: expected `kind field=value ...`, got {text!r}") from wrong
+    return {"kind": kind, **fields}
+
+
+def page(releases: Sequence[Driven], say: Callable[[str], None]) -> str:
+    """The whole page in Markdown."""
+    parts = [INTRODUCTION]
+    for scenario in scenarios():
+        say(scenario.name)
+        parts.append(_section(scenario, [_drive(scenario, release) for release in releases]))
+    return "\n".join(
+        [*parts, _switches(), _task_switches(), _coordinator_switches(), _alike(), _told_apart()]
+    )
+
+
+def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
+    """What the model of a generation says to each event; None if the generation has no such mode."""
+    try:
+        oracle = Oracle(scenario.component, {**scenario.config, "profile": profile})
+        edges = oracle.transcript((*scenario.opening, *scenario.events))[len(scenario.opening) :]
+    except WireError:
+        return None
+    found: list[str] = []
+    failed = False
+    for edge in edges:
+        found.append("the task has failed" if failed else phrases.of_effects(edge.effects))
+        failed = failed or edge.fails
+    return tuple(found)
+
+
+def _drive(scenario: Scenario, release: Driven) -> Seen | None:
+    profile = release.generation(scenario.component)
+    if answers(scenario, profile) is None:
+        return None
+    oracle = Oracle(scenario.component, {**scenario.config, "profile": profile})
+    played = replay(oracle, release.adapter, (*scenario.opening, *scenario.events))
+    if played.stopped is not None:
+        return None
+    found = played.divergence
+    return Seen(release.version, profile, None if found is None else found.step - len(scenario.opening))
+
+
+def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for name in scenario.profiles:
+        found = answers(scenario, name)
+        if found is not None:
+            columns.setdefault(found, []).append(name)
+    seen = [one for one in driven if one is not None]
+    lines = [
+        f"## {scenario.name[0].upper()}{scenario.name[1:]}",
+        "",
+        f"{phrases.of_config(scenario.component, scenario.config)}. {scenario.why}",
+        "",
+        _row(["", *(", ".join(map(scenario.profiles.__getitem__, names)) for names in columns.values())]),
+        _row(["---"] * (len(columns) + 1)),
+    ]
+    for number, event in enumerate(scenario.events):
+        lines.append(_row([phrases.of_event(event), *(found[number] for found in columns)]))
+    agreed = [
+        ", ".join(one.version for one in seen if one.profile in names and one.diverged_at is None)
+        for names in columns.values()
+    ]
+    lines.append(_row(["*seen on*", *(versions or "-" for versions in agreed)]))
+    lines += [
+        f"\nFlink {one.version} departs from its column at step {one.diverged_at}."
+        for one in seen
+        if one.diverged_at is not None
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _switches() -> str:
+    """Every switch of a gate with its sentence and the generations in which it is on."""
+    releases = {one: one.releases for one in PROFILES.values()}
+    return "\n".join(["## The switches of a gate", "", *_table(releases, NEWEST)]) + "\n"
+
+
+def _task_switches() -> str:
+    """Every switch of a subtask's snapshot steps: the jars were read for them, and not driven."""
+    releases = {one: one.name for one in TASK_PROFILES.values()}
+    lines = [
+        "## The switches of a subtask",
+        "",
+        "A release stands for itself and those up to the next. These facts were read in the bytecode of the "
+        "released jars; the adapter drives their gates, and not their subtasks.",
+        "",
+        *_table(releases, NEWEST_TASK),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _coordinator_switches() -> str:
+    """Every switch of a coordinator."""
+    releases = {one: one.name for one in COORDINATOR_PROFILES.values()}
+    lines = [
+        "## The switches of a coordinator",
+        "",
+        "A release stands for itself and those up to the next, `1.9` for 1.10 too. Those from 1.10 on are "
+        "driven (`barrierspec flink conform --component coordinator`).",
+        "",
+        *_table(releases, NEWEST_COORDINATOR),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _table(releases: Mapping[Any, str], newest: object) -> list[str]:
+    lines = [_row(["switch", "on", "what it means"]), _row(["---"] * 3)]
+    for name, meaning in _sentences(newest).items():
+        on = [release for one, release in releases.items() if getattr(one, name)]
+        lines.append(_row([f"`{name}`", ", ".join(on) or "-", meaning]))
+    return lines
+
+
+def _sentences(newest: object) -> dict[str, str]:
+    """The sentence under each switch of the profiles of `newest`."""
+    module = inspect.getmodule(type(newest))
+    assert module is not None
+    tree = ast.parse(inspect.getsource(module))
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name == type(newest).__name__:
+            for field, text in pairwise(node.body):
+                if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                    switch, sentence = ast.unparse(field.target), ast.literal_eval(text.value)
+                    if isinstance(getattr(newest, switch), bool):
+                        found[switch] = " ".join(str(sentence).split())
+    return found
+
+
+def _alike() -> str:
+    """What z3 proves of pairs of generations."""
+    claims = [f"- {claim.describe()}" for claim in CLAIMS]
+    return "\n".join(
+        [
+            "## Proved alike",
+            "",
+            "For every checkpoint id, at an aligned gate of 1 to 3 channels where an end aborts what is "
+            "pending (`make verify`, part proofs). An outcome is a trigger, an abort or a failure.",
+            "",
+            *claims,
+            "",
+        ]
+    )
+
+
+def _told_apart() -> str:
+    """The shortest runs that tell neighbouring generations apart."""
+    lines = [
+        "## Told apart",
+        "",
+        "The shortest run that shows a difference between neighbours, each with its own defaults, found "
+        "breadth first in closed models of 1 to 3 channels and ids to 2; none: there is none within these "
+        "bounds. Calls are all effects in their order.",
+        "",
+        _row(["mode", "seen in", "run", "older", "newer"]),
+        _row(["---"] * 5),
+    ]
+    for one in contrasts():
+        pair = f"{one.left.releases} and {one.right.releases}: {one.seen}"
+        if one.difference is None:
+            lines.append(_row([one.mode, pair, "none", "", ""]))
+            continue
+        run = "; ".join(phrases.of_event(to_wire(event)) for event in one.difference.run)
+        found = [
+            phrases.of_effects([to_wire(effect) for effect in side])
+            for side in (one.difference.left, one.difference.right)
+        ]
+        lines.append(_row([one.mode, pair, run, *found]))
+    return "\n".join([*lines, ""])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,255 @@
+"""The messages between the driver and its subtasks, and the mail of one subtask.
+
+A message is a frozen dataclass in a process, and a JSON object with its `kind` on the socket. Commands go
+from the driver to a subtask, reports from a subtask to the driver. Mail is what a subtask reads from its
+inbox: commands, and what other threads of its own process post.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from types import MappingProxyType
+from typing import Any, TypeAlias, TypeVar, get_args
+
+import orjson
+
+from impl.metrics import SnapshotMeasures
+from impl.spark.errors import FrameError
+from impl.spark.savepoints.barrier_options import SavepointOrder
+from impl.state import StateHandle
+
+
+# ---------------------------------------------------------------- commands
+@dataclass(frozen=True, slots=True)
+class DeployTask:
+    """Restore `states`, the snapshots of the subtask's stage in checkpoint `restored`, and run.
+
+    `peers`: by downstream subtask, host and port of its listener. `restored`: None from the beginning.
+    """
+
+    peers: Mapping[str, tuple[str, int]]
+    restored: int | None
+    states: tuple[StateHandle, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StartCheckpoint:
+    """A source takes its snapshot. `timestamp`: ms of the driver's wall clock."""
+
+    checkpoint: int
+    timestamp: int
+    savepoint: SavepointOrder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointCompleted:
+    """The checkpoint is complete."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointAborted:
+    """The checkpoint was aborted. `completed`: the newest completed one, -1 for none."""
+
+    checkpoint: int
+    completed: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinishTask:
+    """The final checkpoint is complete: a source ends its partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class InjectFault:
+    """The driver has reached `point`, and the fault of its plan happens to this subtask."""
+
+    action: str
+    point: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFault:
+    """Whether the fault that the subtask has reported may happen."""
+
+    granted: bool
+
+
+# ---------------------------------------------------------------- reports
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The subtask's process runs; its listener for data is at `host` and `port`."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The subtask has restored its state and runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """The process is alive. `records`: handled in this attempt; `buffered`: bytes that wait at its inputs."""
+
+    records: int
+    buffered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """The snapshot of `state.checkpoint` is durable."""
+
+    state: StateHandle
+    measures: SnapshotMeasures
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """The subtask takes no snapshot for the checkpoint. `cause`: the error behind `reason`, None for none."""
+
+    checkpoint: int
+    reason: str
+    cause: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataEnded:
+    """The end of data has passed through the subtask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The subtask has finished. `records`: handled in this attempt."""
+
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The subtask has failed.
+
+    `secondary`: it lost a connection, so that another subtask has probably failed first. `final`: every
+    further attempt would fail in the same way.
+    """
+
+    reason: str
+    secondary: bool
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FaultReached:
+    """The subtask has reached the point of fault `number` of the plan, and waits for an `AnswerFault`."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnected:
+    """The control connection of the subtask is lost; the driver's own process reports it."""
+
+    reason: str
+
+
+# ---------------------------------------------------------------- mail
+@dataclass(frozen=True, slots=True)
+class SnapshotWritten:
+    """A snapshot is durable."""
+
+    handle: StateHandle
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFailed:
+    """A snapshot could not be written."""
+
+    checkpoint: int
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierLeft:
+    """A barrier with a time-out was sent to `peer` before its time was out."""
+
+    checkpoint: int
+    peer: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailed:
+    """The subtask fails with `error`."""
+
+    error: Exception
+
+
+FaultCommand: TypeAlias = InjectFault | AnswerFault
+TaskCommand: TypeAlias = StartCheckpoint | CheckpointCompleted | CheckpointAborted | FinishTask
+Command: TypeAlias = DeployTask | TaskCommand | FaultCommand
+Report: TypeAlias = (
+    Registered
+    | Running
+    | Heartbeat
+    | Acknowledged
+    | Declined
+    | DataEnded
+    | Finished
+    | Failed
+    | FaultReached
+    | Disconnected
+)
+Mail: TypeAlias = TaskCommand | SnapshotWritten | SnapshotFailed | BarrierLeft | TaskFailed
+
+Message = TypeVar("Message")
+_COMMANDS: Mapping[str, type[Command]] = MappingProxyType({one.__name__: one for one in get_args(Command)})
+_REPORTS: Mapping[str, type[Report]] = MappingProxyType({one.__name__: one for one in get_args(Report)})
+_READ: Mapping[str, Callable[[Any], object]] = MappingProxyType(
+    {
+        "peers": lambda peers: {peer: (str(host), int(port)) for peer, (host, port) in peers.items()},
+        "states": lambda states: tuple(map(StateHandle.from_json, states)),
+        "state": StateHandle.from_json,
+        "savepoint": lambda order: None if order is None else SavepointOrder(*order),
+        "measures": lambda measures: SnapshotMeasures(**measures),
+    }
+)
+"""By field: how its JSON value is read; all other fields are JSON values."""
+
+
+def pack_message(message: Command | Report) -> bytes:
+    """The message as JSON."""
+    values = {one.name: getattr(message, one.name) for one in fields(message)}
+    named = {"kind": type(message).__name__, **values}
+    return orjson.dumps(named, default=_json, option=orjson.OPT_PASSTHROUGH_DATACLASS)
+
+
+def unpack_command(packed: bytes) -> Command:
+    """A command. Raises `FrameError` for any other bytes."""
+    return _unpacked(packed, _COMMANDS)
+
+
+def unpack_report(packed: bytes) -> Report:
+    """A report. Raises `FrameError` for any other bytes."""
+    return _unpacked(packed, _REPORTS)
+
+
+def _json(value: object) -> object:
+    if isinstance(value, StateHandle):
+        return value.to_json()
+    if is_dataclass(value):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    if isinstance(value, tuple):
+        return list(value)
+    raise TypeError(f"expected a field of a control message, came {type(value).__name__}")
+
+
+def _unpacked(packed: bytes, known: Mapping[str, type[Message]]) -> Message:
+    try:
+        values = orjson.loads(packed)
+        kind = known[values.pop("kind")]
+        return kind(**{name: _READ[name](one) if name in _READ else one for name, one in values.items()})
+    except (AttributeError, KeyError, TypeError, ValueError) as wrong:
+        raise FrameError(
+            f"expected one of the control messages {', '.join(known)}, came {packed[:100]!r}; driver and "
+            "workers must be of one version: install the package anew"
+        ) from wrong

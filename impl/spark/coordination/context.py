@@ -1,0 +1,29 @@
+"""What the parts of the coordinator of one job share."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from impl.config import CheckpointConfig
+from impl.eventlog import EventLog
+from impl.graph.plan import Plan
+from impl.state import CheckpointStorage
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """One job over all its attempts, on the driver."""
+
+    plan: Plan
+    config: CheckpointConfig
+    storage: CheckpointStorage
+    log: EventLog | None = None
+    clock: Callable[[], float] = time.monotonic
+    """Seconds, for everything that is due after a time."""
+    wall_clock: Callable[[], float] = time.time
+    """Seconds since the epoch, for times that other hosts read."""
+
+    def line(self, **fields: object) -> None:
+        """Append a line to the coordinator's log, if there is one."""
+        if self.log:
+            self.log.line(fields)

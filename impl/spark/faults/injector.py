@@ -1,0 +1,128 @@
+"""What a fault of the plan does in the process of a worker, and the driver's consent to it.
+
+Each fault is real: a signal, a closed socket, a limit of the kernel. A worker that reaches the point of a
+fault asks the driver first, so that each fault happens once in a job.
+"""
+
+import os
+import resource
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from impl.eventlog import EventLog
+from impl.faults import FREEZE, FULL_DISK, HANG, KILL_EXECUTOR, KILL_SERVER, SIGKILL, NumberedFault, Schedule
+from impl.spark.channels.messages import FaultReached, Report
+from impl.spark.errors import InjectedFaultError
+
+
+class FaultInjector:
+    """The planned faults of one worker. Used by the subtask's thread and by the one that writes snapshots.
+
+    `cuts`: by action, how this worker loses a connection.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        faults: tuple[NumberedFault, ...],
+        report: Callable[[Report], None],
+        cuts: Mapping[str, Callable[[], None]],
+    ) -> None:
+        self._task = task
+        self._report = report
+        self._cuts = cuts
+        self._schedule = Schedule(faults)
+        self._asking = threading.Lock()
+        self._answered = threading.Event()
+        self._granted = False
+        self._over = False
+        self.log: EventLog | None = None
+
+    def answer(self, *, granted: bool) -> None:
+        """The driver has answered."""
+        self._granted = granted
+        self._answered.set()
+
+    def close(self) -> None:
+        """The attempt is over: no fault happens from now on."""
+        self._over = True
+        self.answer(granted=False)
+
+    def reach(self, point: str) -> bool:
+        """Reach a point; a fault that is due there happens, if the driver consents.
+
+        Whether the disk is to be full for what follows. Raises `InjectedFaultError`.
+        """
+        due = self._schedule.reach(point)
+        if due is None:
+            return False
+        number, plan = due
+        with self._asking:
+            self._answered.clear()
+            if self._over:
+                return False
+            self._report(FaultReached(number))
+            self._answered.wait()
+            granted = self._granted
+        if not granted:
+            return False
+        if self.log:
+            self.log.line({"kind": "fault", "point": plan.point, "action": plan.action})
+        if plan.action == FULL_DISK:
+            return True
+        if not self.inject(plan.action):
+            raise InjectedFaultError(f"a planned fault happened to {self._task} at {point}")
+        return False
+
+    @contextmanager
+    def around(self, before: str, after: str | None = None) -> Iterator[None]:
+        """Reach the point `before`, which may find the disk full, and `after` at the end."""
+        if self.reach(before):
+            with self.log.held() if self.log else nullcontext(), full_disk():
+                yield
+        else:
+            yield
+        if after is not None:
+            self.reach(after)
+
+    def inject(self, action: str) -> bool:
+        """Do `action` to this process or to a connection; False for one that its caller does by an error.
+
+        A worker whose executor is killed, or whose connection is cut, goes on: others have to notice.
+        """
+        if action in (SIGKILL, HANG):
+            os.kill(os.getpid(), signal.SIGKILL if action == SIGKILL else signal.SIGSTOP)
+        elif action == KILL_EXECUTOR:
+            os.kill(executor_above(os.getpid()), signal.SIGKILL)
+        elif action in (KILL_SERVER, FREEZE):
+            return True  # the driver has done it before it consented
+        elif action in self._cuts:
+            self._cuts[action]()
+        else:
+            return False
+        return True
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file of this process can grow: the kernel refuses with EFBIG, as a full disk does with ENOSPC."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def executor_above(process: int) -> int:
+    """The Java process that a worker's process belongs to. Raises `InjectedFaultError` if there is none."""
+    above = process
+    while above > 1:
+        fields = Path(f"/proc/{above}/stat").read_text().rpartition(")")
+        if fields[0].endswith("(java"):
+            return above
+        above = int(fields[2].split()[1])
+    raise InjectedFaultError(f"process {process} belongs to no executor that could be killed")

@@ -1,0 +1,61 @@
+"""How processes share the tests: the slowest files first, and the tests of a file together.
+
+The tests of a file share fixtures and caches, hence one process runs them. Tests that share nothing and take
+long are distributed one by one. The folders on Spark are two units, so that two sessions are started at most.
+"""
+
+from xdist.scheduler import LoadScopeScheduling
+
+ON_SPARK = ("tests/runtime/faults_on_spark", "tests/runtime/on_spark")
+ONE_BY_ONE = (
+    "tests/conformance/parts/test_lockstep.py",
+    "tests/docs/test_blocks.py",
+    "tests/fuzz/test_fuzz.py",
+)
+SLOWEST = (
+    *ON_SPARK,
+    *ONE_BY_ONE,
+    "tests/conformance/test_replay_types.py",
+    "tests/observe/test_flink_corruptions.py",
+    "tests/model/test_dataflow_explored.py",
+    "tests/docs/test_site_in_browser.py",
+    "tests/conformance/test_replays.py",
+    "tests/spec/test_tlc_runner.py",
+    "tests/test_mutants.py",
+    "tests/conformance/parts/test_proofs_part.py",
+    "tests/conformance/adapters/test_fakes.py",
+    "tests/conformance/adapters/test_schemas.py",
+    "tests/conformance/adapters/test_smoke.py",
+    "tests/observe/test_flink_logs.py",
+    "tests/spec/test_rule_index.py",
+    "tests/model/test_framed.py",
+    "tests/model/test_compiled.py",
+    "tests/model/test_symmetry.py",
+)
+"""Units that need more than five seconds of a processor, slowest first; the others follow as collected."""
+
+
+def unit_of(test: str) -> str:
+    """The unit that a test belongs to: its file, its folder if that is on Spark, or the test itself."""
+    file = test.partition("::")[0]
+    folder = file.rpartition("/")[0]
+    if folder in ON_SPARK:
+        return folder
+    return test if file in ONE_BY_ONE else file
+
+
+def rank_of(unit: str) -> int:
+    """The place of a unit in SLOWEST; behind all of them if it is not listed."""
+    name = unit.partition("::")[0]
+    return SLOWEST.index(name) if name in SLOWEST else len(SLOWEST)
+
+
+class SlowestFirst(LoadScopeScheduling):
+    """The scheduler of pytest-xdist that gives out whole units, here in the order of SLOWEST."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid)
+
+    def _assign_work_unit(self, node) -> None:
+        self.workqueue.move_to_end(min(self.workqueue, key=rank_of), last=False)
+        super()._assign_work_unit(node)

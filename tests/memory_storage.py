@@ -1,0 +1,159 @@
+"""A checkpoint storage in memory, for tests: the contract of `impl.state.storage.CheckpointStorage`.
+
+Snapshots are stored encoded, so a restore gets a copy of the state.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from impl.state.errors import CheckpointConflictError, SnapshotCorruptError, SupersededError
+from impl.state.sections import Sections, sections_of
+from impl.state.shared import SharedFile
+from impl.state.snapshot import checksum, decode, verify
+from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
+
+
+class MemoryStorage:
+    """The checkpoints of one job."""
+
+    def __init__(self) -> None:
+        self._newest_attempt = 0
+        self._starts: dict[int, int | None] = {}
+        self._highest_id = 0
+        self._files: dict[str, tuple[StateHandle, bytes]] = {}
+        self._completed: dict[int, CompletedCheckpoint] = {}
+
+    def new_attempt(self, after: int | None = None) -> int:
+        """Draw the id of a new execution attempt, from 1 on; right behind the driver's own, if it has one."""
+        if after is not None:
+            self.require_newest("drawing a new attempt", after)
+        self._newest_attempt += 1
+        return self._newest_attempt
+
+    def record_restored(self, attempt: int, checkpoint: int | None) -> None:
+        """Record from where an attempt starts: what older ones complete beyond it is refused from now on."""
+        self.require_newest("starting", attempt)
+        self._starts[attempt] = checkpoint
+
+    @property
+    def starts(self) -> Mapping[int, int | None]:
+        """From which checkpoint each attempt started."""
+        return dict(self._starts)
+
+    def require_newest(self, doing: str, attempt: int) -> None:
+        """Raise `SupersededError` if `attempt` is not the newest."""
+        if attempt < self._newest_attempt:
+            raise SupersededError.of(doing, attempt, self._newest_attempt, "memory")
+
+    def next_checkpoint_id(self) -> int:
+        """An id above every checkpoint that was ever begun here."""
+        return self._highest_id + 1
+
+    def reserve(self, checkpoint: int) -> bool:
+        """Take an id; False if it was taken before."""
+        free = checkpoint > self._highest_id
+        self._highest_id = max(self._highest_id, checkpoint)
+        return free
+
+    def write(
+        self,
+        checkpoint: int,
+        task: str,
+        attempt: int,
+        snapshot: bytes,
+        *,
+        offset: int | None = None,
+        shared: tuple[SharedFile, ...] = (),
+    ) -> StateHandle:
+        """Keep one task's encoded snapshot."""
+        file = f"chk-{checkpoint}/{task}.{attempt}.state"
+        digest = checksum(snapshot).hex()
+        handle = StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset, shared)
+        self._highest_id = max(self._highest_id, checkpoint)
+        self._files[file] = (handle, snapshot)
+        return handle
+
+    def read(self, handle: StateHandle) -> object:
+        """The state behind a handle; `SnapshotCorruptError` if it is not there."""
+        return decode(self._content(handle), handle.file)
+
+    def open(self, handle: StateHandle) -> Sections:
+        """The sections behind a task's handle; `SnapshotCorruptError` if it is not there."""
+        return sections_of(self._content(handle), handle.file)
+
+    def _content(self, handle: StateHandle) -> bytes:
+        if handle.file not in self._files:
+            raise SnapshotCorruptError(handle.file, f"a snapshot of {handle.size} bytes", "none")
+        return self._files[handle.file][1]
+
+    def publish(
+        self,
+        checkpoint: int,
+        attempt: int,
+        handles: Iterable[StateHandle],
+        max_parallelism: int | None = None,
+    ) -> CompletedCheckpoint:
+        """Complete a checkpoint. Publishing the same again is harmless."""
+        self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
+        told = {one.task: one for one in handles}
+        completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
+        for handle in completed.handles.values():
+            self._content(handle)
+        if self._completed.setdefault(checkpoint, completed) != completed:
+            raise CheckpointConflictError(
+                f"checkpoint {checkpoint} is complete already with other content; "
+                "give every checkpoint an id of its own, see next_checkpoint_id"
+            )
+        self._highest_id = max(self._highest_id, checkpoint)
+        return completed
+
+    def completed_ids(self) -> tuple[int, ...]:
+        """The ids of all published checkpoints, ascending."""
+        return tuple(sorted(self._completed))
+
+    def load(self, checkpoint: int) -> CompletedCheckpoint:
+        """A published checkpoint, every snapshot of it read once."""
+        if checkpoint not in self._completed:
+            raise FileNotFoundError(f"checkpoint {checkpoint} is not complete; restore another")
+        completed = self._completed[checkpoint]
+        for handle in completed.handles.values():
+            verify(self._content(handle), handle.file)
+        return completed
+
+    def latest_completed(self) -> LatestCompleted:
+        """The newest published checkpoint of this line of attempts (ONCE-04)."""
+        refused: list[Refused] = []
+        for checkpoint in reversed(self.completed_ids()):
+            try:
+                completed = self.load(checkpoint)
+            except SnapshotCorruptError as damage:
+                refused.append(Refused(checkpoint, str(damage)))
+                continue
+            reason = overtaken(completed, self._starts)
+            if reason is None:
+                return LatestCompleted(completed, tuple(refused))
+            refused.append(Refused(checkpoint, reason))
+        return LatestCompleted(None, tuple(refused))
+
+    def discard(self, checkpoint: int) -> None:
+        """Forget a checkpoint, complete or not."""
+        self._completed.pop(checkpoint, None)
+        self._drop([file for file, (handle, _) in self._files.items() if handle.checkpoint == checkpoint])
+
+    def discard_state(self, handle: StateHandle) -> None:
+        """Forget one task's snapshot."""
+        self._files.pop(handle.file, None)
+
+    def sweep(self, attempt: int) -> tuple[str, ...]:
+        """Forget what attempts before `attempt` have left behind unpublished; answers the names."""
+        listed = {one.file for completed in self._completed.values() for one in completed.handles.values()}
+        left = [
+            file
+            for file, (handle, _) in self._files.items()
+            if file not in listed and handle.attempt < attempt
+        ]
+        self._drop(left)
+        return tuple(left)
+
+    def _drop(self, files: Iterable[str]) -> None:
+        for file in files:
+            del self._files[file]

@@ -1,0 +1,185 @@
+"""The page in a browser: the keyboard, the rules' text on focus, both schemes, narrow and wide, on paper.
+
+It needs a Chromium on the machine; none is fetched.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from conformance import cli
+from conformance.verdict import Exit
+
+ADAPTERS = Path(__file__).parents[2] / "adapters"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SIZES = (1280, 420)
+
+
+def program():
+    """Where Chromium is; CHROMIUM names another one."""
+    named = os.environ.get("CHROMIUM")
+    return named or next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+pytestmark = [
+    pytest.mark.skipif(
+        program() is None,
+        reason=f"no {', '.join(NAMES)} here: apt-get install chromium, or set CHROMIUM to its path",
+    ),
+    pytest.mark.xdist_group("browser"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program(), args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """The page of a gate that forgets subsumption: two steps, the second diverges."""
+    folder = tmp_path_factory.mktemp("browser")
+    adapter = f"python {ADAPTERS / 'gate_forgets_subsumption.py'}"
+    told = ["conform", "--adapter", adapter, "--examples", "2", "--out", str(folder / "out")]
+    assert cli.run([*told, "--html", str(folder / "page.html")]) == Exit.DIVERGES
+    return folder / "page.html"
+
+
+@pytest.fixture(scope="module")
+def opened(browser, file):
+    """The page, opened once; what it complained of, and what it asked the network for."""
+    page = browser.new_page(viewport={"width": SIZES[0], "height": 900})
+    page.set_default_timeout(10_000)
+    heard: list[str] = []
+    page.on("console", lambda message: heard.append(message.text))
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("request", lambda request: heard.append(request.url))
+    page.goto(file.as_uri())
+    return page, heard
+
+
+@pytest.fixture
+def page(opened):
+    """The same at its beginning, with nothing focused."""
+    page, _ = opened
+    page.emulate_media(color_scheme="light", media="screen")
+    page.set_viewport_size({"width": SIZES[0], "height": 900})
+    page.evaluate("document.activeElement.blur()")
+    page.locator("button[data-go=last]").click(force=True)
+    page.evaluate("document.activeElement.blur()")
+    return page
+
+
+def where(page):
+    return page.locator("output.where").inner_text()
+
+
+def test_it_begins_where_the_sides_part_and_asks_nobody_for_anything(opened, file):
+    page, heard = opened
+
+    assert where(page) == "step 2 of 2: differs"
+    assert heard == [file.as_uri()]
+
+
+def test_the_keyboard_steps(page):
+    page.keyboard.press("ArrowLeft")  # with nothing focused
+    assert where(page) == "step 1 of 2"
+    page.keyboard.press("j")  # a letter alone does nothing until the case has the focus
+    assert where(page) == "step 1 of 2"
+    page.locator("button[data-go=on]").focus()
+    for key, said in (
+        ("j", "step 2 of 2: differs"),
+        ("ArrowRight", "step 2 of 2: differs"),
+        ("k", "step 1 of 2"),
+        ("End", "step 2 of 2: differs"),
+        ("Home", "step 1 of 2"),
+        ("Control+j", "step 1 of 2"),
+        ("Enter", "step 2 of 2: differs"),
+    ):
+        page.keyboard.press(key)
+        assert where(page) == said, key
+    assert page.url.endswith("#case-1-step-2")
+
+
+def test_everything_is_reached_with_the_tab_key(page):
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 12)"))
+    assert {"To the conte", "First", "Previous", "Next", "Last", "1", "2", "ALIGN-03"} <= set(reached)
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_a_step_shows_expected_beside_actual_and_marks_what_differs(page):
+    detail = page.locator(".detail")
+
+    assert detail.locator(".event b").inner_text() == "barrier 2 on 1"
+    wrong = detail.locator(".effects tr.wrong").all_inner_texts()
+    assert [row.split("\t") for row in wrong] == [["abort 1 (SUBSUMED) expected", "nothing"]]
+    page.keyboard.press("ArrowLeft")
+    assert detail.locator("tr.wrong").count() == 0
+    assert detail.locator(".state th[scope=col]").all_inner_texts() == ["field", "model", "implementation"]
+    assert page.locator("tr[aria-current=step]").get_attribute("data-step") == "1"
+
+
+def test_a_click_into_the_diagram_goes_to_the_step(page):
+    page.locator("svg.time rect.column").first.click(position={"x": 5, "y": 5})
+    assert where(page) == "step 1 of 2"
+
+
+def test_the_text_of_a_rule_comes_on_focus_and_on_hover_and_goes_with_escape(page):
+    tip = page.locator("#tip")
+    assert tip.is_hidden()
+    page.locator(".must a.rule").focus()
+    assert "ends the alignment of the pending checkpoint" in tip.inner_text()
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    page.evaluate("document.activeElement.blur()")
+    page.locator(".chips a.rule").first.hover()
+    assert "ALIGN-01" in tip.inner_text()
+    page.mouse.move(2, 2)
+    assert tip.is_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", SIZES)
+def test_it_fits_and_can_be_read(page, scheme, width):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    paper = luminance(page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
+    for kind in ("html", ".under", "a.rule", ".verdict", ".flag", ".detail .about", "td"):
+        ink = luminance(page.evaluate(f"getComputedStyle(document.querySelector('{kind}')).color"))
+        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5, kind
+
+
+def luminance(colour):
+    """Of `rgb(r, g, b)`, as the guidelines for accessible content define it."""
+    parts = [int(part) / 255 for part in colour.strip("rgb()").split(",")[:3]]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_on_paper_there_are_no_buttons_and_every_text_is_open(page):
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = false })")
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    page.emulate_media(media="print")
+    assert page.locator("button[data-go=on]").is_hidden()
+    assert page.locator(".column.current").evaluate("one => getComputedStyle(one).fill") == "none"
+    assert page.locator("details:not([open])").count() == 0
+
+
+def test_without_the_program_everything_is_still_told(browser, file):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(file.as_uri())
+    assert page.locator(".stepper").is_hidden()
+    assert page.locator("table.steps tbody tr").count() == 2
+    assert "abort 1 (SUBSUMED)" in page.locator("table.steps").inner_text()
+    assert page.locator("svg.time rect.column.wrong").count() == 1

@@ -1,0 +1,243 @@
+"""Savepoints on the driver's side, with a desk to ask at, a clock of our own, and no Spark."""
+
+import json
+import os
+
+import pytest
+from coordination_bench import TASKS, Bench
+
+from impl.config import ConfigError
+from impl.job import start_of
+from impl.savepoints import SavepointRequest, request_savepoint
+from impl.spark.errors import AttemptFailedError, SavepointFailedError
+from impl.state import (
+    CheckpointConflictError,
+    FileSystemStorage,
+    NoSavepointError,
+    SavepointFolder,
+    SnapshotCorruptError,
+    StateError,
+    begin_from,
+    origin_of,
+)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    made = Bench(tmp_path)
+    made.start()
+    return made
+
+
+@pytest.mark.rule("SUB-05")
+@pytest.mark.rule("ONCE-04")
+def test_a_savepoint_is_told_to_nobody_restored_by_nobody_and_outlives_everything(bench, tmp_path):
+    bench.pass_ms(1_000)
+    bench.acknowledge(1)
+    asked = bench.requests.add(SavepointRequest())
+    assert bench.pass_ms(1) == [("in-0", "trigger", 2)]
+    assert bench.acknowledge(2) == []
+    taken = asked.result(0)
+    assert (taken.checkpoint, taken.stopped) == (2, False)
+    assert taken.folder == tmp_path / "savepoints" / "savepoint-2-11ea9e"
+    bench.it.fail_attempt("a test says so")
+    assert bench.start() == 1
+    for checkpoint in (3, 4, 5, 6, 7):
+        bench.pass_ms(1_000)
+        bench.acknowledge(checkpoint)
+    bench.it.finish()
+    assert bench.storage.completed_ids() == (5, 6, 7)
+    assert sorted(SavepointFolder(taken.folder).load().handles) == list(TASKS)
+
+
+@pytest.mark.rule("SUB-04")
+def test_a_savepoint_that_is_pending_is_not_subsumed_by_a_newer_checkpoint(tmp_path):
+    bench = Bench(tmp_path, max_concurrent_checkpoints=2)
+    bench.start()
+    asked = bench.requests.add(SavepointRequest())
+    bench.pass_ms(1)
+    bench.acknowledge(1, "in-0")
+    bench.pass_ms(1_000)
+    assert bench.acknowledge(2)[-2:] == [("in-0", "complete", 2), ("out-0", "complete", 2)]
+    bench.acknowledge(1, "out-0")
+    assert asked.result(0).checkpoint == 1
+
+
+@pytest.mark.rule("COORD-11")
+def test_where_checkpoints_overtake_a_savepoint_waits_for_its_turn(tmp_path):
+    bench = Bench(tmp_path, unaligned_checkpoints_enabled=True)
+    bench.start()
+    bench.pass_ms(1_000)
+    bench.requests.add(SavepointRequest())
+    assert bench.pass_ms(1) == []
+    assert bench.acknowledge(1)[-1] == ("in-0", "trigger", 2)
+
+
+@pytest.mark.rule("COORD-12")
+def test_a_stop_ends_what_is_pending_commits_and_is_answered_when_the_job_has_ended(bench):
+    bench.pass_ms(1_000)
+    asked = bench.requests.add(SavepointRequest(stop=True))
+    said = bench.pass_ms(1)
+    assert said == [("in-0", "abort", 1), ("out-0", "abort", 1), ("in-0", "trigger", 2)]
+    assert bench.pass_ms(10_000) == []  # no checkpoint follows
+    told = [one[0] for one in bench.acknowledge(2)]
+    assert told == ["in-0", "out-0"]
+    assert not asked.done()
+    taken, _ = bench.it.finish()
+    assert asked.result(0) == taken[0]
+    assert taken[0].stopped
+    with pytest.raises(SavepointFailedError, match="has ended"):
+        bench.requests.add(SavepointRequest()).result(0)
+
+
+def test_a_stop_while_the_last_checkpoint_is_pending_takes_its_place(bench):
+    for task in TASKS:
+        bench.it.end_of_data(task)
+    assert bench.pass_ms(0) == [("in-0", "trigger", 1)]
+    bench.requests.add(SavepointRequest(stop=True, drain=True))
+    assert bench.pass_ms(1)[-1] == ("in-0", "trigger", 2)
+    assert bench.pass_ms(5_000) == []
+
+
+@pytest.mark.rule("COORD-28")
+def test_a_stop_that_a_task_declines_fails_the_attempt_leaves_nothing_and_the_job_goes_on(bench, tmp_path):
+    bench.pass_ms(1_000)
+    bench.acknowledge(1)
+    asked = bench.requests.add(SavepointRequest(stop=True))
+    bench.pass_ms(1)
+    bench.acknowledge(2, "in-0")
+    with pytest.raises(
+        AttemptFailedError, match="was to stop the job and was aborted with CHECKPOINT_DECLINED"
+    ):
+        bench.it.decline("out-0", 2, "CHECKPOINT_DECLINED")
+    with pytest.raises(SavepointFailedError, match="aborted with CHECKPOINT_DECLINED"):
+        asked.result(0)
+    bench.it.fail_attempt("as said")
+    bench.commands()
+    assert bench.start() == 1
+    assert bench.pass_ms(1_000) == [("in-0", "trigger", 3)]
+    assert list((tmp_path / "savepoints").iterdir()) == []
+
+
+def test_a_stop_whose_job_fails_before_its_end_says_where_the_savepoint_is(bench):
+    asked = bench.requests.add(SavepointRequest(stop=True))
+    bench.pass_ms(1)
+    bench.acknowledge(1)
+    bench.it.fail_attempt("a sink could not commit")
+    with pytest.raises(SavepointFailedError, match=r"savepoint 1 is complete in .*a sink could not commit"):
+        asked.result(0)
+    assert bench.start() is None
+
+
+def test_what_another_process_asks_for_is_answered_there_and_by_the_driver_that_takes_over(tmp_path):
+    first = Bench(tmp_path)
+    first.start()
+    (tmp_path / "requests").mkdir()
+    (tmp_path / "requests" / "00aa.json").write_text(
+        json.dumps({"directory": None, "stop": False, "drain": False})
+    )
+    assert first.pass_ms(1) == [("in-0", "trigger", 1)]
+    half = first.folder / "savepoint-1-11ea9e"
+    first.acknowledge(1, "in-0")  # and then the driver dies
+    assert half.is_dir()
+    second = Bench(tmp_path)
+    assert not half.exists()
+    second.start()
+    second.pass_ms(1)
+    checkpoint = second.it.pending
+    second.acknowledge(checkpoint)
+    answer = json.loads((tmp_path / "requests" / "00aa.answer").read_text())
+    assert answer["checkpoint"] == checkpoint > 1
+    assert SavepointFolder(answer["folder"]).load().checkpoint == checkpoint
+    (tmp_path / "requests" / "00bb.json").write_text('{"stop": 1')
+    second.pass_ms(200)
+    assert "expected a request" in json.loads((tmp_path / "requests" / "00bb.answer").read_text())["failed"]
+
+
+def test_who_asks_wrongly_is_told_so(bench, tmp_path):
+    with pytest.raises(SavepointFailedError, match="drain ends the data"):
+        SavepointRequest(drain=True)
+    with pytest.raises(SavepointFailedError, match="directory takes a Path, not 'there'"):
+        SavepointRequest("there")
+    with pytest.raises(SavepointFailedError, match="take bools, not 'yes' and False"):
+        SavepointRequest(stop="yes")
+    with pytest.raises(ConfigError, match="give one of them"):
+        start_of(resume=True, from_savepoint=tmp_path)
+    with pytest.raises(SavepointFailedError, match="nobody answered"):
+        request_savepoint(tmp_path, SavepointRequest(), 0.01)
+    assert list((tmp_path / "requests").iterdir()) == []
+    with pytest.raises(SavepointFailedError, match="not what a job was started with"):
+        request_savepoint(tmp_path / "savepoints", SavepointRequest(), 0.01)
+    (tmp_path / "file").touch()
+    asked = bench.requests.add(SavepointRequest(tmp_path / "file"))
+    assert bench.pass_ms(1) == []
+    with pytest.raises(SavepointFailedError, match=r"creating .* failed"):
+        asked.result(0)
+
+
+# ---------------------------------------------------------------- the folder itself
+
+
+@pytest.fixture
+def taken(bench):
+    asked = bench.requests.add(SavepointRequest())
+    bench.pass_ms(1)
+    bench.acknowledge(1)
+    return SavepointFolder(asked.result(0).folder)
+
+
+def test_a_savepoint_is_never_deleted_and_its_folder_never_used_twice(taken):
+    with pytest.raises(StateError, match="its user's"):
+        taken.discard()
+    with pytest.raises(CheckpointConflictError, match="a folder of its own"):
+        taken.begin()
+    assert taken.load().savepoint == {
+        "kind": "savepoint",
+        "drained": False,
+        "job": "job",
+        "lineage": "11ea9e00",
+    }
+
+
+def test_what_is_no_savepoint_or_an_altered_one_is_refused_by_name(taken, bench, tmp_path):
+    bench.pass_ms(1_000)
+    bench.acknowledge(2)
+    for folder, why in (
+        (tmp_path / "nowhere", "came no folder"),
+        (tmp_path, "a folder without one"),
+        (tmp_path / "checkpoints" / "chk-2", "came a checkpoint of a job that owns it"),
+    ):
+        with pytest.raises(NoSavepointError, match=why):
+            SavepointFolder(folder).load()
+    file = next(taken.directory.glob("out-0.*.state"))
+    file.write_bytes(file.read_bytes()[:-1])
+    fresh = FileSystemStorage(tmp_path / "fresh")
+    with pytest.raises(SnapshotCorruptError, match="bytes"):
+        begin_from(fresh, taken)
+    assert fresh.completed_ids() == ()
+
+
+@pytest.mark.rule("ONCE-06")
+@pytest.mark.parametrize("place", ["checkpoints", "elsewhere"])
+def test_a_folder_that_begins_from_a_savepoint_is_of_its_line_and_leaves_it_alone(
+    taken, bench, tmp_path, place
+):
+    """Also the job's own folder, whose newer checkpoints are of a dead line then."""
+    bench.pass_ms(1_000)
+    bench.acknowledge(2)
+    before = {path: path.read_bytes() for path in taken.directory.rglob("*") if path.is_file()}
+    moved = tmp_path / "moved"
+    os.rename(taken.directory, moved)
+    storage = FileSystemStorage(tmp_path / place)
+    begin_from(storage, SavepointFolder(moved))
+    begin_from(storage, SavepointFolder(moved))
+    latest = storage.latest_completed()
+    assert latest.completed.checkpoint == 1
+    assert [one.checkpoint for one in latest.refused] == ([2] if place == "checkpoints" else [])
+    assert origin_of(storage) == ("11ea9e00", 1)
+    assert storage.new_attempt() > bench.attempt
+    assert storage.read(latest.completed.handles["in-0"]) == "in-0 at 1"
+    storage.discard(1)
+    assert {moved / path.relative_to(taken.directory): content for path, content in before.items()} == {
+        path: path.read_bytes() for path in moved.rglob("*") if path.is_file()
+    }

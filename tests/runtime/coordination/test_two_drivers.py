@@ -1,0 +1,122 @@
+"""Two drivers over one checkpoint folder: the older one is paused somewhere, and finds out later."""
+
+import pytest
+from coordination_bench import TASKS, Bench
+
+from impl.eventlog import EventLog
+from impl.savepoints import SavepointRequest, SavepointRequests
+from impl.state import FileSystemStorage, SupersededError, savepoints_in
+
+pytestmark = pytest.mark.rule("ONCE-06")
+
+
+@pytest.fixture
+def drivers(tmp_path):
+    """An older driver that has completed checkpoint 1, and a newer one that has not begun."""
+    older = Bench(tmp_path)
+    older.start()
+    complete(older, 1)
+    return older, Bench(tmp_path)
+
+
+def complete(bench, checkpoint):
+    bench.pass_ms(1_000)
+    assert bench.acknowledge(checkpoint) == [(task, "complete", checkpoint) for task in TASKS]
+
+
+def resume(bench):
+    restored = bench.begin()
+    bench.run()
+    return restored
+
+
+def test_ids_of_two_drivers_differ_also_if_both_chose_their_first_before_the_other_went_on(drivers):
+    older, newer = drivers
+    for checkpoint in (2, 3):
+        complete(older, checkpoint)
+    assert resume(newer) == 3
+    newer.pass_ms(1_000)
+    assert newer.it.pending == 5  # 4 is reserved by the older one
+    assert newer.acknowledge(5) == [(task, "complete", 5) for task in TASKS]
+
+
+def test_a_thawed_driver_triggers_nothing(drivers):
+    older, newer = drivers
+    resume(newer)
+    with pytest.raises(SupersededError, match="triggering checkpoint 2: expected attempt 1 to be the newest"):
+        older.pass_ms(1_000)
+    assert older.commands() == []
+
+
+def test_a_thawed_driver_completes_nothing_and_notifies_nobody(drivers):
+    older, newer = drivers
+    older.pass_ms(1_000)
+    resume(newer)
+    with pytest.raises(SupersededError, match="publishing checkpoint 2"):
+        older.acknowledge(2)
+    assert older.commands() == []
+    assert newer.storage.completed_ids() == (1,)
+
+
+def test_a_driver_that_goes_on_between_the_draw_and_the_restore_of_the_newer_one_completes_nothing(drivers):
+    older, newer = drivers
+    older.pass_ms(1_000)
+    attempt = newer.storage.new_attempt()
+    with pytest.raises(SupersededError):
+        older.acknowledge(2)
+    assert newer.it.begin_attempt(attempt, lambda task, message: None)[0] == 1
+
+
+def test_the_ended_driver_discards_nothing_of_the_newer_one(drivers):
+    older, newer = drivers
+    older.pass_ms(1_000)
+    resume(newer)
+    for checkpoint in (3, 4):
+        newer.pass_ms(1_000)
+        newer.acknowledge(newer.it.pending)
+        assert newer.storage.completed_ids()[-1] == checkpoint + 1
+    older.it.fail_attempt("its workers are silent")
+    with pytest.raises(SupersededError, match="finishing the job: expected attempt 1 to be the newest"):
+        older.it.finish()
+    found = FileSystemStorage(newer.storage.directory).latest_completed()
+    assert found.completed.checkpoint == 5
+    assert found.refused == ()
+
+
+def test_a_savepoint_of_a_superseded_driver_is_withdrawn(drivers, monkeypatch):
+    older, newer = drivers
+    future = older.requests.add(SavepointRequest())
+    older.pass_ms(1_000)
+    require_newest, looked = older.storage.require_newest, []
+
+    def paused(doing, attempt):  # behind the check, before the link
+        require_newest(doing, attempt)
+        if doing.startswith("publishing") and not looked:
+            looked.append(resume(newer))
+
+    monkeypatch.setattr(older.storage, "require_newest", paused)
+    with pytest.raises(SupersededError, match="publishing savepoint 2"):
+        older.acknowledge(2)
+    assert not future.done()
+    assert not any(one.is_complete for one in savepoints_in(older.folder))
+
+
+def test_what_other_processes_ask_for_is_left_to_the_driver_that_has_taken_over(tmp_path):
+    (tmp_path / "1a.json").write_text('{"directory": null, "stop": false, "drain": false}')
+    SavepointRequests(tmp_path).close("the job failed", superseded=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["1a.json"]
+    SavepointRequests(tmp_path).close("the job failed")
+    assert (tmp_path / "1a.answer").is_file()
+
+
+def test_what_a_superseded_driver_still_logs_is_in_nobodys_log(tmp_path):
+    older = EventLog(tmp_path, "coordinator", "coordinator", 1)
+    older.line({"kind": "before"})
+    newer = EventLog(tmp_path, "coordinator", "coordinator", 2, continued=True)
+    older.line({"kind": "too late"})
+    newer.line({"kind": "after"})
+    older.close()
+    newer.close()
+    lines = (tmp_path / "coordinator.jsonl").read_text().splitlines()
+    assert [("before" in line, "after" in line) for line in lines] == [(True, False), (False, True)]
+    assert '"seq":1' in lines[1]

@@ -1,0 +1,97 @@
+"""Checkpoints that somebody asks for, on the driver's side: a clock of our own, and no Spark."""
+
+import pytest
+from coordination_bench import Bench
+
+from impl.savepoints import SavepointRequest
+from impl.spark.errors import CheckpointFailedError
+
+
+class AskedBench(Bench):
+    """Without a schedule, unless the test gives one; of what is said, the triggers are heard."""
+
+    def __init__(self, folder, **config):
+        super().__init__(folder, **{"checkpointing_interval_ms": None, **config})
+        self.begin()
+
+    def ask(self):
+        return self.requests.checkpoints.request()
+
+    def commands(self):
+        return [checkpoint for _, do, checkpoint in super().commands() if do == "trigger"]
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return AskedBench(tmp_path)
+
+
+def test_without_an_interval_a_checkpoint_is_taken_when_somebody_asks(bench):
+    bench.run()
+    assert bench.pass_ms(10**9) == []
+    asked = bench.ask()
+    assert bench.pass_ms() == [1]
+    assert not asked.done()
+    bench.acknowledge(1)
+    assert asked.result(0) == 1
+    assert bench.storage.completed_ids() == (1,)
+    assert bench.pass_ms(10**9) == []
+
+
+def test_a_request_waits_until_all_tasks_run(bench):
+    asked = bench.ask()
+    assert bench.pass_ms() == []
+    bench.run()
+    assert bench.pass_ms() == [1]
+    bench.acknowledge(1)
+    assert asked.result(0) == 1
+
+
+def test_a_checkpoint_that_was_triggered_before_the_request_does_not_answer_it(bench):
+    bench.run()
+    first = bench.ask()
+    assert bench.pass_ms() == [1]
+    second, third = bench.ask(), bench.ask()
+    assert bench.pass_ms() == []
+    assert bench.acknowledge(1) == [2]
+    assert (first.result(0), second.done()) == (1, False)
+    bench.acknowledge(2)
+    assert (second.result(0), third.result(0)) == (2, 2)
+
+
+def test_the_schedule_goes_on_beside_the_requests(tmp_path):
+    bench = AskedBench(tmp_path, checkpointing_interval_ms=100)
+    bench.run()
+    asked = bench.ask()
+    assert bench.pass_ms(50) == [1]
+    bench.acknowledge(1)
+    assert bench.pass_ms(50) == [2]
+    assert asked.result(0) == 1
+
+
+def test_whoever_asked_hears_that_there_is_none(tmp_path):
+    bench = AskedBench(tmp_path, tolerable_checkpoint_failure_number=1)
+    bench.run()
+    declined = bench.ask()
+    bench.pass_ms()
+    bench.it.decline("out-0", 1, "CHECKPOINT_DECLINED")
+    with pytest.raises(CheckpointFailedError, match="checkpoint 1 was aborted with CHECKPOINT_DECLINED"):
+        declined.result(0)
+    pending, waiting = bench.ask(), (bench.pass_ms(), bench.ask())[1]
+    bench.it.fail_attempt("a test says so")
+    with pytest.raises(CheckpointFailedError, match="checkpoint 2 was aborted"):
+        pending.result(0)
+    with pytest.raises(CheckpointFailedError, match="a test says so"):
+        waiting.result(0)
+    bench.it.finish()
+    with pytest.raises(CheckpointFailedError, match="the job has ended"):
+        bench.ask().result(0)
+
+
+def test_a_job_that_is_being_stopped_takes_no_checkpoint(bench):
+    bench.run()
+    bench.requests.add(SavepointRequest(stop=True))
+    asked = bench.ask()
+    assert bench.pass_ms() == [1]
+    with pytest.raises(CheckpointFailedError, match="being stopped"):
+        asked.result(0)

@@ -1,0 +1,60 @@
+"""A full disk when an attempt begins, or at a line of metrics, costs a restart and not the job."""
+
+import pytest
+
+from conformance.observe.validate import validate
+from conformance.verdict import Verdict
+from impl.config import CheckpointConfig, RestartConfig
+from impl.connectors import read_committed
+from impl.jobs.numbers import numbers_job
+from impl.metrics import JobMetrics
+from impl.spark.errors import JobFailedError
+from impl.spark.faults.injector import full_disk
+from impl.state import FileSystemStorage
+
+ROWS = 2_000
+
+
+def on_a_full_disk(monkeypatch, owner, name, times):
+    """The first calls of a function find the disk full: really, for the time of the call."""
+    real, calls = getattr(owner, name), iter(range(times))
+
+    def limited(*arguments, **named):
+        if next(calls, None) is None:
+            return real(*arguments, **named)
+        with full_disk():
+            return real(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, limited)
+
+
+def job(folder, restarts=3):
+    return (
+        numbers_job(ROWS, folder / "committed", 2_000.0)
+        .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
+        .with_restarts(RestartConfig(restarts))
+    )
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (FileSystemStorage, "record_restored"),
+        (FileSystemStorage, "publish"),
+        (JobMetrics, "completed"),
+    ],
+)
+def test_a_full_disk_costs_a_restart(spark, tmp_path, monkeypatch, owner, name):
+    on_a_full_disk(monkeypatch, owner, name, times=1)
+    result = job(tmp_path).execute("local[8]", tmp_path, spark=spark, event_log=True)
+    assert len(result.attempts) == 2
+    assert "fail" in result.attempts[0].reason.lower()
+    trace = validate(tmp_path / "events")
+    assert trace.verdict is not Verdict.DIVERGES, trace.describe()
+    assert sorted(read_committed(tmp_path / "committed").column("number").to_pylist()) == [*range(ROWS)]
+
+
+def test_a_disk_that_stays_full_fails_the_job_when_no_restart_is_left(spark, tmp_path, monkeypatch):
+    on_a_full_disk(monkeypatch, FileSystemStorage, "record_restored", times=10)
+    with pytest.raises(JobFailedError, match=r"after 2 restarts: .*the checkpoint folder failed"):
+        job(tmp_path, restarts=2).execute("local[8]", tmp_path, spark=spark)

@@ -1,0 +1,73 @@
+"""What a run may begin with: nothing of an earlier one is ever lost."""
+
+import pyarrow as pa
+import pytest
+
+from impl.config import ConfigError
+from impl.connectors import ParquetFiles, TwoPhaseSink
+from impl.graph.plan import Edge, Plan, Role, Stage
+from impl.job import ParquetOutput
+from impl.spark.coordination.job_start import require_a_start
+from impl.state import FileSystemStorage, encode, pack
+
+ROWS = pa.record_batch({"v": [1]})
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Ask whether a run may begin in the folders of the test."""
+    output = ParquetOutput(tmp_path / "committed", ROWS.schema)
+    plan = Plan(
+        "job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, output, 1)), (Edge("in", "out"),)
+    )
+    folder = tmp_path / "checkpoints"
+
+    def ask(*, resume=False):
+        require_a_start(FileSystemStorage(folder), folder, plan, resume=resume)
+
+    return ask
+
+
+def commit(tmp_path):
+    sink = TwoPhaseSink(ParquetFiles(tmp_path / "committed", subtask="out-0", attempt=1))
+    sink.write(ROWS)
+    sink.snapshot(1)
+    sink.notify_complete(1)
+
+
+def complete(tmp_path):
+    storage = FileSystemStorage(tmp_path / "checkpoints")
+    attempt = storage.new_attempt()
+    handle = storage.write(1, "in-0", attempt, pack({"splits": encode((1, {0: "state"}))}))
+    storage.publish(1, attempt, [handle])
+
+
+def test_fresh_folders_are_a_start(begin):
+    begin()
+
+
+def test_checkpoints_of_an_earlier_run_are_resumed_or_left_alone(begin, tmp_path):
+    complete(tmp_path)
+    commit(tmp_path)
+    begin(resume=True)
+    with pytest.raises(ConfigError, match="resume that job, or choose another folder"):
+        begin()
+
+
+def test_committed_output_without_its_checkpoint_is_not_taken_back(begin, tmp_path):
+    commit(tmp_path)
+    with pytest.raises(ConfigError, match=r"holds committed output and .* no checkpoint"):
+        begin()
+
+
+def test_without_any_checkpoint_there_is_nothing_to_resume(begin):
+    with pytest.raises(ConfigError, match="no checkpoint to resume from; restore one"):
+        begin(resume=True)
+
+
+def test_an_unreadable_checkpoint_is_no_start_and_tells_why(begin, tmp_path):
+    complete(tmp_path)
+    (metadata,) = (tmp_path / "checkpoints").glob("*/_metadata")
+    metadata.write_bytes(b"torn")
+    with pytest.raises(ConfigError, match="no checkpoint to resume from; checkpoint 1: "):
+        begin(resume=True)
