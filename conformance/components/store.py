@@ -29,8 +29,8 @@ _LAST_COORDINATOR = "1.18"
 def coordinator_switches(config: Wire) -> Raw:
     """The operator that stands for a generation of the coordinator and of its store."""
     names = list(COORDINATOR_PROFILES)
-    wanted = names.index(config.get("profile", NEWEST_COORDINATOR.name))
-    return Raw(f"Coordinator_{names[min(names.index(_LAST_COORDINATOR), wanted)]}".replace(".", "_"))
+    place = names.index(config.get("profile", NEWEST_COORDINATOR.name))
+    return Raw(f"Coordinator_{names[min(names.index(_LAST_COORDINATOR), place)]}".replace(".", "_"))
 
 
 ENTRIES: Spelling = each(

@@ -21,13 +21,13 @@ def tracking_chooser(config: Wire, rng: Random) -> Chooser:
     aims = draw() < 0.5
     floods = FLOOD if channels > 1 and draw() < 1 / 8 else 0
     ended: set[int] = set()
-    told = 0
+    begun = 0
 
     def choose(observed: Wire) -> Wire | None:
-        nonlocal told
-        if told < floods:
-            told += 1
-            return {"kind": "barrier", "channel": 0, "checkpoint": told}
+        nonlocal begun
+        if begun < floods:
+            begun += 1
+            return {"kind": "barrier", "channel": 0, "checkpoint": begun}
         if len(ended) == channels:
             return None
         luck = draw()
@@ -64,9 +64,9 @@ def _under_way(luck: float, tracked: list[list[object]]) -> int:
     return checkpoint
 
 
-def _open_channel(wanted: int, channels: int, ended: set[int]) -> int:
-    if wanted not in ended:
-        return wanted
+def _open_channel(drawn: int, channels: int, ended: set[int]) -> int:
+    if drawn not in ended:
+        return drawn
     return next(channel for channel in range(channels) if channel not in ended)
 
 
