@@ -1,10 +1,9 @@
 """Events for walks at a gate of mode at-least-once: many checkpoints under way, some more than tracked."""
 
-from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.generators.chooser import STRAY, Chooser
+from conformance.generators.chooser import LEVELS, STRAY, Chooser, every
 
 FLOOD = 52
 """So many checkpoints begin one after the other in a case that floods: two more than are tracked."""
@@ -81,25 +80,19 @@ def _stray(luck: float, channels: int, ended: set[int], polled: bool) -> Wire:
 
 
 CONFIGS: list[Wire] = [
-    *(
-        {
-            "channels": channels,
-            "mode": "at-least-once",
-            "profile": "flink-1.14",
-            "checkpoints_after_tasks_finish": after_finish,
-            "level": level,
-        }
-        for channels, after_finish, level in product((2, 3, 1, 4), (True, False), ("handler", "polled"))
+    *every(
+        channels=(2, 3, 1, 4),
+        checkpoints_after_tasks_finish=(True, False),
+        level=LEVELS,
+        mode="at-least-once",
+        profile="flink-1.14",
     ),
-    *(
-        {
-            "channels": channels,
-            "mode": "at-least-once",
-            "profile": profile,
-            "checkpoints_after_tasks_finish": False,
-            "level": "handler",
-        }
-        for channels, profile in product((2, 3), ("flink-1.7", "flink-1.9", "flink-1.13"))
+    *every(
+        channels=(2, 3),
+        profile=("flink-1.7", "flink-1.9", "flink-1.13"),
+        mode="at-least-once",
+        checkpoints_after_tasks_finish=False,
+        level="handler",
     ),
 ]
 """What walks go through, in turn."""
