@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--repeat", default=5, show_default=True, type=click.IntRange(1), help="Runs of each rate.")
-@click.option("--only", metavar="TEXT", default="", help="Only what has this in its name.")
+@click.option("--only", metavar="TEXT", default="", help="Only measurements with this text in their name.")
 @click.option("--quick", is_flag=True, help="Small sizes: to see that it works, not how fast.")
 @click.option("--publish", is_flag=True, help="Make the pages of the documentation from the measurements.")
 @click.option("--build", default=Path("build"), show_default=True,
