@@ -7,7 +7,7 @@ one, or has other effects, the first difference is the rejection, and a rule is 
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.drive.oracle import canonical
+from conformance.adapters.protocol import canonical
 from conformance.observe.eventlog import Line
 from conformance.observe.record import Record, Seen
 from conformance.refusals.answer import RefusedAnswer

@@ -12,7 +12,8 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from conformance.adapters.protocol import Adapter, Wire
-from conformance.drive.lockstep import Answer, Divergence, replay
+from conformance.divergence import Answer, Divergence
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 
 FOLDER = "known-divergences"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Failure, Unsupported, Wire
 from conformance.components.gate.unaligned_walks import MODES as OVERTAKING
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.released.known_divergences import Known
 from conformance.verdict import Verdict
 from model.gate.profiles import PROFILES

@@ -11,13 +11,14 @@ from typing import Any
 
 import orjson
 
+from conformance.errors import InputError
 from conformance.observe.guarantees.guarantee import Account, Cut, Row, Seen, Sent, Totals
 
 Object = Mapping[str, Any]
 
 
-class RecordedError(ValueError):
-    """A file that has no account; the message states the place and what was expected."""
+class RecordedError(InputError):
+    """A file that holds no account; the message says where, and what was expected."""
 
 
 def account_in(file: Path) -> Account:
