@@ -14,6 +14,7 @@ import orjson
 
 from conformance import escape
 from conformance.adapters.protocol import Effects, Wire
+from conformance.diagram.run import Moment, in_causal_order, moment_of, of_run, received
 from conformance.divergence import Answer
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
 from conformance.observe.eventlog import COORDINATOR
@@ -22,7 +23,6 @@ from conformance.observe.situations import RARE
 from conformance.observe.validate import Rejection, TraceResult
 from conformance.page.case import Case, Step
 from conformance.page.document import Page, Row, Situation
-from conformance.page.runs import Moment, in_causal_order, moment_of, of_run, received
 from conformance.parts.result import PartResult
 from conformance.parts.trace import Watched
 from conformance.refusals import explained

@@ -10,10 +10,10 @@ import pytest
 from simulated_run import SimulatedRun
 
 from conformance import cli
+from conformance.diagram.run import in_causal_order, moment_of, of_run
 from conformance.observe import validate
 from conformance.observe.record import Record
 from conformance.page.of_trace import concerned, lanes_of
-from conformance.page.runs import in_causal_order, moment_of, of_run
 from conformance.verdict import Exit
 
 LOG = Path(__file__).parent / "logs" / "flink-2.2.1.log.gz"
