@@ -2,7 +2,8 @@
 
 `manifests/` has a file for each component, several for a large one. A table `[module.NAME]` states
 once what the models of a module are checked for: `invariants`, `properties` and, unless it is `Spec`, the
-`specification`. A table `[model.NAME]` is one model:
+`specification`. If these list no rule, every rule that the module defines is checked. A table `[model.NAME]`
+is one model:
 
     module, base    the module; or a model from which it has everything that it does not state itself
     shows           one sentence
@@ -32,9 +33,10 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from spec.configuration import Configuration, Constant
-from spec.modules import names_of
+from spec.modules import module_text, names_of
 
 _RULE = re.compile(r"[A-Z]+_\d\d")
+_STATED = re.compile(r"^([A-Z]+_\d\d) ==(\s*\[\]\[)?", re.MULTILINE)
 _OF_MODULE = ("specification", "invariants", "properties")
 _INHERITED = ("module", "constants", "replaces", "checks", "without")
 _OF_MODEL = (*_INHERITED, "base", "shows", "expect", "unexercised", "triangle", "lesson", "thorough")
@@ -224,7 +226,7 @@ def _with_base(name: str, entries: Mapping[str, _Table], derived: tuple[str, ...
 
 
 def _configuration(name: str, whole: _Table, module: _Table) -> Configuration:
-    invariants, properties = module.get("invariants", []), module.get("properties", [])
+    invariants, properties = _checked(whole["module"], module)
     chosen, without = whole.get("checks"), whole.get("without", [])
     if chosen is not None and without:
         raise ManifestError(f"model {name}: expected checks or without, got both; remove one")
@@ -243,6 +245,18 @@ def _configuration(name: str, whole: _Table, module: _Table) -> Configuration:
         tuple(one for one in invariants if one in kept),
         tuple(one for one in properties if one in kept),
     )
+
+
+def _checked(name: str, module: _Table) -> tuple[list[str], list[str]]:
+    """The invariants and properties of a module: those listed, and its rules if none of them is listed.
+
+    A rule is a definition named like one; it is a property if it is a formula over steps.
+    """
+    invariants, properties = list(module.get("invariants", ())), list(module.get("properties", ()))
+    if not any(map(_RULE.fullmatch, (*invariants, *properties))):
+        for rule, over_steps in _STATED.findall(module_text(name)):
+            (properties if over_steps else invariants).append(rule)
+    return invariants, properties
 
 
 def _value(name: str, constant: str, value: object) -> Constant:

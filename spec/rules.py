@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
-_ID = re.compile(r"(ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-\d\d")
+ID = re.compile(r"(?:ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-\d\d")
 _REQUIRED = ("id", "title", "must", "source", "holds")
 
 
@@ -79,7 +79,7 @@ def _rule(position: int, entry: dict[str, Any]) -> Rule:
             f"expected text in {', '.join(_REQUIRED)} of rule {position} ({entry.get('id', 'without id')}), "
             f"got none in {', '.join(missing)}; add it"
         )
-    if not _ID.fullmatch(entry["id"]):
+    if not ID.fullmatch(entry["id"]):
         raise RuleIndexError(f"expected an ID like ALIGN-04, got {entry['id']!r} in rule {position}; mend it")
     mutants = entry.get("mutants", [])
     if not isinstance(mutants, list) or not all(isinstance(mutant, str) for mutant in mutants):

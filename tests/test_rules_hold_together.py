@@ -10,13 +10,13 @@ from conformance.mutants.catalogue import load_catalogue
 from model.properties import PROPERTIES
 from spec.manifest import load_manifest
 from spec.modules import definitions, module_text
-from spec.rules import load_rules
+from spec.rules import ID, load_rules
 
 ROOT = Path(__file__).parent.parent
 RULES = load_rules()
 AT_LAST = [rule for rule in RULES if rule.checked_by == "TLC"]
 """What comes true at last, which only TLC checks: no property of a state or a step can state it."""
-CITATION = re.compile(r"\b(?:ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-\d\d\b")
+CITATION = re.compile(rf"\b{ID.pattern}\b")
 NO_RULE = "ALIGN-99"
 """What tests ask for that has to be unknown."""
 

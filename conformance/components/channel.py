@@ -57,8 +57,8 @@ _STORED = Record(
 
 def project_channel(given: Given) -> Projection:
     """ChannelModel.tla and the closed channel between two tasks."""
-    wanted = tuple(given.flag(name) for name in ("Hears", "TimesOut", "Passes"))
-    profile = next(profile for profile in CHANNEL_PROFILES.values() if profile[1:] == wanted)
+    switches = tuple(given.flag(name) for name in ("Hears", "TimesOut", "Passes"))
+    profile = next(profile for profile in CHANNEL_PROFILES.values() if profile[1:] == switches)
     closed = closed_exchange(given.number("R"), given.number("M"), given.number("F"), profile)
 
     def node(state: State) -> Node:

@@ -48,7 +48,7 @@ _KINDS = {
 
 
 def closed_dataflow_of(given: Given) -> ClosedModel:
-    """The closed model that a configuration of DataflowModel.tla asks for."""
+    """The closed model that a configuration of DataflowModel.tla makes."""
     numbers, sets, replaced = given
     tasks = sets["Tasks"]
     listening = tuple(task in sets["Listening"] for task in tasks)

@@ -9,7 +9,7 @@ from conformance.components.component import Component
 from conformance.components.records import IDS, Record, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
-from conformance.generators.chooser import STRAY, Chooser
+from conformance.generators.chooser import STRAY, Chooser, every
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Word, filled, plain, steps
 from model.source.environment import closed_source
@@ -63,11 +63,7 @@ def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 
 # ---------------------------------------------------------------- random events
 
-CONFIGS: list[Wire] = [
-    {"external": external, "profile": profile}
-    for profile in ("1.15", "1.10")
-    for external in ("reader", "function", "no")
-]
+CONFIGS: list[Wire] = list(every(profile=("1.15", "1.10"), external=("reader", "function", "no")))
 """The configurations that walks go through, in turn."""
 
 

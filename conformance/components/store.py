@@ -11,7 +11,7 @@ from conformance.components.component import Component
 from conformance.components.records import Spelling, each
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
-from conformance.generators.chooser import STRAY, Chooser
+from conformance.generators.chooser import STRAY, Chooser, every
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, steps, value
 from model.checker.prove import Case
@@ -29,8 +29,8 @@ _LAST_COORDINATOR = "1.18"
 def coordinator_switches(config: Wire) -> Raw:
     """The operator that stands for a generation of the coordinator and of its store."""
     names = list(COORDINATOR_PROFILES)
-    wanted = names.index(config.get("profile", NEWEST_COORDINATOR.name))
-    return Raw(f"Coordinator_{names[min(names.index(_LAST_COORDINATOR), wanted)]}".replace(".", "_"))
+    place = names.index(config.get("profile", NEWEST_COORDINATOR.name))
+    return Raw(f"Coordinator_{names[min(names.index(_LAST_COORDINATOR), place)]}".replace(".", "_"))
 
 
 ENTRIES: Spelling = each(
@@ -94,9 +94,7 @@ Adds(event) == IF event[1] = "add" THEN {event[2]} ELSE {}
 
 # ---------------------------------------------------------------- random events
 
-CONFIGS: list[Wire] = [
-    {"retain": retain, "profile": profile} for retain in (1, 2, 3) for profile in ("2.3", "1.11", "1.14")
-]
+CONFIGS: list[Wire] = list(every(retain=(1, 2, 3), profile=("2.3", "1.11", "1.14")))
 """The configurations that walks go through, in turn."""
 
 

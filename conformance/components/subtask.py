@@ -9,7 +9,7 @@ from conformance.components.component import Component
 from conformance.components.records import IDS, Record, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
-from conformance.generators.chooser import Chooser
+from conformance.generators.chooser import Chooser, every
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Raw, filled, plain, steps
 from model.checker.prove import Case
@@ -57,11 +57,8 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 
 # ---------------------------------------------------------------- random events
 
-CONFIGS: list[Wire] = [
-    {"profile": profile, "max_concurrent": bound}
-    for bound in (1, 2, 3)
-    for profile in ("2.3", "1.9", "2.3", "1.11", "1.14", "2.3", "1.15", "1.17")
-]
+_PROFILES = ("2.3", "1.9", "2.3", "1.11", "1.14", "2.3", "1.15", "1.17")
+CONFIGS: list[Wire] = list(every(max_concurrent=(1, 2, 3), profile=_PROFILES))
 """The configurations that walks go through, in turn; the newest comes more often."""
 
 _REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")

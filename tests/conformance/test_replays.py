@@ -158,7 +158,7 @@ NOT_IN_TLA = {
     "counts whole items of 32768 bytes": (
         "gate", {**POLLED, "profile": "flink-1.9", "alignment_limit_bytes": 9}, [barrier(0, 1)]
     ),
-    "no event shutdown": ("store", {}, [effect("shutdown", discard=True)]),
+    "no event shutdown": ("store", {"retain": 1}, [effect("shutdown", discard=True)]),
     "the scheduler, which is Scheduler.tla's": ("coordinator", {"tasks": [TASK], "interval_ms": 5}, RUNS),
     "operator coordinators, which are Trigger.tla's": (
         "coordinator", {"tasks": [TASK], "operator_coordinators": ["reader"]}, BOTHERED

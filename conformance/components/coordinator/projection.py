@@ -272,10 +272,10 @@ def project_files(given: Given) -> Projection:
             tuple(checkpoint in state["done"] for checkpoint in ids),
             tuple(sorted(state["gone"])),
         )
-        said = tuple(
+        words = tuple(
             (*word[:2], tuple(sorted(word[2]))) if word[0] == "use" else word for word in state["out"]
         )
-        return files, (), said
+        return files, (), words
 
     def step_words(event: Event, effects: tuple[Effect, ...]) -> tuple[Word, ...]:
         assert isinstance(event, UseFiles | CompleteCheckpoint)

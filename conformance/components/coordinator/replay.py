@@ -60,13 +60,13 @@ def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         },
         takes={
             "request": "OnRequest(k, [type |-> event[2], forced |-> event[3], periodic |-> event[4]])",
-            "acknowledge": "Heard(OnAcknowledge(k, event[2], event[3]))",
-            "decline": "Heard(OnDecline(k, event[2], event[3]))",
-            "tick": "Heard(OnTick(k))",
-            "advance": "Heard(Ticks(k, event[2], <<>>))",
-            "job_status": "Heard(OnJobStatus(k, event[2]))",
+            "acknowledge": "WithStates(OnAcknowledge(k, event[2], event[3]))",
+            "decline": "WithStates(OnDecline(k, event[2], event[3]))",
+            "tick": "WithStates(OnTick(k))",
+            "advance": "WithStates(Ticks(k, event[2], <<>>))",
+            "job_status": "WithStates(OnJobStatus(k, event[2]))",
             "task_status": "OnTaskStatus(k, event[2], event[3])",
-            "fail_tasks": "Heard(OnFailTasks(k, event[2]))",
+            "fail_tasks": "WithStates(OnFailTasks(k, event[2]))",
             "restore": "OnRestoreRequest(k)",
             "store_fails": "OnStoreFails(k, event[2])",
             "coordinator_restart": "OnCoordinatorRestart(k)",
@@ -87,16 +87,16 @@ Later(c, units) ==
               !.pause = IF @ > units THEN @ - units ELSE 0]
 
 RECURSIVE Ticks(_, _, _)
-Ticks(c, units, said) ==
-    IF units = 0 THEN CoordinatorStep(c, said)
+Ticks(c, units, effects) ==
+    IF units = 0 THEN CoordinatorStep(c, effects)
     ELSE LET left  == {{units - 1}} \\cup {{Timeout - 1 - c.pending[i].age : i \\in DOMAIN c.pending}}
              quiet == Least(left)                  \\* nothing is due so long
              step  == OnTick(Later(c, quiet))
-         IN  Ticks(step.coordinator, units - quiet - 1, said \\o step.out)
+         IN  Ticks(step.coordinator, units - quiet - 1, effects \\o step.out)
 
 (* Only these acknowledgements have brought a state that could be discarded. *)
 Stated == {set_of([Raw(value((tasks[task], checkpoint))) for task, checkpoint in sorted(stated)])}
-Heard(step) ==
+WithStates(step) ==
     [step EXCEPT !.out = SelectSeq(@, LAMBDA e : e[1] # "discard_state" \\/ <<e[2], e[3]>> \\in Stated)]
 """,
         event=partial(_event, tasks, unit, unaligned=config.get("unaligned", False)),

@@ -156,7 +156,7 @@ def bind_storing(divergence: Divergence, profile: Profile) -> Binding:
     limit = divergence.config.get("alignment_limit_bytes", UNLIMITED)
     if 0 < limit < PAGE_BYTES:
         raise NotInTlaError(
-            f"Buffering.tla counts items of {PAGE_BYTES} bytes, and a limit of {limit} bytes is below one"
+            f"Buffering.tla counts whole items of {PAGE_BYTES} bytes, and a limit of {limit} is below one"
         )
     return Binding(
         "gate",

@@ -1,10 +1,9 @@
 """Events for walks at a gate of mode at-least-once: many checkpoints under way, some more than tracked."""
 
-from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.generators.chooser import STRAY, Chooser
+from conformance.generators.chooser import LEVELS, STRAY, Chooser, every
 
 FLOOD = 52
 """So many checkpoints begin one after the other in a case that floods: two more than are tracked."""
@@ -21,13 +20,13 @@ def tracking_chooser(config: Wire, rng: Random) -> Chooser:
     aims = draw() < 0.5
     floods = FLOOD if channels > 1 and draw() < 1 / 8 else 0
     ended: set[int] = set()
-    told = 0
+    begun = 0
 
     def choose(observed: Wire) -> Wire | None:
-        nonlocal told
-        if told < floods:
-            told += 1
-            return {"kind": "barrier", "channel": 0, "checkpoint": told}
+        nonlocal begun
+        if begun < floods:
+            begun += 1
+            return {"kind": "barrier", "channel": 0, "checkpoint": begun}
         if len(ended) == channels:
             return None
         luck = draw()
@@ -64,9 +63,9 @@ def _under_way(luck: float, tracked: list[list[object]]) -> int:
     return checkpoint
 
 
-def _open_channel(wanted: int, channels: int, ended: set[int]) -> int:
-    if wanted not in ended:
-        return wanted
+def _open_channel(drawn: int, channels: int, ended: set[int]) -> int:
+    if drawn not in ended:
+        return drawn
     return next(channel for channel in range(channels) if channel not in ended)
 
 
@@ -81,25 +80,19 @@ def _stray(luck: float, channels: int, ended: set[int], polled: bool) -> Wire:
 
 
 CONFIGS: list[Wire] = [
-    *(
-        {
-            "channels": channels,
-            "mode": "at-least-once",
-            "profile": "flink-1.14",
-            "checkpoints_after_tasks_finish": after_finish,
-            "level": level,
-        }
-        for channels, after_finish, level in product((2, 3, 1, 4), (True, False), ("handler", "polled"))
+    *every(
+        channels=(2, 3, 1, 4),
+        checkpoints_after_tasks_finish=(True, False),
+        level=LEVELS,
+        mode="at-least-once",
+        profile="flink-1.14",
     ),
-    *(
-        {
-            "channels": channels,
-            "mode": "at-least-once",
-            "profile": profile,
-            "checkpoints_after_tasks_finish": False,
-            "level": "handler",
-        }
-        for channels, profile in product((2, 3), ("flink-1.7", "flink-1.9", "flink-1.13"))
+    *every(
+        channels=(2, 3),
+        profile=("flink-1.7", "flink-1.9", "flink-1.13"),
+        mode="at-least-once",
+        checkpoints_after_tasks_finish=False,
+        level="handler",
     ),
 ]
 """What walks go through, in turn."""

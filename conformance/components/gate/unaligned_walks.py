@@ -1,10 +1,9 @@
 """Events for walks at a gate of mode unaligned or alternating: barriers with options, announcements, time."""
 
-from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.generators.chooser import STRAY, Chooser
+from conformance.generators.chooser import LEVELS, STRAY, Chooser, every
 
 MODES = ("unaligned", "alternating")
 TIMEOUT = 10
@@ -151,54 +150,33 @@ class _Source:
         return {"kind": "barrier", "channel": 0, "checkpoint": 1, "alignment": "unaligned", "savepoint": True}
 
 
+_BOTH = ("alternating", "unaligned")
+_OLDER: Wire = {"checkpoints_after_tasks_finish": False}
 CONFIGS: list[Wire] = [
-    *(
-        {
-            "channels": channels,
-            "mode": mode,
-            "profile": "flink-1.14",
-            "checkpoints_after_tasks_finish": after_finish,
-            "level": level,
-            "alignment_timeout_ms": TIMEOUT,
-        }
-        for channels, mode, level, after_finish in product(
-            (2, 3, 1), ("alternating", "unaligned"), ("handler", "polled"), (True, False)
-        )
+    *every(
+        channels=(2, 3, 1),
+        mode=_BOTH,
+        level=LEVELS,
+        checkpoints_after_tasks_finish=(True, False),
+        profile="flink-1.14",
+        alignment_timeout_ms=TIMEOUT,
     ),
-    *(
-        {
-            "channels": channels,
-            "mode": mode,
-            "profile": "flink-1.13",
-            "checkpoints_after_tasks_finish": False,
-            "level": "handler",
-            "alignment_timeout_ms": timeout,
-        }
-        for channels, mode, timeout in product((2, 3), ("alternating", "unaligned"), (TIMEOUT, 0))
+    *every(
+        channels=(2, 3),
+        mode=_BOTH,
+        alignment_timeout_ms=(TIMEOUT, 0),
+        profile="flink-1.13",
+        level="handler",
+        **_OLDER,
     ),
-    *(
-        {
-            "channels": channels,
-            "mode": mode,
-            "profile": profile,
-            "checkpoints_after_tasks_finish": False,
-            "level": level,
-            "alignment_timeout_ms": TIMEOUT,
-        }
-        for profile, channels, mode, level in product(
-            ("flink-1.12", "flink-1.11"), (2, 3), ("alternating", "unaligned"), ("handler", "polled")
-        )
+    *every(
+        profile=("flink-1.12", "flink-1.11"),
+        channels=(2, 3),
+        mode=_BOTH,
+        level=LEVELS,
+        alignment_timeout_ms=TIMEOUT,
+        **_OLDER,
     ),
-    *(
-        {
-            "channels": 1,
-            "mode": mode,
-            "profile": "flink-1.11",
-            "checkpoints_after_tasks_finish": False,
-            "level": "handler",
-            "alignment_timeout_ms": 0,
-        }
-        for mode in ("alternating", "unaligned")
-    ),
+    *every(mode=_BOTH, channels=1, profile="flink-1.11", level="handler", alignment_timeout_ms=0, **_OLDER),
 ]
 """What walks go through, in turn."""

@@ -1,6 +1,5 @@
 """Events for walks at a gate, by mode: barriers around the current id, cancellations, ends, records."""
 
-from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
@@ -8,7 +7,7 @@ from conformance.components.gate.tracking_walks import CONFIGS as TRACKING_CONFI
 from conformance.components.gate.tracking_walks import tracking_chooser
 from conformance.components.gate.unaligned_walks import CONFIGS as UNALIGNED_CONFIGS
 from conformance.components.gate.unaligned_walks import unaligned_chooser
-from conformance.generators.chooser import STRAY, Chooser
+from conformance.generators.chooser import LEVELS, STRAY, Chooser, every
 from model.gate.profiles import NEWEST
 
 
@@ -78,40 +77,24 @@ def _stray_at_gate(luck: float, channels: int, ended: set[int], polled: bool) ->
     return {"kind": "no_such_event", "channel": 0}
 
 
+_STORING: Wire = {"mode": "exactly-once", "checkpoints_after_tasks_finish": False, "level": "polled"}
 CONFIGS: list[Wire] = [
-    *(
-        {
-            "channels": channels,
-            "mode": "exactly-once",
-            "profile": "flink-1.14",
-            "checkpoints_after_tasks_finish": after_finish,
-            "level": level,
-        }
-        for channels, level, after_finish in product((2, 3, 1, 4), ("handler", "polled"), (True, False))
+    *every(
+        channels=(2, 3, 1, 4),
+        level=LEVELS,
+        checkpoints_after_tasks_finish=(True, False),
+        mode="exactly-once",
+        profile="flink-1.14",
+    ),
+    *every(
+        channels=(2, 3, 1),
+        profile=("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12", "flink-1.13"),
+        level=LEVELS,
+        mode="exactly-once",
+        checkpoints_after_tasks_finish=False,
     ),
     *(
-        {
-            "channels": channels,
-            "mode": "exactly-once",
-            "profile": profile,
-            "checkpoints_after_tasks_finish": False,
-            "level": level,
-        }
-        for channels, profile, level in product(
-            (2, 3, 1),
-            ("flink-1.7", "flink-1.9", "flink-1.11", "flink-1.12", "flink-1.13"),
-            ("handler", "polled"),
-        )
-    ),
-    *(
-        {
-            "channels": channels,
-            "mode": "exactly-once",
-            "profile": "flink-1.9",
-            "checkpoints_after_tasks_finish": False,
-            "level": "polled",
-            "alignment_limit_bytes": limit,
-        }
+        {"channels": channels, "profile": "flink-1.9", "alignment_limit_bytes": limit, **_STORING}
         for channels, limit in ((2, 32_768), (3, 100_000))
     ),
     *TRACKING_CONFIGS,

@@ -1,0 +1,70 @@
+"""Plain words of the vocabulary: each is drawn, fits its schema, and is read and written by the model."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conformance.adapters.validation import complaints
+from conformance.cases.hypothesis_draws import plain_event
+from conformance.generators import generate
+from conformance.vectors.tla.text import filled
+from model.components import COMPONENTS, WireError
+from spec.vocabulary import vocabulary
+
+RECORDS = ("channel", "subtask", "store", "sink", "offsets")
+"""Components whose events are records of the model, field for field."""
+
+
+@pytest.mark.parametrize("component", vocabulary())
+def test_every_word_is_drawn_and_fits_its_schema(component):
+    kinds = set()
+
+    @settings(max_examples=300, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def draw(data):
+        config = data.draw(st.sampled_from(list(generate.configs(component))))
+        model = COMPONENTS[component]
+        state = model.new(config)
+        event = plain_event(data, component, config, model.observe(state), injects=True)
+        kinds.add(event["kind"])
+        assert list(complaints(component, "event", event)) == []
+        with suppress(WireError):  # not legal in this state
+            model.step(state, event)
+
+    draw()
+    assert kinds == {one.kind for one in vocabulary()[component].events}
+
+
+@pytest.mark.parametrize("component", RECORDS)
+@settings(max_examples=200, database=None, deadline=None)
+@given(data=st.data())
+def test_an_event_is_read_and_written_back(component, data):
+    config = dict(generate.configs(component)[0])
+    words = COMPONENTS[component].words
+    seen = COMPONENTS[component].observe(COMPONENTS[component].new(config))
+    event = plain_event(data, component, config, seen, injects=True)
+    assert words.write(words.read(event, completed=-1)) == filled(component, event)
+
+
+@pytest.mark.parametrize(
+    ("event", "complaint"),
+    [
+        ({"kind": "no_such"}, "unknown kind 'no_such'"),
+        ({"kind": []}, r"unknown kind \[\]"),
+        ({"kind": "snapshot"}, "field 'checkpoint' is missing"),
+        ({"kind": "snapshot", "checkpoint": True}, "checkpoint: expected an int of at least 0, got True"),
+        ({"kind": "crash", "colour": 1}, r"crash: unknown fields \['colour'\]"),
+        ({"kind": "restore", "checkpoint": 1, "fails": 0}, "fails: expected an int of at least 1, got 0"),
+    ],
+)
+def test_what_the_vocabulary_does_not_have_is_refused_with_the_reason(event, complaint):
+    with pytest.raises(WireError, match=complaint):
+        COMPONENTS["sink"].words.event(event)
+
+
+def test_a_word_that_needs_another_option_says_which():
+    gate = COMPONENTS["gate"].new({"channels": 1, "level": "handler"})
+    with pytest.raises(WireError, match="record: expected level polled, got handler"):
+        COMPONENTS["gate"].step(gate, {"kind": "record", "channel": 0, "value": 1})
