@@ -13,11 +13,14 @@ import click
 
 from conformance.command_line.options import FILE, INTEGER, SECONDS
 from conformance.command_line.written import write
-from conformance.report.conform import COMPONENTS as COMPONENTS
+from spec.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from conformance.parts.result import PartResult
     from conformance.report.formats.findings import Outputs
+
+COMPONENTS = tuple(vocabulary())
+"""The names that `--component` takes."""
 
 
 def reports(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -210,6 +210,7 @@ def directed_channel() -> Iterator[Case]:
 
 COMPONENT = Component(
     configs=CONFIGS,
+    paths_hit=269,
     walk=walk_channel,
     cases=directed_channel,
     projections={"ChannelModel": project_channel},

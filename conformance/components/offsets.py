@@ -106,6 +106,7 @@ def directed_offsets() -> Iterator[Case]:
 
 COMPONENT = Component(
     configs=CONFIGS,
+    paths_hit=26,
     walk=walk_offsets,
     cases=directed_offsets,
     projections={"OffsetsModel": project_offsets},

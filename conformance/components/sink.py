@@ -136,4 +136,4 @@ def _stray_at_sink(luck: float, newest: int, taken_in_run: int) -> Wire:
     return {"kind": "no_such_event"}
 
 
-COMPONENT = Component(configs=CONFIGS, walk=walk_sink, projections={}, bind=bind_sink)
+COMPONENT = Component(configs=CONFIGS, walks=500, walk=walk_sink, projections={}, bind=bind_sink)

@@ -139,6 +139,8 @@ def directed_store() -> Iterator[Case]:
 
 COMPONENT = Component(
     configs=CONFIGS,
+    walks=500,
+    paths_hit=17,
     walk=walk_store,
     cases=directed_store,
     projections={"StoreModel": project_store},

@@ -166,5 +166,11 @@ def directed_subtask() -> Iterator[Case]:
 
 
 COMPONENT = Component(
-    configs=CONFIGS, walk=walk_subtask, cases=directed_subtask, projections={}, bind=bind_subtask
+    configs=CONFIGS,
+    walks=1000,
+    paths_hit=190,
+    walk=walk_subtask,
+    cases=directed_subtask,
+    projections={},
+    bind=bind_subtask,
 )

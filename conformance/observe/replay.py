@@ -142,14 +142,16 @@ class Replayed(Instance):
         both = zip(expected, came, strict=False)
         shorter = min(len(expected), len(came))
         place = next((place for place, pair in enumerate(both) if not _same(*pair)), shorter)
-        wanted, got = ([*effects, None][min(place, len(effects))] for effects in (expected, came))
-        first = [str(effect["kind"]) for effect in (got, wanted) if effect is not None]
+        expected_effect, came_effect = (
+            [*effects, None][min(place, len(effects))] for effects in (expected, came)
+        )
+        first = [str(effect["kind"]) for effect in (came_effect, expected_effect) if effect is not None]
         if len(expected) > len(came):
             first.reverse()  # an effect is missing: charge its own rule
         of_effect = RULE_OF_EFFECT[self.component]
         charged = [of_effect[kind] for kind in first if kind in of_effect]
         why = (
-            f"effect {place + 1}: expected {_effect(wanted)}, the log has {_effect(got)}; "
+            f"effect {place + 1}: expected {_effect(expected_effect)}, the log has {_effect(came_effect)}; "
             f"before it, {self.component}: {self.describe()}"
         )
         return (*charged[:1], *rules, *charged[1:]), why

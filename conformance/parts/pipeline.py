@@ -54,11 +54,12 @@ def run(context: Context) -> PartResult:
                 place,
                 context.seed + number,
                 planned.faults,
-                main_job.ROWS_PER_SECOND,
-                lambda progress, name=planned.name: context.say(described(name, progress)),  # type: ignore[misc]
-                csv=csv,
-                restarts=RestartConfig(),
-                spark=session,
+                main_job.FlightsOptions(
+                    csv=csv,
+                    restarts=RestartConfig(),
+                    on_progress=lambda progress, name=planned.name: context.say(described(name, progress)),  # type: ignore[misc]
+                    spark=session,
+                ),
             )
             context.say(f"{planned.name}: comparing the committed output with a batch computation")
             report = check_flights(place / "committed", csv)

@@ -1,8 +1,8 @@
 """Conforming a released implementation: tours, directed cases and random sequences against its profile.
 
-The model is asked with the release's profile; sequences are played many at once, and where one differs
+The model has the release's profile. Many sequences are sent at once, and one that differs
 it is played again step by step. A divergence that is known ends its sequence and is counted; a new one
-is shrunk. Known divergences are replayed first: one that is gone is told.
+is shrunk. Known divergences are replayed first: one that no longer diverges is a finding.
 """
 
 import gc

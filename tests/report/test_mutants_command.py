@@ -13,7 +13,7 @@ from conformance.report import mutants
 from conformance.report.formats import documents
 from conformance.verdict import Verdict
 from spec.manifest import load_manifest
-from spec.vocabulary import COMPONENTS
+from spec.vocabulary import vocabulary
 
 MUTANT = next(mutant for mutant in load_catalogue() if mutant.id == "model-gate-late-barrier-kept")
 KILLED = Fate(MUTANT, ("ALIGN-04",), 2, "gate of 2 channels", "2 channels")
@@ -116,7 +116,7 @@ def test_a_mutant_of_the_specification_belongs_to_the_component_of_its_module():
     components = {component_of(mutant, modules) for mutant in mutants.values() if mutant.layer == "spec"}
 
     assert component_of(mutants["spec-gate-no-abort"], modules) == component_of(MUTANT, modules) == "gate"
-    assert components == {*COMPONENTS, "dataflow"}
+    assert components == {*vocabulary(), "dataflow"}
 
 
 @pytest.mark.parametrize("words", [["--rule", "ALIGN-99"], ["--layer", "spec", "--rule", "ALIGN-19"]])

@@ -95,13 +95,15 @@ def command(
                 out,
                 seed,
                 planned.faults,
-                rate or flights.ROWS_PER_SECOND,
-                lambda progress: display.show(described(scenario, progress), progress),
-                csv=csv,
-                checkpoints=checkpoints_of(mode),
-                master=master,
-                supervised=supervise or scenario == KILLED_DRIVER,
-                from_savepoint=from_savepoint,
+                flights.FlightsOptions(
+                    rate=rate or flights.ROWS_PER_SECOND,
+                    csv=csv,
+                    checkpoints=checkpoints_of(mode),
+                    from_savepoint=from_savepoint,
+                    supervised=supervise or scenario == KILLED_DRIVER,
+                    master=master,
+                    on_progress=lambda progress: display.show(described(scenario, progress), progress),
+                ),
             )
     except (JobFailedError, UnknownEffectError, StorageError, SupersededError) as failed:
         click.echo(f"{Verdict.UNDETERMINED.value}  the job failed, and its output was not checked: {failed}")
@@ -124,6 +126,8 @@ def command(
         click.echo(f"a driver died by {signal}; another driver resumed from its newest checkpoint")
     for damaged in result.refused:
         click.echo(f"checkpoint {damaged.checkpoint} was refused: {damaged.reason}")
+    if result.not_cleaned is not None:
+        click.echo(f"unneeded files are left in {result.paths.checkpoints}: {result.not_cleaned}")
     click.echo(f"committed output in {out / 'committed'}, event log in {out / 'events'}, seed {seed}")
     if not report.exact:
         return Exit.DIVERGES
