@@ -16,6 +16,8 @@ SLOWEST = (
     *ON_SPARK,
     *ONE_BY_ONE,
     "tests/conformance/test_replay_types.py",
+    "tests/model/test_framed.py",
+    "tests/report/test_escape.py",
     "tests/observe/test_flink_corruptions.py",
     "tests/model/test_dataflow_explored.py",
     "tests/docs/test_site_in_browser.py",
@@ -28,7 +30,6 @@ SLOWEST = (
     "tests/conformance/adapters/test_smoke.py",
     "tests/observe/test_flink_logs.py",
     "tests/spec/test_rule_index.py",
-    "tests/model/test_framed.py",
     "tests/model/test_compiled.py",
     "tests/model/test_symmetry.py",
 )

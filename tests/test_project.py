@@ -11,6 +11,7 @@ import networkx
 from setuptools import find_packages
 
 from conformance.rules.protocol_modules import all_protocol_files
+from tests.distribution import ON_SPARK, ONE_BY_ONE, SLOWEST
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -209,3 +210,7 @@ def test_a_folder_has_at_most_16_files():
     assert len(counts) > 100
     assert grown(counts, FILES, SIZES["files"]) == {}
     assert not_needed(counts, FILES, SIZES["files"]) == set(), "remove them from tests/size_exceptions.toml"
+
+
+def test_the_units_that_are_distributed_first_exist():
+    assert [name for name in (*SLOWEST, *ONE_BY_ONE, *ON_SPARK) if not (ROOT / name).exists()] == []

@@ -1,6 +1,6 @@
-"""How implementations are driven: the model beside the implementation, compared after every step.
+"""How implementations are driven: beside the model, and compared after every step.
 
-`oracle` is what the model expects; `lockstep` plays a case and finds the divergence; `shrink` leaves only
-the events it needs. Cases come from seeded `walks` (drawn by `generate`), from Hypothesis `machines`, and
-from `tours` of a state graph. `examine` does all of it for one component and gives the verdict.
+`oracle` gives the permitted answers, `lockstep` plays one case, `loop` the cases of any source; `shrink`
+leaves only the events that a divergence needs, `signatures` recognises known ones. `examine` examines one
+component, `conform` one implementation, `several` many; `smoke` checks an adapter, `stream` sends many cases.
 """

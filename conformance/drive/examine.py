@@ -17,8 +17,7 @@ from conformance.drive.bounds.tried import Tried, not_asked
 from conformance.drive.lockstep import Played, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracles
-from conformance.drive.plan import WALKS_PER_EXAMPLE as WALKS_PER_EXAMPLE
-from conformance.drive.plan import Plan as Plan
+from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections

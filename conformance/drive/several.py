@@ -11,8 +11,8 @@ from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.protocol import FAILURES, Hello
-from conformance.drive.examine import Examination, Plan, examine
-from conformance.drive.plan import for_offer
+from conformance.drive.examine import Examination, examine
+from conformance.drive.plan import Plan, for_offer
 from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.verdict import Verdict, together

@@ -8,7 +8,8 @@ from conformance.adapters.protocol import Adapter, Wire
 from conformance.diagram.component import of_component
 from conformance.divergence import Divergence
 from conformance.drive.conform import Replayed, Reported
-from conformance.drive.examine import Examination, Plan
+from conformance.drive.examine import Examination
+from conformance.drive.plan import Plan
 from conformance.generators import generate
 from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row

@@ -4,7 +4,7 @@ Pinned runs come first: the scenarios of every generation, and a case of each ru
 take every transition of the small closed models; directed cases take every path that z3 reads in a step
 function and that a closed model reaches; seeded walks go on with larger ids and more channels; Hypothesis
 looks where the others did not. A thorough run has directed cases for the gate of every mode and profile, and
-checks with z3 the paths without one; the others do so for the gates of the newest.
+asks z3 about the paths without one; the others do so for the gates of the newest.
 """
 
 from collections import Counter
@@ -65,6 +65,7 @@ def run(context: Context) -> PartResult:
         numbers={**numbers, "rules": len(fired)},
         rules=tuple(sorted(fired)),
         findings=findings,
+        again=f"barrierspec verify --only lock-step --seed {context.seed}" + " --thorough" * context.thorough,
     )
 
 

@@ -9,6 +9,7 @@ from conformance.adapters.protocol import Crashed, Failure, Hung, Malformed
 from conformance.report.formats.columns import command as command_lines
 from conformance.report.formats.columns import wrapped
 from conformance.verdict import Verdict, together
+from spec.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from conformance.drive.examine import Examination
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 STDERR_LINES = 8
 """The number of lines of stderr that are shown."""
-COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
+COMPONENTS = tuple(vocabulary())
 """All components that can be driven, in the order of reports."""
 
 

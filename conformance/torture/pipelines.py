@@ -21,7 +21,7 @@ from impl.spark.session import spark_session
 
 
 class PipelineError(InputError):
-    """A table of a pipeline cannot be read; the message says what is expected."""
+    """A table of a pipeline cannot be read; the message states what is expected."""
 
 
 @dataclass(frozen=True)

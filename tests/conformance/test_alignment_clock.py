@@ -6,9 +6,9 @@ import pytest
 
 from conformance.adapters.in_process import InProcess
 from conformance.drive.conform import Order, conform
-from conformance.drive.examine import Plan
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
+from conformance.drive.plan import Plan
 from conformance.released.known_divergences import is_alignment_clock, known_divergences
 from conformance.verdict import Verdict
 from model.components import COMPONENTS, WireError

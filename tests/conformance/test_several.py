@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -14,10 +13,11 @@ from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.protocol import Crashed, Unsupported
 from conformance.commands.implementations import conform, matrix
 from conformance.drive.several import SeveralError, implementations
+from conformance.errors import InputError
 from conformance.observe.guarantees.guarantee import Account, Row, Sent, classify
 from conformance.parts import several
 from conformance.parts.released import target
-from conformance.parts.several import together_told
+from conformance.parts.several import summary_of
 from conformance.released.known_divergences import known_divergences
 from conformance.released.results import Conformed
 from conformance.torture import pipelines
@@ -82,11 +82,11 @@ def test_a_release_stands_in_the_table_beside_the_others(tmp_path, monkeypatch):
 def test_what_stops_a_release_or_is_known_and_gone_is_no_pass():
     gate = target(newest(), "exactly-once", "handler")
     known = known_divergences()[0]
-    assert together_told("gate", [Conformed(gate, stopped=Unsupported("absent"))]) is None
-    stopped = together_told("gate", [Conformed(gate), Conformed(gate, sequences=1, stopped=Crashed(1, ""))])
+    assert summary_of("gate", [Conformed(gate, stopped=Unsupported("absent"))]) is None
+    stopped = summary_of("gate", [Conformed(gate), Conformed(gate, sequences=1, stopped=Crashed(1, ""))])
     assert stopped.verdict is Verdict.UNDETERMINED
     assert stopped.doubts
-    gone = together_told("gate", [Conformed(gate), Conformed(gate, sequences=1, gone=[known])])
+    gone = summary_of("gate", [Conformed(gate), Conformed(gate, sequences=1, gone=[known])])
     assert gone.verdict is Verdict.DIVERGES
     assert "no longer diverges" in gone.doubts[0]
 
@@ -115,7 +115,7 @@ def test_a_release_is_not_asked_at_random(tmp_path):
     assert ran.return_value == 2
     assert 'name it by release = "2.2.1"' in ran.output
     asked = ["--adapter", served]
-    with pytest.raises(click.UsageError, match="`barrierspec flink conform"):
+    with pytest.raises(InputError, match="`barrierspec flink conform"):
         CliRunner().invoke(conform.command, asked, standalone_mode=False, catch_exceptions=False)
 
 

@@ -3,6 +3,7 @@ believed.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from conformance.components.registry import projection_of
 from model.checker.closed_model import ClosedModel, Portions
 from model.checker.compiled.program import Node
-from model.checker.explore import TooManyStatesError, explore
+from model.checker.explore import Graph, TooManyStatesError, explore
 from model.checker.frames.answers import ContradictionError
 from model.checker.frames.frames import FrameError
 from model.checker.frames.nodes import Maker
@@ -20,7 +21,7 @@ from model.checker.frames.search import Framed
 from model.coordinator.environment.plain import closed_coordinator
 from model.dataflow import environment as dataflow_environment
 from model.dataflow.actions import Receive
-from model.dataflow.environment import REPLACED, REPLAY, TWICE, ZOMBIES, closed_dataflow
+from model.dataflow.environment import REPLACED, REPLAY, TWICE, ZOMBIES, Scope, closed_dataflow
 from model.events import Event, Step
 from model.properties import Property, of_component
 from model.sink import two_phase_commit
@@ -29,6 +30,12 @@ from spec.manifest import load_manifest
 
 ONE_CHECKPOINT = REPLAY._replace(checkpoints=1)
 ONCE = of_component("dataflow")
+
+
+@cache
+def explored(scope: Scope) -> Graph:
+    """The explorer's graph of a dataflow, which several searches are compared with."""
+    return explore(closed_dataflow(scope), ONCE, keep_transitions=False)
 
 
 @pytest.mark.parametrize(
@@ -42,9 +49,8 @@ ONCE = of_component("dataflow")
     ],
 )
 def test_the_graph_is_that_of_the_explorer(scope, cores):
-    closed_model = closed_dataflow(scope)
-    graph = explore(closed_model, ONCE, keep_transitions=False)
-    found = Framed(closed_model, ONCE, cores=cores).explore()
+    graph = explored(scope)
+    found = Framed(closed_dataflow(scope), ONCE, cores=cores).explore()
 
     assert found.violation is None
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from conformance.adapters.protocol import Adapter
     from conformance.drive.conform import Replayed, Reported
-    from conformance.drive.examine import Plan
+    from conformance.drive.plan import Plan
     from conformance.report.formats.findings import Outputs
 
 BATCH = 100
@@ -75,8 +75,8 @@ def command(
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.process import ProcessAdapter
     from conformance.drive.conform import Order, again, conform
-    from conformance.drive.examine import Plan
     from conformance.drive.listed import Known, read, write
+    from conformance.drive.plan import Plan
     from conformance.rules.selection import selected_rules
 
     unknown = sorted(set(components) - set(COMPONENTS))

@@ -30,7 +30,7 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     `keeps` (`exactly-once` if left out): it is run once on Spark with faults, and what it has committed is
     classified. Ends with 1 if one diverges, with 2 if one could not be judged.
     """
-    from conformance.drive.examine import Plan
+    from conformance.drive.plan import Plan
     from conformance.drive.several import implementations
     from conformance.parts.several import examine_all
     from conformance.report import several

@@ -18,7 +18,7 @@ Object = Mapping[str, Any]
 
 
 class RecordedError(InputError):
-    """A file that holds no account; the message says where, and what was expected."""
+    """A file that has no account; the message states the place and what was expected."""
 
 
 def account_in(file: Path) -> Account:

@@ -93,23 +93,20 @@ class DataChannels:
 
     def cut(self) -> None:
         """Break every connection, as a network that fails does."""
-        with self._connecting:
-            connected = list(self._connected.values())
-        for connection in connected:
+        for connection in self._opened():
             connection.cut()
-        if self._outputs:
-            self._outputs.cut()
 
     def close(self) -> None:
         """Close every connection, and each that is opened afterwards."""
         self._closed.set()
         self._restored.set()
-        with self._connecting:
-            connected = list(self._connected.values())
-        for connection in connected:
+        for connection in self._opened():
             connection.close()
-        if self._outputs:
-            self._outputs.close()
+
+    def _opened(self) -> list[Connection | Outputs]:
+        with self._connecting:
+            outputs = [] if self._outputs is None else [self._outputs]
+            return [*self._connected.values(), *outputs]
 
     def _lost(self, peer: str, lost: SparkRuntimeError) -> None:
         self._inbox.post(TaskFailed(ConnectionLostError(f"the channel from {peer} broke: {lost}")))

@@ -32,7 +32,7 @@ from impl.spark.channels.messages import (
     Running,
 )
 from impl.spark.coordination.coordination import Coordination
-from impl.spark.errors import AttemptFailedError, JobFailedError
+from impl.spark.errors import AttemptFailedError, JobFailedError, SparkRuntimeError
 from impl.spark.worker.worker import SparkTask
 from impl.state import StateError, StateHandle, SupersededError
 
@@ -124,19 +124,13 @@ class Attempt:
         try:
             self._serve(watch)
             grace = _GRACE_SECONDS
-        except AttemptFailedError:
+        except (SparkRuntimeError, StateError) as failed:
             self._report.failed = self._context.clock()
-            raise
-        except JobFailedError as final:
-            self._report.failed = self._context.clock()
-            self._report.reason = str(final)
-            self._coordination.fail_attempt(str(final))
-            raise
-        except SupersededError:
-            self._report.failed = self._context.clock()
-            raise
-        except StateError as failed:
-            self._report.failed = self._context.clock()
+            if isinstance(failed, JobFailedError):
+                self._report.reason = str(failed)
+                self._coordination.fail_attempt(str(failed))
+            if isinstance(failed, SparkRuntimeError | SupersededError):
+                raise
             raise AttemptFailedError(f"the checkpoint folder failed: {failed}") from failed
         finally:
             self._workers.close()

@@ -5,10 +5,11 @@ import pytest
 from conformance.adapters.choose import ours
 from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.walks import walks
-from conformance.drive.examine import Plan, examine
+from conformance.drive.examine import examine
 from conformance.drive.lockstep import replay
 from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracle
+from conformance.drive.plan import Plan
 from conformance.drive.shrink import shrink
 from conformance.verdict import Verdict
 

@@ -14,10 +14,11 @@ from conformance.adapters.choose import ours
 from conformance.cases.rule_cases import FILE, RuleCase, chosen_cases, fires, read, rule_cases, written
 from conformance.cases.walks import LENGTH, walks
 from conformance.divergence import Answer, Divergence
-from conformance.drive.examine import Plan, examine
+from conformance.drive.examine import examine
 from conformance.drive.lockstep import drawn, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle, Oracles
+from conformance.drive.plan import Plan
 from conformance.drive.shrink import fewest_events
 from conformance.generators import generate
 from conformance.rules.coverage import coverage

@@ -8,9 +8,10 @@ from conformance import cli
 from conformance.adapters.choose import ours
 from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.walks import LENGTH, walks
-from conformance.drive.examine import Plan, examine
+from conformance.drive.examine import examine
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
+from conformance.drive.plan import Plan
 from conformance.errors import InputError
 from conformance.rules.coverage import coverage
 from conformance.rules.selection import components_of, selected_rules

@@ -10,10 +10,11 @@ from conformance.adapters.protocol import Crashed, Errored
 from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.walks import walks
 from conformance.divergence import Answer
-from conformance.drive.examine import Plan, examine, not_offered
+from conformance.drive.examine import examine, not_offered
 from conformance.drive.lockstep import replay
 from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracle
+from conformance.drive.plan import Plan
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
 from conformance.rules.coverage import coverage, needs_injections, rules_that_fire
