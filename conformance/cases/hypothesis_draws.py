@@ -51,7 +51,14 @@ def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *
     kind = one_of(data, spoken)
     event: dict[str, Any] = {"kind": kind.kind}
     for field in kind.fields:
-        if _exists(component, field.where, config) and (field.required or data.draw(st.booleans(), "given")):
+        if not _exists(component, field.where, config):
+            continue
+        is_given = field.required
+        if not is_given and field.name == "tasks":  # a region names its tasks, and only a region does
+            is_given = event.get("scope") == "region"
+        elif not is_given:
+            is_given = data.draw(st.booleans(), "given")
+        if is_given:
             event[field.name] = data.draw(_values(field, config, seen), field.name)
     return event
 
