@@ -21,7 +21,7 @@ RECORDS = ("channel", "subtask", "store", "sink", "offsets")
 def test_every_word_is_drawn_and_fits_its_schema(component):
     kinds = set()
 
-    @settings(max_examples=300, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=1500, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def draw(data):
         config = data.draw(st.sampled_from(list(generate.configs(component))))
