@@ -17,6 +17,7 @@ import click
 from conformance import commands
 from conformance.command_line import standard_streams
 from conformance.command_line.failures import ended_by
+from conformance.errors import InputError
 from conformance.verdict import Exit
 
 COLLECTIONS = (50_000, 20, 50)
@@ -84,6 +85,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return Exit.USAGE
     except click.ClickException as refused:
         refused.show()
+        return Exit.USAGE
+    except InputError as refused:
+        click.UsageError(str(refused)).show()
         return Exit.USAGE
     except Exception as failure:  # noqa: BLE001 - whatever was not foreseen must not look like a verdict
         return ended_by(failure)

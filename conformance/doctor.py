@@ -63,12 +63,12 @@ def java_version_text() -> str | JavaNotFoundError:
     except JavaNotFoundError as none:
         return none
     try:
-        said = subprocess.run(
+        done = subprocess.run(
             [command, "-version"], capture_output=True, text=True, timeout=_JAVA_LIMIT_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as silent:
         return JavaNotFoundError(f"expected {command} to tell its version, got {silent}; install Java {JAVA}")
-    return said.stderr + said.stdout
+    return done.stderr + done.stdout
 
 
 def tlc() -> Check:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance import doctor
-from conformance.adapters.in_process import own_version
+from conformance.version import own_version
 
 _GIT_LIMIT_SECONDS = 10.0
 
@@ -44,7 +44,7 @@ def cores() -> int:
 
 
 def load() -> float | None:
-    """How many processes wanted to run in the last minute, on average; None where that is not told."""
+    """The average number of processes that were ready to run in the last minute; None if it is unknown."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 

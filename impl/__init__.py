@@ -1,9 +1,8 @@
-"""A runnable implementation of barrier checkpointing on PySpark.
+"""The implementation: Flink's checkpointing on PySpark.
 
-`job` is the public API: a job in a few lines, of the `streams` that are declared with it; `config`,
-`functions` and `faults` are what it is given. `plan` is what becomes of it, `topology` tells whether that can
-run, `rescaling` whether it can go on from a checkpoint. `core` is the protocol without I/O, `state` its
-durable side, `connectors` the ends of a job, `spark` the runtime, `eventlog` what a run leaves for trace
-validation. `driver` lets a job outlive the process that drives it. `flights` is the main job, and
-`flights_check` holds its output against the source.
+`job` declares a job, `streams` and `functions` its processing, `config` its settings, `faults` planned
+faults. `graph` has the plan of a job. `core` is the protocol without I/O, `state` its durable storage,
+`connectors` its sources and outputs, `spark` the runtime. `eventlog` is what trace validation reads,
+`metrics` the measurements. `driver` runs a job in a process that is replaced when it is killed, `savepoints`
+requests savepoints of it. `jobs` has the jobs of the suite.
 """

@@ -1,9 +1,9 @@
-"""Rows as columns: batches of Arrow in the place of lists of rows, and their keys without a loop over rows.
+"""Rows as columns: batches of Arrow instead of lists of rows, and their keys without a loop over rows.
 
-Wherever rows travel, a `pyarrow.RecordBatch` may stand for a list of rows: row i are the values of its
-columns at i. A key that is made of columns is found for a whole batch at once: each column is told by codes,
-numbers of its distinct values, and only the distinct keys become Python objects. They are the same objects
-that a selector finds in the rows one by one, so that a key has one key group on either way.
+A `pyarrow.RecordBatch` may replace any list of rows: row i are the values of its columns at i. Keys that are
+made of columns are computed for a whole batch: codes number the distinct values of a column, and only the
+distinct keys become Python objects. They equal those that a selector finds in single rows, so that a key has
+one key group in both cases.
 """
 
 import operator
@@ -55,7 +55,7 @@ class KeyColumns:
         if not all(isinstance(one, int) for one in self.columns):
             raise TypeError(
                 f"key_by{self.columns} names columns, which rows without a schema do not have: give their "
-                "positions, operator.itemgetter(0) say, or let the source hand out batches"
+                "positions, such as operator.itemgetter(0), or declare a source of batches"
             )
         key: Hashable = operator.itemgetter(*self.columns)(row)
         return key
@@ -76,11 +76,11 @@ class KeyColumns:
 
 
 def columns_of(selector: KeySelector) -> KeyColumns | None:
-    """The columns that a selector selects, where it can tell: `KeyColumns` and `operator.itemgetter` can."""
+    """The columns of a selector that is `KeyColumns` or an `operator.itemgetter`; None for any other."""
     if isinstance(selector, KeyColumns):
         return selector
     if isinstance(selector, operator.itemgetter):
-        given: Any = selector.__reduce__()[1]  # what it was made with
+        given: Any = selector.__reduce__()[1]  # its arguments
         if all(type(one) is int and one >= 0 for one in given):
             return KeyColumns(given)
     return None
@@ -102,7 +102,7 @@ def _encoded(column: pa.Array) -> Keys:
     distinct = values.to_pylist()
     if len(set(distinct)) == len(distinct):
         return Keys(codes, distinct)
-    numbers: dict[Hashable, int] = {}  # some are equal to Python, 0.0 and -0.0 say
+    numbers: dict[Hashable, int] = {}  # some are equal in Python, such as 0.0 and -0.0
     again = [numbers.setdefault(value, len(numbers)) for value in distinct]
     return Keys(np.array(again, np.int64)[codes], list(numbers))
 
@@ -171,11 +171,11 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 _WORTH_IT: Final = 2
-"""A dictionary is kept where its values stand for so many rows each, on average."""
+"""A dictionary is kept if each of its values has so many rows on average."""
 
 
 def taken(batch: pa.RecordBatch, rows: Codes) -> pa.RecordBatch:
-    """Those rows of a batch; dictionaries keep only what is used, and only where they save something."""
+    """The given rows of a batch; dictionaries keep only the values in use, and only if they save memory."""
     part = batch.take(pa.array(rows))
     columns = [_compact(column) if pa.types.is_dictionary(column.type) else column for column in part.columns]
     return pa.RecordBatch.from_arrays(columns, names=part.schema.names)

@@ -2,8 +2,8 @@
 
 Arrow refuses much of what a type does not hold, but it cuts the fraction off a float for a column of
 integers, the microseconds off a datetime for one of seconds, a time zone off, and makes infinity of a large
-number. What is made is therefore compared with what was given, unless the types of the values tell that
-nothing can be lost. A declared float of 32 or 16 bits rounds: that is what it is declared for.
+number. The result is therefore compared with the given values, unless their types show that nothing can be
+lost. A declared float of 32 or 16 bits rounds.
 """
 
 import math
@@ -21,7 +21,7 @@ _AMBIGUOUS: Final = 1 << 53
 
 
 class ColumnValueError(ValueError):
-    """A value that the type of its column does not hold; names column and value, and says what to do."""
+    """A value that the type of its column does not hold; names column and value."""
 
 
 def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
@@ -77,7 +77,7 @@ def _culprit(values: Sequence[Any], kind: pa.DataType) -> object:
             pa.array([value], kind)
         except (pa.ArrowException, ValueError, TypeError, OverflowError):
             return value
-    return values  # only together, one too long for an array say
+    return values  # an array of all of them may be too long
 
 
 def _lossless(kind: pa.DataType) -> frozenset[type]:

@@ -1,4 +1,4 @@
-"""What a user writes: functions over keyed rows. Flink's names, as far as they fit.
+"""The interfaces of users' functions over keyed rows, with Flink's names where they fit.
 
 State belongs to the engine, is held by key or by subtask and is in every snapshot; a function that keeps
 anything else keeps what a restore forgets. A function must be deterministic in its row and its state, or a
@@ -11,8 +11,8 @@ thread; only `process_element` has to be there, or in its place a function of wh
     open(state)                      the keyed state, which holds what was restored
     process_element(key, row)        for each row
     before_barrier()                 between two rows: what was kept back is emitted, before the barrier
-    snapshot_state(checkpoint)       then: the operator state takes over what it has to hold
-    finish()                         the end of the data: answers the last rows
+    snapshot_state(checkpoint)       then: the function puts its state into the operator state
+    finish()                         the end of the data: returns the last rows
     close()                          the attempt has ended, well or not
 """
 
@@ -31,48 +31,48 @@ class ProcessFunction(Protocol):
     """A function of one row and, on a keyed stream, the state of its key."""
 
     def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
-        """Handle one row; answers the rows to emit. `key` is None where the stream is not keyed."""
+        """Handle one row; returns the rows to emit. `key` is None if the stream is not keyed."""
 
 
 class RichFunction(Protocol):
-    """What a function has as well if it keeps keyed state, or anything else to be opened and closed."""
+    """A function that has keyed state, or resources to open and close."""
 
     def open(self, state: KeyedStateBackend) -> None:
         """Take hold of the named states."""
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
 
 
 class CheckpointedFunction(Protocol):
-    """What a function has as well if it keeps operator state."""
+    """A function that has operator state."""
 
     def initialize_state(self, store: OperatorStateStore) -> None:
-        """Take hold of the named lists; `store.restored` tells from which checkpoint, if from any."""
+        """Get the named lists; `store.restored` is the restored checkpoint, None for none."""
 
     def snapshot_state(self, checkpoint: int) -> None:
         """A snapshot is taken: what the function holds besides the lists goes into them now."""
 
 
 class CoProcessFunction(Protocol):
-    """A function of two inputs. A key is None for an input that is not keyed, a broadcast one say."""
+    """A function of two inputs. The key of an input that is not keyed is None."""
 
     def process_element1(self, key: Hashable, row: Row) -> Iterable[Row]:
-        """Handle one row of the first input; answers the rows to emit."""
+        """Handle one row of the first input; returns the rows to emit."""
 
     def process_element2(self, key: Hashable, row: Row) -> Iterable[Row]:
-        """Handle one row of the second input; answers the rows to emit."""
+        """Handle one row of the second input; returns the rows to emit."""
 
 
 class BatchFunction(Protocol):
     """A function of whole batches of Arrow."""
 
     def process_batch(self, batch: pa.RecordBatch) -> Rows:
-        """Handle a batch; answers what to emit, a batch or rows."""
+        """Handle a batch; returns a batch or rows to emit."""
 
 
 class KeyedBatchFunction(Protocol):
-    """A function of whole batches and the state of their keys, which it can ask for all at once."""
+    """A function of whole batches and the state of their keys, which it can read at once."""
 
     def process_keyed_batch(self, keys: Keys, batch: pa.RecordBatch) -> Rows:
         """Handle a batch; row i has the key `keys.distinct[keys.codes[i]]`."""

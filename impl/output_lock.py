@@ -29,7 +29,7 @@ _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 def locked(output: Path, *, supersedes: bool = False) -> Iterator[int]:
     """Hold the lock of `output`, or take over what was reserved; gives its file descriptor.
 
-    `supersedes`: a resume goes on beside a driver that holds the lock and does not end, because it is frozen
+    `supersedes`: a resume continues although a driver holds the lock and does not end, because it is frozen
     or hangs. It deletes nothing, and the fencing of attempts ends the older driver (ONCE-06). It waits for
     the lock beside its work, and holds it from the older driver's end on. Raises `OutputInUseError` if a job
     runs into that folder and is not to be superseded.
@@ -40,7 +40,7 @@ def locked(output: Path, *, supersedes: bool = False) -> Iterator[int]:
     try:
         yield descriptor
     finally:
-        os.close(descriptor)  # never LOCK_UN, which would release it for everybody who shares it
+        os.close(descriptor)  # never LOCK_UN, which would release it for every process that shares it
 
 
 @contextlib.contextmanager

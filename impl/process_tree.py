@@ -1,7 +1,7 @@
-"""Ending a process with everything that it has started: Java, Spark's executors, and their Python workers.
+"""Ends a process with all that it has started: Java, Spark's executors, and their Python workers.
 
 All of them inherit a token in their environment. So one that has left its group or its session, or whose
-parent has died, is found as well, and no process of anybody else is.
+parent has died, is found as well, and no other process is.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from types import FrameType
 import psutil
 
 TOKEN = "BARRIERSPEC_DRIVER"
-"""The environment variable that tells to which driver a process belongs."""
+"""The environment variable with the token of a process's supervisor."""
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
 
@@ -27,7 +27,7 @@ def new_token() -> str:
 
 
 def members(token: str) -> list[psutil.Process]:
-    """The live processes with this token, without the one that asks."""
+    """The live processes with this token, except this one."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):  # it has ended, or is another user's
@@ -55,7 +55,7 @@ def end(token: str, seconds: float = _GRACE_SECONDS) -> None:
 def exit_on_sigterm() -> Iterator[None]:
     """SIGTERM raises `SystemExit` within, with code 143, so that what was begun is cleaned up.
 
-    Only in the main thread, and only if nobody else handles the signal.
+    Only in the main thread, and only if the signal has no handler.
     """
     mine = threading.current_thread() is threading.main_thread()
     if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

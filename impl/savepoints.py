@@ -152,7 +152,7 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     """
     if not (output / "checkpoints" / "attempts").is_dir():
         raise SavepointFailedError(
-            f"{output} is not what a job was started with: it has no checkpoints; name that folder"
+            f"{output} is not the output of a job: it has no checkpoints; name the folder of a running job"
         )
     folder = output / REQUESTS
     make_directory(folder)
@@ -165,8 +165,8 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
         if time.monotonic() > until:
             remove_file(file)
             raise SavepointFailedError(
-                f"nobody answered in {output} within {seconds:g} s: no job runs there, or its savepoint "
-                "takes longer; see whether it runs, or give it more time"
+                f"no answer in {output} within {seconds:g} s: no job runs there, or its savepoint takes "
+                "longer; check whether it runs, or allow more time"
             )
         time.sleep(_POLL_SECONDS)
     answer = json.loads(read_file(answered))

@@ -1,7 +1,7 @@
-"""Streams under declaration: Flink's DataStream API, as far as it fits. Every step answers a new value.
+"""The declaration of streams: Flink's DataStream API where it fits. Every step returns a new value.
 
-A stream is what comes out of one stage, or of several (`union`), with the part of the job that leads to it.
-A sink ends it and answers the job.
+A stream is the output of one stage, or of several (`union`), with the part of the job that leads to it. A
+sink ends it and returns the job.
 """
 
 from collections import abc
@@ -36,7 +36,7 @@ Aggregates = abc.Mapping[str, Of]
 
 
 class End(NamedTuple):
-    """A stage whose rows a stream carries, and how they are to reach the next; None: as it suits."""
+    """A stage of a stream, and how its rows reach the next stage; None: the default."""
 
     stage: str
     partitioning: Partitioning | None = None
@@ -45,7 +45,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Stream:
-    """Rows on their way."""
+    """A stream of rows."""
 
     job: "Job"
     ends: tuple[End, ...]
@@ -82,7 +82,7 @@ class Stream:
         return self._into(Stage(name, Role.PROCESS, function, parallelism))
 
     def key_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
-        """Send every row to the subtask of its key: what a function selects of it, or columns by name.
+        """Send every row to the subtask of its key: the result of a function, or columns by name.
 
         Keys are numbers, strings, bytes, None, dates and times, UUIDs, members of enums, and tuples,
         frozensets and frozen dataclasses of keys; `impl.state.backends.key_values` has the whole list. Any
@@ -117,19 +117,19 @@ class Stream:
         return ConnectedStreams(self.job.together_with(other.job), self.ends, other.ends)
 
     def sink(self, name: str, sink: Output, parallelism: int = 1) -> "Job":
-        """End in a transactional sink; answers the job. Jobs are put together with `together_with`."""
+        """End in a transactional sink; returns the job. Jobs are combined with `together_with`."""
         return self._into(Stage(name, Role.SINK, sink, parallelism)).job
 
     def _each(self, partitioning: Partitioning, key_selector: KeySelector | None = None) -> tuple[End, ...]:
         return tuple(End(end.stage, partitioning, key_selector) for end in self.ends)
 
     def _into(self, stage: Stage) -> "Stream":
-        return _lead(self.job, stage, self.ends)
+        return _connect(self.job, stage, self.ends)
 
 
 @dataclass(frozen=True)
 class KeyedStream:
-    """Rows on their way to the subtasks of their keys."""
+    """A stream of rows for the subtasks of their keys."""
 
     job: "Job"
     ends: tuple[End, ...]
@@ -138,7 +138,7 @@ class KeyedStream:
         self, name: str, function: ProcessFunction | BatchFunction | KeyedBatchFunction, parallelism: int = 1
     ) -> Stream:
         """Run a function over each row, or each batch, and the state of its key."""
-        return _lead(self.job, Stage(name, Role.PROCESS, function, parallelism), self.ends)
+        return _connect(self.job, Stage(name, Role.PROCESS, function, parallelism), self.ends)
 
     def aggregate(
         self,
@@ -147,11 +147,11 @@ class KeyedStream:
         parallelism: int = 1,
         emit: Emit = Emit.EACH_ROW,
     ) -> Stream:
-        """Keep an aggregate of its rows for each key; `emit`: when it tells the results."""
+        """Aggregate the rows of each key. `emit`: when results are emitted."""
         return self.process(name, Aggregating(function, emit), parallelism)
 
     def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int = 1) -> Stream:
-        """Aggregate columns of a stream of batches; before each barrier the keys that have changed are told.
+        """Aggregate columns of a stream of batches; the changed keys are emitted before each barrier.
 
         `aggregates`: by the name of the result's column, such as {"rows": count(), "sum": sum_of("value")}.
         Raises `ConfigError` unless the stream is keyed by columns.
@@ -162,7 +162,7 @@ class KeyedStream:
         if key is None or keys or not aggregates:
             raise ConfigError(
                 f"{name!r} aggregates columns: it takes at least one, and a stream keyed by columns, "
-                "key_by('word') say"
+                "such as key_by('word')"
             )
         return self.process(name, AggregatingColumns(key, aggregates), parallelism)
 
@@ -173,7 +173,7 @@ class KeyedStream:
 
 @dataclass(frozen=True)
 class ConnectedStreams:
-    """Two streams on their way to one function."""
+    """Two streams for one function."""
 
     job: "Job"
     first: tuple[End, ...]
@@ -181,20 +181,20 @@ class ConnectedStreams:
 
     def process(self, name: str, function: CoProcessFunction, parallelism: int = 1) -> Stream:
         """Run a function whose `process_element1` and `process_element2` take the rows of the two."""
-        return _lead(self.job, Stage(name, Role.PROCESS, function, parallelism), self.first, self.second)
+        return _connect(self.job, Stage(name, Role.PROCESS, function, parallelism), self.first, self.second)
 
 
-def _lead(job: "Job", stage: Stage, *inputs: tuple[End, ...]) -> Stream:
-    """Lead streams into a new stage."""
+def _connect(job: "Job", stage: Stage, *inputs: tuple[End, ...]) -> Stream:
+    """Connect streams to a new stage."""
     edges = [
-        Edge(end.stage, stage.name, end.partitioning or _suitable(job, end, stage), end.key_selector, number)
+        Edge(end.stage, stage.name, end.partitioning or _default(job, end, stage), end.key_selector, number)
         for number, ends in enumerate(inputs)
         for end in ends
     ]
     return Stream(job.with_stage(stage, edges), (End(stage.name),))
 
 
-def _suitable(job: "Job", end: End, stage: Stage) -> Partitioning:
-    """Forward where it can be, as in Flink, and rebalance where not."""
+def _default(job: "Job", end: End, stage: Stage) -> Partitioning:
+    """Forward if the parallelisms are equal, as in Flink, else rebalance."""
     same = job.stage(end.stage).parallelism == stage.parallelism
     return Partitioning.FORWARD if same else Partitioning.REBALANCE

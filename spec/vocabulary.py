@@ -17,9 +17,6 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
-"""In the order of reports."""
-
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""
 
@@ -77,13 +74,20 @@ def types() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def vocabulary() -> Mapping[str, Component]:
-    """Every component of the protocol by its name; raises VocabularyError if a file is malformed."""
-    return MappingProxyType({name: parse(name, _read(name), types()) for name in COMPONENTS})
+    """Every component of the protocol by its name, in the order of reports (`order` in its file).
+
+    Raises VocabularyError if a file is malformed.
+    """
+    folder = resources.files("spec") / "vocabulary"
+    names = {file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml")}
+    read = {name: _read(name) for name in names - {"types"}}
+    by_order = sorted(read, key=lambda name: (read[name].get("order", len(read)), name))
+    return MappingProxyType({name: parse(name, read[name], types()) for name in by_order})
 
 
 def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Component:
     """The words of one component, given as TOML tables; raises VocabularyError."""
-    unknown = sorted(set(text) - {"title", "config", "event", "effect", "state"})
+    unknown = sorted(set(text) - {"title", "order", "config", "event", "effect", "state"})
     if unknown:
         raise VocabularyError(f"{name}.toml: unknown tables {unknown}; expected config, event, effect, state")
     return Component(

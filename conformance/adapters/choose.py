@@ -1,7 +1,10 @@
 """From what stands after `--adapter` to an adapter: a command, or `model` or `impl` in this process."""
 
+import shlex
+
 from conformance.adapters.in_process import InProcess, model_adapter
 from conformance.adapters.process import ANSWER_LIMIT_SECONDS, ProcessAdapter
+from conformance.errors import InputError
 
 OURS = ("model", "impl")
 """What can be served, and driven in this process."""
@@ -19,5 +22,14 @@ def ours(name: str) -> InProcess:
 
 
 def open_adapter(command: str, seconds: float = ANSWER_LIMIT_SECONDS) -> InProcess | ProcessAdapter:
-    """The adapter behind a command line; `seconds` is the time limit of one answer."""
+    """The adapter behind a command line; `seconds` is the time limit of one answer.
+
+    Raises InputError if the line is empty or cannot be split.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"--adapter: {error} in {command!r}") from error
+    if not words:
+        raise InputError(f"--adapter: expected a command, or one of {', '.join(OURS)}")
     return ours(command) if command in OURS else ProcessAdapter(command, seconds)

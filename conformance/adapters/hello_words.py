@@ -1,7 +1,6 @@
 """The words that a `hello` may use: components, and of each its modes, profiles and capabilities.
 
-A word that nobody knows would be passed over in silence, and what it stands for would never be examined. So
-an unknown word is an error, which names the nearest right one.
+An unknown word is an error that names the nearest known one: what it stands for would never be examined.
 """
 
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from difflib import get_close_matches
 
 from conformance.adapters.in_process import offer_of
 from conformance.adapters.protocol import Hello, Offer
+from conformance.errors import InputError
 from model.components import COMPONENTS
 
 
@@ -21,6 +21,13 @@ def unknown_words(hello: Hello) -> list[str]:
         else:
             found += _of_component(name, offer, offer_of(name))
     return found
+
+
+def require_known_words(hello: Hello) -> None:
+    """Raises InputError if a `hello` has a word that the protocol does not have: it would not be examined."""
+    unknown = unknown_words(hello)
+    if unknown:
+        raise InputError(f"hello has words that the protocol does not have: {'; '.join(unknown)}")
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
@@ -47,5 +54,5 @@ def _expected(word: str, known: Sequence[str]) -> str:
     if not known:
         return "expected none; the component has no such words, leave it out"
     close = nearest(word, known)
-    told = f"expected one of {', '.join(known)}"
-    return f"did you mean {close!r}? {told}" if close is not None else told
+    expected = f"expected one of {', '.join(known)}"
+    return f"did you mean {close!r}? {expected}" if close is not None else expected

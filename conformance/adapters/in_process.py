@@ -5,8 +5,7 @@ plugs in the reference model, which also tells which rules fired.
 """
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import metadata
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from conformance.adapters.protocol import (
@@ -21,14 +20,9 @@ from conformance.adapters.protocol import (
     Unsupported,
     Wire,
 )
-from model.channel.channel import CHANNEL_PROFILES
+from conformance.version import own_version
 from model.components import COMPONENTS, Component, WireError
-from model.coordinator.profiles import COORDINATOR_PROFILES
-from model.gate.profiles import PROFILES
-from model.gate.wire import MODES
-from model.sink.two_phase_commit import SINK_PROFILES
-from model.source.source_task import SOURCE_PROFILES
-from model.subtask.profiles import TASK_PROFILES
+from spec.vocabulary import types, vocabulary
 
 Refusals = tuple[type[Exception], ...]
 
@@ -45,33 +39,16 @@ class Instance(Protocol):
         ...
 
 
-def own_version() -> str:
-    """The version of this package; `0+source` where it runs from a checkout that is not installed."""
-    try:
-        return metadata.version("barrierspec")
-    except metadata.PackageNotFoundError:
-        return "0+source"
-
-
 INJECT = "inject"
 """The capability of a gate whose task can be triggered itself: it takes the event of this name."""
-
-_GENERATIONS: Mapping[str, Iterable[str]] = {
-    "channel": CHANNEL_PROFILES,
-    "subtask": TASK_PROFILES,
-    "coordinator": COORDINATOR_PROFILES,
-    "store": COORDINATOR_PROFILES,
-    "sink": SINK_PROFILES,
-    "source": SOURCE_PROFILES,
-}
-"""By component, where it has any."""
 
 
 def offer_of(component: str) -> Offer:
     """What version 1 of the protocol knows of a component."""
-    if component == "gate":
-        return Offer(tuple(MODES), tuple(PROFILES), ("handler", "polled", INJECT))
-    return Offer((), tuple(_GENERATIONS.get(component, ())), ())
+    known = vocabulary()[component]
+    words = {option.name: tuple(types()[option.type].get("enum", ())) for option in known.config}
+    injects = tuple(event.kind for event in known.events if event.kind == INJECT)
+    return Offer(words.get("mode", ()), words.get("profile", ()), (*words.get("level", ()), *injects))
 
 
 class InProcess:

@@ -1,7 +1,7 @@
 """The adapter of an implementation that runs as a process of its own: JSON lines over its pipes.
 
 Every answer has a time limit. A process that exits, hangs, or answers something that is no valid frame is
-ended, its outcome is told with the tail of its stderr, and the next `new` starts a fresh one. It has a
+ended, its outcome has the tail of its stderr, and the next `new` starts a fresh one. It has a
 session of its own, and ends with its whole process group: a command may be a shell that starts the
 implementation. A guard beside it ends the group if this process dies, however it dies.
 """
@@ -75,7 +75,7 @@ class ProcessAdapter:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None or issubclass(kind, Exception):
             self.bye()
-        else:  # interrupted: nobody waits for an answer
+        else:  # interrupted: do not wait for an answer
             self._end()
 
     @property
@@ -252,7 +252,7 @@ class ProcessAdapter:
         """End the process with its group, close its pipes, and give the tail of its stderr."""
         process, self._process = self._process, None
         if process is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody of the group is left
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # the group has ended
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             self._dismiss()
@@ -262,11 +262,11 @@ class ProcessAdapter:
                 try:
                     pipe.close()
                 except BrokenPipeError:
-                    continue  # what the dead process did not read is of no use to anybody
+                    continue  # the dead process did not read it
         return self._stderr.decode(errors="replace")
 
     def _dismiss(self) -> None:
-        """The group has ended: its number may soon be somebody else's, so the guard ends too."""
+        """The group has ended: its number may be reused, so the guard ends too."""
         guard, self._guard = self._guard, None
         if guard is not None:
             with contextlib.suppress(BrokenPipeError):

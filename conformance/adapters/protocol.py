@@ -5,8 +5,11 @@ An adapter never raises for what the implementation does; each outcome has a typ
 a crash or a skip cannot be taken for a pass.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import orjson
 
 from conformance import escape
 
@@ -19,6 +22,17 @@ DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
 PROTOCOL = 1
 """The version of the wire that this suite speaks."""
+
+
+def canonical(wire: object) -> bytes:
+    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys does not.
+
+    What orjson does not write (an int beyond 64 bits, half a pair of surrogates) the standard library spells.
+    """
+    try:
+        return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:
+        return json.dumps(wire, sort_keys=True, separators=(",", ":")).encode()
 
 
 class Offer(NamedTuple):

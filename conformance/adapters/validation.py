@@ -14,9 +14,9 @@ import orjson
 from jsonschema import Draft202012Validator
 
 from spec import schemas
-from spec.vocabulary import COMPONENTS
+from spec.vocabulary import vocabulary
 
-NAMES = ("frames", *COMPONENTS)
+NAMES = ("frames", *vocabulary())
 
 
 @cache
@@ -24,7 +24,7 @@ def schema(name: str) -> dict[str, Any]:
     """One of NAMES."""
     if name not in NAMES:
         raise KeyError(f"no schema is called {name!r}; expected one of: {', '.join(NAMES)}")
-    if name in COMPONENTS:
+    if name in vocabulary():
         return schemas.schema(name)
     file = resources.files("conformance.adapters").joinpath("frames.json")
     read: dict[str, Any] = orjson.loads(file.read_bytes())

@@ -47,6 +47,6 @@ class Benchmark(NamedTuple):
         if len(amounts) != 1:
             raise MeasurementError(f"{self.name}: expected the same work each time, got {sorted(amounts)}")
         own = [run.amount / run.own_seconds for run in runs if run.own_seconds]
-        note = f"{len(runs)} runs of {amounts.pop():,}: {self.setting}"
+        note = f"{len(runs)} run{'s' * (len(runs) > 1)} of {amounts.pop():,}: {self.setting}"
         note += f"; {median(own):,.0f} a second of processor time" if own else ""
         return Figure(self.name, self.unit, [run.amount / run.seconds for run in runs], self.bar, note=note)

@@ -23,8 +23,9 @@ from hypothesis.stateful import (
 
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
 from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event
+from conformance.divergence import Divergence
 from conformance.drive.bounds.ids import IdMap, mapped_as_drawn
-from conformance.drive.lockstep import Divergence, Instance, Played
+from conformance.drive.lockstep import Instance, Played
 from conformance.drive.loop import Limits
 from conformance.drive.oracle import Node, Oracle, Oracles
 from conformance.generators import generate
@@ -61,7 +62,7 @@ class Source(NamedTuple):
     """Its budget is looked at before each example; each example gives its events one by one."""
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
-    asked: frozenset[str] = frozenset()
+    selected: frozenset[str] = frozenset()
     """Only examples that exercise one of these rules are played; empty: all."""
     injects: bool = False
     """The task of a gate is triggered itself, too."""
@@ -119,7 +120,7 @@ class LockStepMachine(RuleBasedStateMachine):
         self.is_over = total.ended_early = total.ended_early or not source.limits.may_go_on()
         if self.is_over:
             return
-        if not source.asked:
+        if not source.selected:
             self._play()
         self.random.data = data
         config = self.oracle.config if self.drawn_in is None else self.drawn_in[0].config
@@ -172,7 +173,7 @@ class LockStepMachine(RuleBasedStateMachine):
         edge = self.oracle.step(self.node, event)
         self.node = edge.after
         self.drawn.append(event)
-        if self.instance is None and self.setting.source.asked.intersection(edge.rules):
+        if self.instance is None and self.setting.source.selected.intersection(edge.rules):
             self._play()
         while self.instance is not None and self.drawn and not self.is_over:
             self.instance.take(self.drawn.pop(0))

@@ -12,9 +12,9 @@ from importlib import resources
 from typing import NamedTuple
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import Wire, canonical
 from conformance.drive.bounds.channels import widened
-from conformance.drive.oracle import Oracle, Oracles, canonical
+from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
 from conformance.rules.coverage import coverage
 from conformance.vectors.transcripts import spoken
@@ -36,7 +36,7 @@ def chosen_cases(
     component: str,
     oracles: Oracles,
     pinned: Mapping[str, object],
-    asked: frozenset[str] = frozenset(),
+    selected: frozenset[str] = frozenset(),
     *,
     injects: bool = False,
 ) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
@@ -46,7 +46,7 @@ def chosen_cases(
     """
     configs = generate.fitting(component, pinned)
     chosen_from = (component, injects, canonical(dict(pinned)))
-    for rule in coverage(component, (), pinned, asked, injects=injects).missing:
+    for rule in coverage(component, (), pinned, selected, injects=injects).missing:
         if (*chosen_from, rule) not in _FOUND:
             cases = [
                 case.events

@@ -16,7 +16,7 @@ def walks(
     seed: int,
     *,
     pinned: Mapping[str, object] = MappingProxyType({}),
-    asked: Collection[str] = (),
+    selected: Collection[str] = (),
     injects: bool = False,
     length: int = LENGTH,
 ) -> Iterator[Case | None]:
@@ -29,8 +29,8 @@ def walks(
     for config, rng in generate.cases(component, seed, pinned):
         oracle = oracles.of(config)
         choose = generate.chooser(component, config, rng, injects=injects)
-        if not asked:
+        if not selected:
             yield Case(oracle, choose, length, "random")
             continue
         events, fired = drawn(oracle, choose, length)
-        yield given(oracle, events, "random") if fired.intersection(asked) else None
+        yield given(oracle, events, "random") if fired.intersection(selected) else None

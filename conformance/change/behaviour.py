@@ -16,7 +16,8 @@ from conformance.adapters.protocol import (
     Wire,
 )
 from conformance.change.repository import ChangeError
-from conformance.drive.lockstep import Answer, Divergence, given, play
+from conformance.divergence import Answer, Divergence
+from conformance.drive.lockstep import given, play
 from conformance.drive.oracle import GOES_ON, Edge, Node
 from conformance.drive.shrink import Trial, fewest_events
 from conformance.vectors.vector import Vector
@@ -92,8 +93,8 @@ def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[C
         before, after = shortest.got, shortest.expected
         assert isinstance(before, Answer)
         kind = _kind(before, after)
-        told = (found.component, found.config, shortest.events, before, after)
-        yield Change(kind, *told, runs[looks], tuple(sorted(rules[looks])))
+        both = (found.component, found.config, shortest.events, before, after)
+        yield Change(kind, *both, runs[looks], tuple(sorted(rules[looks])))
 
 
 def _trial(old: Adapter, new: Adapter, found: Divergence) -> Trial:
@@ -155,11 +156,11 @@ def _divergence(
     component: str, config: Wire, events: tuple[Wire, ...], before: Answer, after: Answer
 ) -> Divergence:
     event = events[-1]["kind"] if events else "new"
-    said = [
+    answers = [
         "refused" if one.refused is not None else [kind for kind, _ in groupby(map(_kind_of, one.effects))]
         for one in (before, after)
     ]
-    looks = f"{component} {_kind(before, after).value} {event} {said}"
+    looks = f"{component} {_kind(before, after).value} {event} {answers}"
     return Divergence(component, config, events, after, before, (looks,))
 
 

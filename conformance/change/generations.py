@@ -1,26 +1,16 @@
-"""Which component two names are generations of."""
+"""The component that two names are generations of."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from model.channel.channel import CHANNEL_PROFILES
-from model.coordinator.profiles import COORDINATOR_PROFILES
-from model.gate.profiles import PROFILES
-from model.sink.two_phase_commit import SINK_PROFILES
-from model.subtask.profiles import TASK_PROFILES
+from conformance.adapters.in_process import offer_of
 
-GENERATIONS: dict[str, Iterable[str]] = {
-    "gate": PROFILES,
-    "channel": CHANNEL_PROFILES,
-    "coordinator": COORDINATOR_PROFILES,
-    "store": COORDINATOR_PROFILES,
-    "subtask": TASK_PROFILES,
-    "sink": SINK_PROFILES,
-}
+GENERATIONS = ("gate", "channel", "coordinator", "store", "subtask", "sink")
+"""The components that have generations to compare; some have names in common, and the first one counts."""
 
 
-def component_of(old: str, new: str, wanted: Sequence[str]) -> str | None:
-    """The first component, of those that are wanted, that has both; None if they are no generations."""
-    for component, names in GENERATIONS.items():
-        if (component in wanted or not wanted) and {old, new} <= set(names):
+def component_of(old: str, new: str, selected: Sequence[str]) -> str | None:
+    """The first of the selected components (empty: of all) that has both; None if none has."""
+    for component in GENERATIONS:
+        if (component in selected or not selected) and {old, new} <= set(offer_of(component).profiles):
             return component
     return None

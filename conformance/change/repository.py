@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.errors import InputError
+
 MARKS = ("model", "spec/rules.toml", "conformance/cli.py")
 """What every checkout of barrierspec holds."""
 INSTEAD = (
@@ -24,7 +26,7 @@ _DIGITS_OF_SHA1 = 40
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-class ChangeError(RuntimeError):
+class ChangeError(InputError):
     """A side cannot be made; the message says which and why."""
 
 

@@ -1,7 +1,7 @@
 """How a command ends that could not do its work: one message, one documented exit code, no traceback.
 
-The operating system refusing a path that the caller gave is the caller's to mend (64). Whatever nobody
-foresaw is our own fault (70): one line says what and where; BARRIERSPEC_TRACEBACK=1 prints the traceback too.
+The operating system refusing a path that the caller gave is the caller's to mend (64). An unexpected
+error is our own fault (70): one line says what and where; BARRIERSPEC_TRACEBACK=1 prints the traceback too.
 """
 
 import errno
@@ -14,7 +14,7 @@ import click
 from conformance.verdict import Exit
 
 TRACEBACK = "BARRIERSPEC_TRACEBACK"
-"""Environment variable: 1 prints the traceback of what nobody foresaw."""
+"""Environment variable: 1 prints the traceback of an unexpected error."""
 OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of what it was checking."
 _ADVICE = {
     errno.ENOENT: "make that folder, or name another place",
@@ -30,7 +30,7 @@ _ADVICE = {
     errno.ENOSPC: "free space on that disk, or name another place",
     errno.EDQUOT: "raise the quota, or name another place",
     errno.EFBIG: "that file may not grow so large; name another place",
-    errno.ENXIO: "nobody serves that device or pipe; name a file",
+    errno.ENXIO: "nothing serves that device or pipe; name a file",
     errno.ENODEV: "that device cannot be used; name a file",
     errno.ESPIPE: "that is a pipe or a device; name a file",
     errno.EMFILE: "allow more open files (ulimit -n)",

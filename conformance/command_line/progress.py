@@ -16,6 +16,7 @@ from rich.text import Text
 
 from conformance.command_line.standard_streams import as_it_is
 from conformance.parts.result import PartResult
+from conformance.parts.verify import Watch
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -28,7 +29,7 @@ LINE_EVERY_SECONDS = 5.0
 _LOOK_SECONDS = 0.5
 
 
-class Progressing:
+class Progressing(Watch):
     """A `Watch` on stderr: the part that runs, its current activity, and its elapsed time."""
 
     def __init__(self, console: Console | None = None) -> None:

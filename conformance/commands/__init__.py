@@ -1,35 +1,72 @@
-"""The commands of `barrierspec`, one room each, imported when the command is given.
+"""The commands of `barrierspec`, one module each, imported when the command is given.
 
-A room is called like its command and hands out `command`, a click command that returns its exit code.
-Rooms import engines (Spark, z3) inside the function, so that the help stays quick.
+A module has the name of its command, and its `command` is a click command that returns the exit code. Engines
+(Spark, z3) are imported inside the function, so that `--help` stays quick.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.command_line.options import FILE
+from conformance.command_line.options import FILE, INTEGER, SECONDS
+from conformance.command_line.written import write
+from spec.vocabulary import vocabulary
 
-COMPONENTS = ("gate", "channel", "subtask", "coordinator", "store", "sink", "offsets", "source")
-"""What `--component` may name: those of `drive.generate`, which takes long to import."""
+if TYPE_CHECKING:
+    from conformance.parts.result import PartResult
+    from conformance.report.formats.findings import Outputs
+
+COMPONENTS = tuple(vocabulary())
+"""The names that `--component` takes."""
 
 
 def reports(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--json`, `--junit`, `--sarif` and `--annotations`, which come as `json_file` and so on."""
-    kinds = (
-        ("annotations", "annotations of GitHub"),
-        ("sarif", "SARIF 2.1.0"),
-        ("junit", "JUnit XML"),
-        ("json", "JSON"),
-    )
-    for name, what in kinds:
+    """Add `--json`, `--junit`, `--sarif` and `--annotations`, which come together as `files`."""
+
+    @wraps(command)
+    def gathered(
+        json_file: Path | None,
+        junit_file: Path | None,
+        sarif_file: Path | None,
+        annotations_file: Path | None,
+        **others: Any,  # noqa: ANN401 - the other options of the command
+    ) -> Any:  # noqa: ANN401 - what the command returns
+        from conformance.report.formats.findings import Outputs
+
+        return command(files=Outputs(json_file, junit_file, sarif_file, annotations_file), **others)
+
+    kinds = {"annotations": "annotations of GitHub", "sarif": "SARIF 2.1.0", "junit": "JUnit XML"}
+    for name, what in {**kinds, "json": "JSON"}.items():
         added = click.option(f"--{name}", f"{name}_file", type=FILE, help=f"Write findings as {what}.")
-        command = added(command)
-    return command
+        gathered = added(gathered)
+    return gathered
+
+
+def write_findings(files: "Outputs", command: str, parts: Sequence["PartResult"], again: str) -> None:
+    """Write the files that the options of `reports` name."""
+    from conformance.report.formats import findings
+
+    for file, content in findings.files(files, command, parts, again):
+        write(file, content)
+
+
+def seed(what: str, default: int = 0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add `--seed`, which determines `what`."""
+    return click.option(
+        "--seed", default=default, show_default=True, type=INTEGER, help=f"Determines {what}."
+    )
+
+
+def limit(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--limit`, the time limit of one answer of an adapter."""
+    text = "Seconds that one answer may take."
+    return click.option("--limit", default=10.0, show_default=True, type=SECONDS, help=text)(command)
 
 
 def page(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--html`, which comes as `html_file`."""
-    told = "Write one self-contained page: diagrams, steps, rules."
-    return click.option("--html", "html_file", type=FILE, help=told)(command)
+    text = "Write one self-contained page: diagrams, steps, rules."
+    return click.option("--html", "html_file", type=FILE, help=text)(command)

@@ -12,7 +12,7 @@ from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
 from conformance.components.component import Component
 from conformance.components.records import Record, each, field, fields, words
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
 from conformance.vectors.tla.binding import Binding, highest
@@ -210,6 +210,7 @@ def directed_channel() -> Iterator[Case]:
 
 COMPONENT = Component(
     configs=CONFIGS,
+    paths_hit=269,
     walk=walk_channel,
     cases=directed_channel,
     projections={"ChannelModel": project_channel},

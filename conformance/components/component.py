@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser
 from conformance.vectors.tla.binding import Binding
@@ -24,5 +24,9 @@ class Component(NamedTuple):
     """By module of TLA+, the projection of its closed models (the triangle)."""
     bind: Callable[[Divergence, Sequence[Edge]], Binding]
     """How a divergence stands in a module of TLA+. Raises NotInTlaError."""
+    walks: int = 300
+    """How many walks a verification plays."""
+    paths_hit: int = 0
+    """How many paths that z3 reads the closed models take, at least; a number that falls is a finding."""
     cases: Callable[[], Iterable[Case]] = tuple
     """The symbolic cases whose paths are looked for in the component's closed models (`directed`)."""

@@ -8,7 +8,7 @@ from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
 from conformance.components.records import Record, Spelling, each, fields
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
 from conformance.vectors.tla.binding import Binding, highest, rules_of
@@ -106,6 +106,7 @@ def directed_offsets() -> Iterator[Case]:
 
 COMPONENT = Component(
     configs=CONFIGS,
+    paths_hit=26,
     walk=walk_offsets,
     cases=directed_offsets,
     projections={"OffsetsModel": project_offsets},

@@ -6,7 +6,7 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.components.component import Component
 from conformance.components.records import IDS, OR_ZERO, Record, each, fields
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
 from conformance.vectors.tla.binding import Binding, highest, rules_of
@@ -136,4 +136,4 @@ def _stray_at_sink(luck: float, newest: int, taken_in_run: int) -> Wire:
     return {"kind": "no_such_event"}
 
 
-COMPONENT = Component(configs=CONFIGS, walk=walk_sink, projections={}, bind=bind_sink)
+COMPONENT = Component(configs=CONFIGS, walks=500, walk=walk_sink, projections={}, bind=bind_sink)

@@ -7,7 +7,7 @@ from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
 from conformance.components.records import IDS, Record, fields
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
 from conformance.vectors.tla.binding import Binding, highest, rules_of

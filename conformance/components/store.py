@@ -9,7 +9,7 @@ from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
 from conformance.components.component import Component
 from conformance.components.records import Spelling, each
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
 from conformance.vectors.tla.binding import Binding, highest, rules_of
@@ -139,6 +139,8 @@ def directed_store() -> Iterator[Case]:
 
 COMPONENT = Component(
     configs=CONFIGS,
+    walks=500,
+    paths_hit=17,
     walk=walk_store,
     cases=directed_store,
     projections={"StoreModel": project_store},

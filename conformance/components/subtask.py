@@ -7,7 +7,7 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.components.component import Component
 from conformance.components.records import IDS, Record, fields
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser
 from conformance.vectors.tla.binding import Binding, highest, rules_of
@@ -166,5 +166,11 @@ def directed_subtask() -> Iterator[Case]:
 
 
 COMPONENT = Component(
-    configs=CONFIGS, walk=walk_subtask, cases=directed_subtask, projections={}, bind=bind_subtask
+    configs=CONFIGS,
+    walks=1000,
+    paths_hit=190,
+    walk=walk_subtask,
+    cases=directed_subtask,
+    projections={},
+    bind=bind_subtask,
 )

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from conformance.adapters.protocol import FAILURES, Failure, Wire
+from conformance.adapters.protocol import FAILURES, Failure, Wire, canonical
 from conformance.diagram.conditions import Condition, closed_lanes, conditions
 from conformance.diagram.elements import BOTH, IMPLEMENTATION, MODEL, Arrow, Band, Diagram, Front, Mark
 from conformance.diagram.lanes import GATE, first_lanes, is_quiet, place_of
-from conformance.drive.lockstep import Answer
-from conformance.drive.oracle import canonical
+from conformance.divergence import Answer
 from conformance.page.case import Step
 from conformance.report.divergence import phrases
 

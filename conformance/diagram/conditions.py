@@ -1,18 +1,17 @@
-"""Which lanes are in which condition, read off a component's observable state.
+"""The conditions of lanes, read from a component's observable state as `lanes.toml` lists them.
 
 A condition lasts from the step after which it is observed to the step after which it is not.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, assert_never
 
 from conformance.adapters.protocol import Wire
-from conformance.diagram import lanes
+from conformance.diagram.lanes import COMPONENTS, Listed
 
 
 class Condition(NamedTuple):
-    """A lane is so."""
+    """A lane is in this condition."""
 
     lane: str
     look: str
@@ -20,9 +19,13 @@ class Condition(NamedTuple):
 
 
 def conditions(component: str, state: Wire) -> set[Condition]:
-    """All of a state; fields that an implementation leaves out say nothing."""
-    read = _READ.get(component)
-    return set(read(state)) if read is not None else set()
+    """All of a state; a field that an implementation leaves out has none."""
+    listed = COMPONENTS[component].conditions if component in COMPONENTS else ()
+    return {
+        Condition(one.lane.format(*values), one.look, one.text.format(*values))
+        for one in listed
+        for values in _values(one, state.get(one.field))
+    }
 
 
 def closed_lanes(component: str, state: Wire) -> set[str]:
@@ -30,83 +33,25 @@ def closed_lanes(component: str, state: Wire) -> set[str]:
     return {f"channel {channel}" for channel in state.get("closed", ())} if component == "gate" else set()
 
 
-def _of_gate(state: Wire) -> Iterator[Condition]:
-    for channel in state.get("blocked", ()):
-        yield Condition(f"channel {channel}", "blocked", f"channel {channel} is blocked")
-    for channel in state.get("persisting", ()):
-        yield Condition(f"channel {channel}", "persisting", f"records of channel {channel} are stored")
-    if state.get("pending") is True:
-        yield Condition(lanes.GATE, "pending", "a checkpoint is pending")
+def _values(listed: Listed, found: Any) -> Iterator[tuple[object, ...]]:  # noqa: ANN401 - JSON
+    """The values for each condition of this kind that holds."""
+    match listed.when:
+        case "each":
+            yield from (_parts(one) for one in found or ())
+        case "any":
+            if found:
+                yield (", ".join(str(_parts(one)[0]) for one in found),)
+        case "map":
+            yield from ((key, value) for key, values in (found or {}).items() for value in values)
+        case "set":
+            if found is not None:
+                yield (found,)
+        case bool():
+            if found is listed.when:
+                yield ()
+        case _:
+            assert_never(listed.when)
 
 
-def _of_coordinator(state: Wire) -> Iterator[Condition]:
-    pending = state.get("pending", {})
-    if pending:
-        text = f"pending: {', '.join(map(str, pending))}"
-        yield Condition(lanes.COORDINATOR, "pending", text)
-    for checkpoint, tasks in pending.items():
-        for task in tasks:
-            yield Condition(str(task), "awaited", f"checkpoint {checkpoint} awaits {task}")
-
-
-def _of_subtask(state: Wire) -> Iterator[Condition]:
-    if state.get("running"):
-        text = f"written: {', '.join(map(str, state['running']))}"
-        yield Condition(lanes.WRITER, "writing", text)
-    if state.get("running_task") is False:
-        yield Condition(lanes.SUBTASK, "stopped", "the task does not run")
-
-
-def _of_store(state: Wire) -> Iterator[Condition]:
-    for checkpoint in state.get("completed", ()):
-        yield Condition(f"checkpoint {checkpoint}", "retained", f"checkpoint {checkpoint} is retained")
-
-
-def _of_sink(state: Wire) -> Iterator[Condition]:
-    if state.get("open") is not None:
-        yield Condition(f"transaction {state['open']}", "open", f"transaction {state['open']} is open")
-    for checkpoint, transaction in state.get("pending", ()):
-        text = f"transaction {transaction} is pre-committed for checkpoint {checkpoint}"
-        yield Condition(f"transaction {transaction}", "pre-committed", text)
-    for transaction in state.get("committed", ()):
-        text = f"transaction {transaction} is committed"
-        yield Condition(f"transaction {transaction}", "committed", text)
-    if state.get("running") is False:
-        yield Condition("sink", "stopped", "the sink does not run")
-
-
-def _of_offsets(state: Wire) -> Iterator[Condition]:
-    if state.get("remembered"):
-        text = f"remembered: {', '.join(str(checkpoint) for checkpoint, _ in state['remembered'])}"
-        yield Condition("source", "held", text)
-
-
-def _of_source(state: Wire) -> Iterator[Condition]:
-    if state.get("reads") is False:
-        yield Condition("task", "stopped", "no record is read")
-    for name in ("told", "ahead"):
-        if state.get(name):
-            lane = lanes.COORDINATOR if name == "told" else lanes.OUTSIDE
-            yield Condition(lane, "held", f"{name}: {', '.join(map(str, state[name]))}")
-
-
-def _of_channel(state: Wire) -> Iterator[Condition]:
-    if state.get("blocked"):
-        yield Condition(lanes.SENDER, "blocked", "an aligned barrier has left: nothing follows it")
-    if state.get("persisting") is not None:
-        text = f"records are stored with checkpoint {state['persisting']}"
-        yield Condition(lanes.RECEIVER, "persisting", text)
-
-
-_READ: Mapping[str, Callable[[Wire], Iterator[Condition]]] = MappingProxyType(
-    {
-        "gate": _of_gate,
-        "coordinator": _of_coordinator,
-        "subtask": _of_subtask,
-        "store": _of_store,
-        "sink": _of_sink,
-        "offsets": _of_offsets,
-        "source": _of_source,
-        "channel": _of_channel,
-    }
-)
+def _parts(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from conformance.adapters.protocol import Wire
 
@@ -23,6 +23,16 @@ class Place(NamedTuple):
     source: str = ""
 
 
+class Listed(NamedTuple):
+    """A condition as it is listed: lane and text may name the values of the field."""
+
+    field: str
+    when: Literal["each", "any", "map", "set"] | bool
+    lane: str
+    look: str
+    text: str
+
+
 class Component(NamedTuple):
     """The places of one component's words."""
 
@@ -32,6 +42,7 @@ class Component(NamedTuple):
     """By kind; a lane may name fields of the word."""
     quiet: frozenset[str] = frozenset()
     """Effects that get a mark only where the two sides differ: intervals show them already."""
+    conditions: tuple[Listed, ...] = ()
 
 
 def _read() -> dict[str, Any]:
@@ -49,6 +60,7 @@ COMPONENTS: Mapping[str, Component] = {
         listed["own"],
         {kind: Place(*place) for kind, place in listed["words"].items()},
         frozenset(listed.get("quiet", ())),
+        tuple(Listed(*one) for one in listed["conditions"]),
     )
     for name, listed in _LISTED.items()
 }

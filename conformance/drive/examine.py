@@ -10,10 +10,11 @@ from conformance.adapters.protocol import Adapter, Failure
 from conformance.cases.hypothesis_machines import run_machine
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import walks
+from conformance.divergence import Divergence
 from conformance.drive.bounds.conduct import broken
 from conformance.drive.bounds.play import machine_source, play_bounds
 from conformance.drive.bounds.tried import Tried, not_asked
-from conformance.drive.lockstep import Divergence, Played, given
+from conformance.drive.lockstep import Played, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracles
 from conformance.drive.plan import WALKS_PER_EXAMPLE as WALKS_PER_EXAMPLE
@@ -48,26 +49,26 @@ class Examination:
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
-    """What is offered and was not asked for, each with the reason."""
+    """What is offered and was not tested, each with the reason."""
 
     @property
     def bound(self) -> str:
         """How far the verdict reaches, in one sentence without its end."""
-        told = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
+        bound = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
         if not self.cases:
-            return told
+            return bound
         left = f"; not asked: {'; '.join(self.not_asked)}" if self.not_asked else ""
-        return f"{told}; {self.tried.describe()}{left}"
+        return f"{bound}; {self.tried.describe()}{left}"
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     """Drive the component until it diverges or the plan is done."""
     if not generate.fitting(component, plan.pinned):
         return _none_fits(component, plan)
-    chosen = chosen_cases(component, Oracles(component), plan.pinned, plan.asked, injects=plan.injects)
+    chosen = chosen_cases(component, Oracles(component), plan.pinned, plan.selected, injects=plan.injects)
     played = drive((given(oracle, events, "rule") for _, oracle, events in chosen), adapter, plan.limits)
     if played.is_sound:
-        walked = walks(component, plan.seed, pinned=plan.pinned, asked=plan.asked, injects=plan.injects)
+        walked = walks(component, plan.seed, pinned=plan.pinned, selected=plan.selected, injects=plan.injects)
         enough = plan.limits._replace(cases=plan.examples * WALKS_PER_EXAMPLE, steps=plan.steps)
         drive(walked, adapter, enough, played)
     if _is_whole(played):
@@ -75,7 +76,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     wrong: tuple[str, ...] = ()
     if _is_whole(played):
         play_bounds(component, adapter, plan, played)
-        if played.is_sound and not plan.asked:
+        if played.is_sound and not plan.selected:
             wrong = broken(component, adapter, plan)
         played.ended_early |= not plan.may_go_on()
     if played.divergence is not None:
@@ -96,10 +97,10 @@ def _is_whole(played: Played) -> bool:
 
 def _covered(component: str, played: Played, plan: Plan) -> tuple[Coverage, tuple[str, ...]]:
     """The coverage, and the rules that no case of the suite fires in the chosen configurations."""
-    covered = coverage(component, played.fired, plan.pinned, plan.asked, injects=plan.injects)
+    covered = coverage(component, played.fired, plan.pinned, plan.selected, injects=plan.injects)
     if not plan.chosen or covered.is_full:
         return covered, ()
-    cases = chosen_cases(component, Oracles(component), plan.pinned, plan.asked, injects=plan.injects)
+    cases = chosen_cases(component, Oracles(component), plan.pinned, plan.selected, injects=plan.injects)
     reached = {rule for rule, _, _ in cases}
     never = tuple(rule for rule in covered.missing if rule not in reached)
     missing = tuple(rule for rule in covered.missing if rule in reached)
@@ -107,7 +108,7 @@ def _covered(component: str, played: Played, plan: Plan) -> tuple[Coverage, tupl
 
 
 def not_offered(component: str) -> Examination:
-    """A component that was asked for and that the implementation does not have."""
+    """A selected component that the implementation does not have."""
     doubt = f"the implementation does not offer the component {component}"
     return Examination(component, Verdict.UNDETERMINED, coverage(component, ()), doubts=(doubt,))
 
@@ -115,11 +116,11 @@ def not_offered(component: str) -> Examination:
 def _none_fits(component: str, plan: Plan) -> Examination:
     """No configuration has what is offered and chosen."""
     advice = "give another value, or other components with --component" if plan.chosen else "change hello"
-    doubt = f"no configuration has {_told(plan)}: {generate.why_not(component, plan.pinned)}; {advice}"
+    doubt = f"no configuration has {_shown(plan)}: {generate.why_not(component, plan.pinned)}; {advice}"
     return _examined(component, Verdict.UNDETERMINED, plan, Played(), doubts=(doubt,))
 
 
-def _told(plan: Plan) -> str:
+def _shown(plan: Plan) -> str:
     pinned = plan.chosen or plan.pinned
     return ", ".join(
         f"{key}={' or '.join(map(str, value)) if isinstance(value, tuple) else value}"
@@ -151,10 +152,10 @@ def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
 
 
 def _not_here(plan: Plan) -> tuple[str, ...]:
-    """What was asked for and cannot come."""
+    """Selected rules that cannot fire."""
     never = {
-        *impossible(plan.asked, plan.pinned),
-        *(() if plan.injects else filter(needs_injections, plan.asked)),
+        *impossible(plan.selected, plan.pinned),
+        *(() if plan.injects else filter(needs_injections, plan.selected)),
     }
     return (f"cannot fire in these configurations: {', '.join(sorted(never))}",) if never else ()
 

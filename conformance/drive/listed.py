@@ -11,16 +11,18 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from conformance.adapters.protocol import Adapter, Wire
-from conformance.drive.lockstep import Divergence, replay
-from conformance.drive.oracle import Oracle, canonical
+from conformance.adapters.protocol import Adapter, Wire, canonical
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Oracle
 from conformance.drive.signatures import Signatures
+from conformance.errors import InputError
 from model.components import WireError
 
 FORMAT = 1
 
 
-class ListError(ValueError):
+class ListError(InputError):
     """The file is no list of known divergences; the message says what was expected."""
 
 

@@ -8,7 +8,7 @@ divergence names the first step that differs.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -16,70 +16,19 @@ from conformance.adapters.protocol import (
     FAILURES,
     Adapter,
     Applied,
-    Crashed,
     Effects,
     Errored,
     Failure,
     Hung,
-    Malformed,
     Overlapping,
     Unsupported,
     Wire,
+    canonical,
 )
+from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds.tried import Tried
-from conformance.drive.oracle import Edge, Node, Oracle, canonical
+from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.generators.chooser import Chooser
-
-
-class Answer(NamedTuple):
-    """Effects of one event and the state after it, or why the event was refused (`refused`)."""
-
-    effects: Effects
-    state: Wire
-    refused: str | None = None
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """The first step at which an implementation departs from the model."""
-
-    component: str
-    config: Wire
-    events: tuple[Wire, ...]
-    """All events up to and with the one that shows it."""
-    expected: Answer
-    got: Answer | Failure
-    rules: tuple[str, ...]
-    """The rules that fired in the model at this step; the first is the primary one."""
-
-    @property
-    def step(self) -> int:
-        """The number of the step, from 1."""
-        return len(self.events)
-
-    @property
-    def event(self) -> Wire:
-        """The event that shows it."""
-        return self.events[-1]
-
-    @property
-    def rule(self) -> str | None:
-        """The primary rule; None where no rule fires, and where nothing was answered that could break one."""
-        return self.rules[0] if self.rules and self.lost is None else None
-
-    @property
-    def lost(self) -> str | None:
-        """`crashed` or `malformed` where the implementation did not answer; else None."""
-        return _LOST.get(type(self.got))
-
-    @property
-    def charge(self) -> str | None:
-        """What is charged: the primary rule, or how the answer was lost; None where no rule fires."""
-        return self.lost or self.rule
-
-
-_LOST: Mapping[type, str] = {Crashed: "crashed", Malformed: "malformed"}
-"""Answers that are none. They break no rule: nothing was answered that could break one."""
 
 
 @dataclass
@@ -205,6 +154,11 @@ def drawn(oracle: Oracle, choose: Chooser, length: int) -> tuple[list[Wire], set
     return events, fired
 
 
+def answer_of(edge: Edge) -> Answer:
+    """The permitted answer as a value."""
+    return Answer(edge.effects, edge.after.observed, edge.refused)
+
+
 class Instance:
     """One instance of the implementation beside the model: every event goes to both.
 
@@ -303,11 +257,11 @@ class Instance:
             at = answer.at
         got = Answer(answer.effects[at], answer.state) if isinstance(answer, Applied) else answer
         edge = edges[at]
-        expected = Answer(edge.effects, edge.after.observed, edge.refused)
         events = tuple(self.events[: first + at + 1])
+        *before, expected = (answer_of(edge) for edge in self._edges[: first + at + 1])
         oracle = self._oracle
         self._played.divergence = Divergence(
-            oracle.component, oracle.config, events, expected, got, edge.rules
+            oracle.component, oracle.config, events, expected, got, edge.rules, tuple(before)
         )
 
     def _first_difference(self, answer: Applied, edges: Sequence[Edge]) -> int | None:

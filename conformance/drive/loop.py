@@ -9,7 +9,8 @@ from math import inf
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Adapter, Unsupported
-from conformance.drive.lockstep import Case, Divergence, Played, play
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import Case, Played, play
 
 
 class Limits(NamedTuple):

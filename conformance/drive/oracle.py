@@ -1,34 +1,22 @@
-"""What the model expects: one component of the model, asked event by event.
+"""The oracle: one component of the model, which gives the permitted answer to each event.
 
 The model is pure, so its answer to an event in a state never changes. The oracle keeps the part of its
-state graph that was walked already and asks the model only at edges that are new; seeded walks return to
-the same situations so often that this is several times faster than asking each time.
+state graph that was walked already and runs the model only for new edges; random walks return to the same
+situations so often that this is several times faster.
 """
 
-import json
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 import orjson
 
-from conformance.adapters.protocol import Effects, Wire
+from conformance.adapters.protocol import Effects, Wire, canonical
 from model.components import COMPONENTS, PARTS, Component, WireError
 
 GOES_ON = frozenset({"coordinator", "source"})
 """Components that refuse an event with an exception and go on, as their instances do in the real system."""
 NODES_KEPT = 100_000
 """So many states are remembered; then the oracle forgets all of them and goes on."""
-
-
-def canonical(wire: object) -> bytes:
-    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys does not.
-
-    What orjson does not write (an int beyond 64 bits, half a pair of surrogates) the standard library spells.
-    """
-    try:
-        return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONEncodeError:
-        return json.dumps(wire, sort_keys=True, separators=(",", ":")).encode()
 
 
 class Node:
@@ -44,7 +32,7 @@ class Node:
 
     @property
     def spelled(self) -> bytes:
-        """What is observable, as it is compared; spelled when somebody asks for it first."""
+        """The observable state in the spelling that is compared; spelled at its first use."""
         if self._spelled is None:
             self._spelled = canonical(self.observed)
         return self._spelled
@@ -57,12 +45,12 @@ class Edge:
     answer with an error, and `after` is the state before.
     """
 
-    __slots__ = ("after", "asked", "effects", "fails", "refused", "rules", "spelled")
+    __slots__ = ("after", "effects", "fails", "refused", "rules", "sent", "spelled")
 
     def __init__(
-        self, asked: bytes, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None
+        self, sent: bytes, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None
     ) -> None:
-        self.asked = asked
+        self.sent = sent
         """The event, as it is sent."""
         self.effects = effects
         self.spelled = canonical(effects)
@@ -102,7 +90,7 @@ class Oracle:
         return edges
 
     def key(self, node: Node) -> Hashable:
-        """What tells the node's state apart from others."""
+        """The identity of the node's state."""
         return self._model.key(node.state)
 
     def fired(self) -> set[str]:
@@ -110,12 +98,12 @@ class Oracle:
         edges = (edge for node in self._nodes.values() for edge in node.edges.values())
         return {rule for edge in edges for rule in edge.rules}
 
-    def _ask(self, node: Node, event: Wire, asked: bytes) -> Edge:
+    def _ask(self, node: Node, event: Wire, sent: bytes) -> Edge:
         try:
             state, effects, rules = self._model.apply(node.state, event)
         except WireError as refused:
-            return Edge(asked, (), (), node, str(refused))
-        edge = Edge(asked, effects, rules, self._node(state), None)
+            return Edge(sent, (), (), node, str(refused))
+        edge = Edge(sent, effects, rules, self._node(state), None)
         edge.fails = edge.fails and self.component not in GOES_ON
         return edge
 
@@ -158,4 +146,4 @@ class Oracles:
 
 
 Models = dict[str, Component]
-"""Components of the model by name, where not all or other ones are wanted."""
+"""Components of the model by name, for an oracle of some or of other components."""

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Offer
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.loop import Limits
 from conformance.generators import generate
 
@@ -29,7 +29,7 @@ class Plan(NamedTuple):
     """A divergence that is to be passed over; the case ends there."""
     steps: int = 0
     """The walks go on until so many steps are done, also when there were examples enough."""
-    asked: frozenset[str] = frozenset()
+    selected: frozenset[str] = frozenset()
     """Only cases that exercise one of these rules are played; empty: all."""
     injects: bool = False
     """The task of a gate is triggered itself, too: the implementation offers the event `inject`."""

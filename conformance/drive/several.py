@@ -1,4 +1,4 @@
-"""Several implementations, each in every component that it offers: what came of it, for one table."""
+"""Several implementations, each in every component that it offers: the results for one table."""
 
 import shlex
 import tomllib
@@ -13,16 +13,17 @@ from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.protocol import FAILURES, Hello
 from conformance.drive.examine import Examination, Plan, examine
 from conformance.drive.plan import for_offer
+from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.verdict import Verdict, together
 
 
-class SeveralError(ValueError):
+class SeveralError(InputError):
     """The file of implementations cannot be read; the message says what is missing."""
 
 
 class Implementation(NamedTuple):
-    """One to be examined."""
+    """An implementation that is to be examined."""
 
     name: str
     adapter: str = ""
@@ -33,10 +34,10 @@ class Implementation(NamedTuple):
 
 @dataclass
 class Examined:
-    """What came of one."""
+    """The result of one implementation."""
 
     implementation: Implementation
-    said: str
+    name: str
     """Its name and version, or why it did not answer."""
     components: dict[str, Examination] = field(default_factory=dict)
 
@@ -89,8 +90,7 @@ def examine_adapter(one: Implementation, plan: Plan, limit: float) -> Examined:
         done = Examined(one, f"{hello.implementation} {hello.version}")
         for component, offer in hello.components.items():
             if component in generate.COMPONENTS:
-                asked = for_offer(plan, component, offer)
-                done.components[component] = examine(component, adapter, asked)
+                done.components[component] = examine(component, adapter, for_offer(plan, component, offer))
         return done
     finally:
         adapter.bye()

@@ -10,14 +10,15 @@ found.
 from collections.abc import Callable, Sequence
 
 from conformance.adapters.protocol import Adapter, Wire
-from conformance.drive.lockstep import Divergence, replay
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 
 OPTIONS = ("timestamp", "alignment")
 """Fields of an event that may be left out."""
 
 Trial = Callable[[Sequence[Wire]], Divergence | None]
-"""Play these events from the beginning and tell the divergence."""
+"""Plays these events from the beginning; returns the divergence."""
 
 
 def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:

@@ -4,9 +4,9 @@ Lists of known divergences name one run of each. A divergence found elsewhere is
 listed one, or if its shortest run does: what is found first may look otherwise, at the end of a long run.
 """
 
-from conformance.adapters.protocol import Adapter, Effects, Wire
-from conformance.drive.lockstep import Answer, Divergence
-from conformance.drive.oracle import Edge, canonical
+from conformance.adapters.protocol import Adapter, Effects, Wire, canonical
+from conformance.divergence import Answer, Divergence
+from conformance.drive.oracle import Edge
 from conformance.drive.shrink import shrink
 
 Signature = tuple[object, ...]
@@ -72,7 +72,7 @@ def expected_of(mode: str, event: Wire, edge: Edge) -> Signature:
 
 
 def _kinds(effects: Effects) -> tuple[str, ...]:
-    """Kinds of the effects with their reasons, without repetitions; the number of channels is left out."""
+    """The kinds of the effects with their reasons, without repetitions, whatever the number of channels."""
     named = [":".join([effect["kind"], *_reasons(effect)]) for effect in effects]
     return tuple(name for at, name in enumerate(named) if at == 0 or named[at - 1] != name)
 

@@ -23,13 +23,14 @@ from conformance.adapters.protocol import (
     Offer,
     Unsupported,
     Wire,
+    canonical,
 )
 from conformance.adapters.validation import complaints
 from conformance.cases.walks import walks
 from conformance.drive.answers import STRAY, allowed_run, fresh, one_by_one
 from conformance.drive.lockstep import Played
 from conformance.drive.loop import Limits, drive
-from conformance.drive.oracle import Oracle, canonical
+from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 
 LENGTH = 40
@@ -70,7 +71,7 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
     yield Check("hello", "says who it is", "; ".join(unknown_words(hello)) or None, who)
     made = adapter.new("no_such_component", {})
     refused = isinstance(made, Errored | Unsupported)
-    yield Check("hello", "refuses a component that nobody has", None if refused else _shown_answer(made))
+    yield Check("hello", "refuses an unknown component", None if refused else _shown_answer(made))
     for name, offer in known.items():
         yield from _component(adapter, name, offer, seed)
     if isinstance(adapter, ProcessAdapter) and adapter.runs:

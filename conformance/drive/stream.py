@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import FAILURES, Failure, Wire
-from conformance.drive.oracle import Edge, Node, Oracle, canonical
+from conformance.adapters.protocol import FAILURES, Failure, Wire, canonical
+from conformance.drive.oracle import Edge, Node, Oracle
 
 CHUNK = 40_000
-"""Bytes of requests sent at once: they fit into a pipe, so that sending waits for nobody."""
+"""Bytes of requests sent at once: they fit into a pipe, so that sending never waits."""
 
 
 class Case(NamedTuple):
@@ -49,7 +49,7 @@ class Prepare:
             if not batch:
                 break
             at += size
-            events = b",".join([edge.asked for _, edge in batch])
+            events = b",".join([edge.sent for _, edge in batch])
             frames.append(b'{"op":"apply","events":[%b],"seq":' % events)
             effects = b",".join([edge.spelled for _, edge in batch])
             state = b"{}" if has_failed(batch[-1][1]) else self._state(batch[-1][1].after)
@@ -125,17 +125,17 @@ def _received(adapter: ProcessAdapter, chunk: list[Case], expected: bytes) -> It
     lines = zip(came.split(b"\n"), expected.split(b"\n"), strict=True)
     for case in chunk:
         pairs = [next(lines) for _ in case.frames]
-        if any(line != wanted and not _same(line, wanted) for line, wanted in pairs):
+        if any(line != expected_line and not _same(line, expected_line) for line, expected_line in pairs):
             yield case
 
 
-def _same(line: bytes, wanted: bytes) -> bool:
+def _same(line: bytes, expected_line: bytes) -> bool:
     """The same answer in another spelling, or without some fields of the state."""
     try:
         came: Any = orjson.loads(line)
     except orjson.JSONDecodeError:
         return False
-    expected = orjson.loads(wanted)
+    expected = orjson.loads(expected_line)
     state, known = came.pop("state", {}), expected.pop("state", {})
     shared = [name for name in known if name in state]
     return canonical(came) == canonical(expected) and all(

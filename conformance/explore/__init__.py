@@ -2,6 +2,6 @@
 
 `models` are those that have a name, `local` searches them in Python or compiled, `afar` on Spark; `larger`
 are those that a verification searches by kernels, once these agree with Python. For the search on Spark, in
-`spark`, `states` orders packed states and tells known ones from new, and `levels` keeps what was found on
-disk, level by level, so that a search goes on where it was ended. None of it knows a rule.
+`spark`, `states` orders packed states and finds the new ones, and `levels` keeps all states on disk,
+level by level, so that a search continues where it was interrupted. None of it knows a rule.
 """

@@ -1,4 +1,4 @@
-"""A search on Spark, told as those on this machine are."""
+"""A search on Spark, with the same outcome as one on this machine."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ def on_spark(
 ) -> Explored:
     """A model that has bounds, in a folder, where a search that was ended goes on.
 
-    With what was said before them, states are expanded as they are counted; else the numbers are those of the
+    Labelled states are expanded as they are counted; else the numbers are those of the
     other engines. Raises what `SparkEngine.explore` does.
     """
     program, seconds = followed(chosen, reading)

@@ -1,8 +1,8 @@
 """Gates with far more ids than the explorer takes, searched by kernels that agree with it on few ids.
 
-A kernel is told to let no id above UP_TO come, and has to count what the explorer counts of the model with
-that bound; then the same kernel goes on with all ids. Kernels are numpy's: numba searches faster, but takes
-seconds to compile each one where no cache has it, and saves them only in larger models.
+With ids up to UP_TO a kernel has to count what the explorer counts of the model with that bound; then the
+same kernel goes on with all ids. Kernels are numpy's: numba searches faster, but takes seconds to compile
+each one that is not in its cache, and saves them only in larger models.
 """
 
 from functools import partial
@@ -35,7 +35,7 @@ class Searched(NamedTuple):
     transitions: int
     violation: Violation | None
     disagreement: str
-    """What explorer and kernel say of the few ids, if that is not the same."""
+    """The results of explorer and kernel for the few ids, if they differ."""
 
 
 def larger_models() -> tuple[Larger, ...]:
@@ -75,14 +75,16 @@ def searched(one: Larger, properties: tuple[Property, ...]) -> Searched:
     program = program_of(*one.large, properties)
     graph = explore(one.small, properties, keep_transitions=False)
     few = explore_columns(program, UP_TO)
-    expected = _told(len(graph.nodes), graph.transition_count, graph.violation)
-    told = _told(few.states, few.transitions, few.violation)
-    disagreement = "" if told == expected else f"with ids up to {UP_TO} explorer: {expected}, kernel: {told}"
+    expected = _counts(len(graph.nodes), graph.transition_count, graph.violation)
+    counted = _counts(few.states, few.transitions, few.violation)
+    disagreement = (
+        "" if counted == expected else f"with ids up to {UP_TO} explorer: {expected}, kernel: {counted}"
+    )
     found = explore_columns(program)
     return Searched(found.states, found.transitions, found.violation, disagreement)
 
 
-def _told(states: int, transitions: int, violation: Violation | None) -> str:
+def _counts(states: int, transitions: int, violation: Violation | None) -> str:
     """What was counted; or how soon a property is broken: there a search ends, whatever it has counted."""
     if violation is not None:
         return f"{', '.join(violation.rules)} broken after {len(violation.run)} events"

@@ -82,18 +82,18 @@ def load(folder: Path, identity: str) -> Search | None:
     """
     if not (folder / MANIFEST).exists():
         return None
-    told: dict[str, Any] = orjson.loads((folder / MANIFEST).read_bytes())
-    if (told["format"], told["identity"]) != (FORMAT, identity):
+    made: dict[str, Any] = orjson.loads((folder / MANIFEST).read_bytes())
+    if (made["format"], made["identity"]) != (FORMAT, identity):
         raise AnotherSearchError(
             f"{folder} holds a search of another model, or with other partitions, than the one that is to go "
             "on; name another folder, or remove that one"
         )
     return Search(
         identity,
-        tuple(Level(tuple(Kept(**one) for one in level)) for level in told["levels"]),
-        told["transitions"],
-        bytes.fromhex(told["fired"]),
-        told["seconds"],
+        tuple(Level(tuple(Kept(**one) for one in level)) for level in made["levels"]),
+        made["transitions"],
+        bytes.fromhex(made["fired"]),
+        made["seconds"],
     )
 
 

@@ -1,4 +1,4 @@
-"""A search on this machine, in Python or compiled, with its times told apart."""
+"""A search on this machine, in Python or compiled, with the time of each phase."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from model.checker.compiled.program import Program
 
 Progress = Callable[[int, int], None]
-"""Told how many states are known, and the depth."""
+"""Called with the number of known states, and the depth."""
 
 
 class Explored(NamedTuple):
@@ -29,9 +29,9 @@ class Explored(NamedTuple):
     violation: Violation | None
     search_seconds: float
     labelled: int = 0
-    """States with what was said before them, as TLC counts; 0 if that was not asked."""
+    """States together with the last effects, as TLC counts; 0 if they were not counted."""
     interpreted: tuple[str, ...] = ()
-    """The properties that were asked in Python, because they cannot be followed on symbols."""
+    """The properties that were evaluated in Python, because they cannot be followed on symbols."""
     follow_seconds: float = 0.0
     """Reading the model path by path."""
     compile_seconds: float = 0.0
@@ -39,9 +39,9 @@ class Explored(NamedTuple):
     bytes: int = 0
     """Of tables and orders at the end, on Spark of files; 0 in Python."""
     answers: int = 0
-    """How many the model was asked for, where there is no kernel."""
+    """The number of answers of the model, where there is no kernel."""
     model_seconds: float = 0.0
-    """That this took, which is no part of the search."""
+    """The time of these answers, which is no part of the search."""
 
     @property
     def rate(self) -> float:
@@ -51,18 +51,18 @@ class Explored(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Everything, with the events of the run as words."""
         shown = self.violation
-        told = None
+        broken = None
         if shown is not None:
             events = [event._asdict() for event in shown.run]  # type: ignore[attr-defined]
-            told = {"rules": shown.rules, "properties": shown.properties, "events": events}
-        return {**self._asdict(), "violation": told, "rate": self.rate}
+            broken = {"rules": shown.rules, "properties": shown.properties, "events": events}
+        return {**self._asdict(), "violation": broken, "rate": self.rate}
 
 
 class Reading(NamedTuple):
     """How the moves of a model are read before there is a kernel."""
 
     labelled: bool = False
-    """With what is said, as TLC counts."""
+    """With the last effects, as TLC counts."""
     symmetric: bool = False
     """Which channel or task is which is divided out."""
     every_id: bool = False
@@ -72,7 +72,7 @@ class Reading(NamedTuple):
 def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:
     """All moves of a model that has bounds, with every property, and the seconds that reading them took.
 
-    Raises NotSymmetricError and NotInvariantError where z3 does not prove what is asked to be divided out.
+    Raises NotSymmetricError and NotInvariantError where z3 does not prove the selected symmetry.
     """
     from model.checker.compiled.moves import program_of  # z3 takes long to import
     from model.checker.compiled.program import all_words

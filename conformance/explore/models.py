@@ -1,4 +1,4 @@
-"""The closed models that `barrierspec explore` knows by name, and how large they are asked for."""
+"""The closed models that `barrierspec explore` knows by name, and their sizes."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -20,7 +20,7 @@ KERNEL_IDS = 2
 
 
 class Size(NamedTuple):
-    """What a model is asked to have; each takes what concerns it."""
+    """The size of a model; each model takes the options that concern it."""
 
     channels: int = 2
     tasks: int = 2

@@ -1,7 +1,7 @@
 """Breadth-first search as Spark jobs, one for each level: the same states, level by level, as in process.
 
 States belong to partitions by their hash. In the first half of a job each task takes slices of the newest
-level and asks the kernel for what they lead to, each state once a slice, as one block of bytes for each
+level, and the kernel computes their successors, each state once a slice, as one block of bytes for each
 partition: for Spark a block is one row. In the second half a task has what came for one partition, takes away
 what that partition has found before, and writes the rest as its part of the next level.
 
@@ -82,9 +82,9 @@ class Found(NamedTuple):
 class SparkEngine:
     """The search of one closed model on Spark.
 
-    `folder`: what was found, and where a search that was ended goes on. States of a program that tells what
-    is said are counted, and expanded, with what was said in the step before them, as TLC does it in models
-    that have a variable `out`.
+    `folder`: what was found, and where a search that was ended goes on. States of a labelled
+    program are counted, and expanded, together with the effects of the step before them, as TLC does it in
+    models that have a variable `out`.
     """
 
     def __init__(
@@ -101,15 +101,15 @@ class SparkEngine:
         self.kernel = columns_of(program)
         words = self.kernel.words + self.kernel.label_words
         self._width = words + (words > 1)
-        said = f"{partitions} {self.kernel.text.source}"
-        self.identity = hashlib.sha256(said.encode()).hexdigest()
+        searched = f"{partitions} {self.kernel.text.source}"
+        self.identity = hashlib.sha256(searched.encode()).hexdigest()
 
     def explore(self, progress: Progress | None = None, *, limit: int = 1_000_000_000_000) -> Found:
         """Every reachable state, until nothing new appears or a property fails.
 
         Raises TooManyStatesError after the level that has gone beyond the limit: with a higher one the search
         goes on from there. Raises AnotherSearchError if the folder holds another search. Where a move leaves
-        the declared bounds, Spark's error tells of the kernel's OutsideError.
+        the declared bounds, Spark's error contains the kernel's OutsideError.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         search = load(self.folder, self.identity)
@@ -198,7 +198,7 @@ class SparkEngine:
         return sliced
 
     def _before(self, level: Level, target: Words) -> Words:
-        """A state of a level that leads to a state, without what was said."""
+        """A state of a level that leads to a state, without the last effects."""
         find = partial(_leading, self.kernel, self.folder, target)
         found = self._slices(level).mapInArrow(find, _ddl(_FOUND)).toArrow()
         if not found.num_rows:
@@ -210,10 +210,10 @@ class SparkEngine:
 
 
 def _expanded(
-    kernel: ColumnKernel, asked: Program, folder: Path, partitions: int, batches: Iterable[pa.RecordBatch]
+    kernel: ColumnKernel, program: Program, folder: Path, partitions: int, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """What slices lead to: for each slice a block for each partition, the first of them with its counts."""
-    interpreted = InterpretedProperties(asked)
+    interpreted = InterpretedProperties(program)
     for rows in _read(folder, batches):
         kernel.fired[:] = 0
         words = states.unkeyed(rows)[: kernel.words]
@@ -223,11 +223,11 @@ def _expanded(
         broken = None if row < 0 else _state(words, row)
         after = states.distinct(states.keyed(found.columns))
         belongs = states.partition_of(after, partitions)
-        told = {"transitions": len(found.sources), "fired": kernel.fired.tobytes(), "broken": broken}
+        counts = {"transitions": len(found.sources), "fired": kernel.fired.tobytes(), "broken": broken}
         for own in range(partitions):
             here = tuple(word[belongs == own] for word in after)
-            yield _row(_BLOCKS, {"partition": own, "states": states.as_bytes(here), **told})
-            told = {"transitions": 0, "fired": b"", "broken": None}
+            yield _row(_BLOCKS, {"partition": own, "states": states.as_bytes(here), **counts})
+            counts = {"transitions": 0, "fired": b"", "broken": None}
 
 
 def _kept(
@@ -252,8 +252,8 @@ def _kept(
     count = 0 if new is None else len(new[0])
     if new is not None and count:
         states.write(new, folder / name)
-    told = {"transitions": transitions, "fired": fired, "broken": broken}
-    yield _row(_PARTS, {"partition": gathering.partition, "file": name, "states": count, **told})
+    counts = {"transitions": transitions, "fired": fired, "broken": broken}
+    yield _row(_PARTS, {"partition": gathering.partition, "file": name, "states": count, **counts})
 
 
 class _Gathering:

@@ -2,7 +2,7 @@
 
 States are columns of 64-bit words, one row a state. In front of states of several words goes a column more, a
 key that is mixed of all of them; a single word is its own key. Rows stand in the order of their keys, and are
-found by them. Two states that have one key are told apart by their words: nothing is left to chance.
+found by them. Two states with one key are distinguished by their words: nothing is left to chance.
 """
 
 import os

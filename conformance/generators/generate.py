@@ -11,10 +11,9 @@ from random import Random
 from types import MappingProxyType
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import Offer, Wire
+from conformance.adapters.protocol import Offer, Wire, canonical
 from conformance.adapters.validation import complaints
 from conformance.components.registry import COMPONENTS as REGISTRY
-from conformance.drive.oracle import canonical
 from conformance.generators.chooser import Chooser
 from model.components import COMPONENTS as COMPONENT_MODELS
 from model.components import WireError

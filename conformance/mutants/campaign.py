@@ -1,4 +1,4 @@
-"""Every mutant of the catalogue, each in a fresh process: it must be killed, and by the rule it names."""
+"""Every mutant of the catalogue, each in a fresh process: the rule that it names must kill it."""
 
 import json
 import subprocess
@@ -16,36 +16,36 @@ SECONDS = 300
 
 
 class MutantFailure(RuntimeError):  # noqa: N818 - a failure of the machinery, not of the mutant
-    """A mutant could not be tried; its process or TLC broke."""
+    """A mutant could not be tried, because its process or TLC failed."""
 
 
 class Verdict(NamedTuple):
-    """What became of one mutant."""
+    """The result of one mutant."""
 
     mutant: Mutant
     rules: tuple[str, ...]
     """Charged at the first step that fails; empty if it survived."""
     length: int
-    """Events up to the step that shows it."""
+    """The number of events up to the step that fails."""
     where: str
     size: str = ""
-    """The fewest channels or tasks with which it was shown, `2 channels`; empty where there are neither."""
+    """The number of channels or tasks of the failing run, `2 channels`; empty if it has neither."""
 
     @property
     def killed(self) -> bool:
-        """Caught, and by its own rule."""
+        """Whether its own rule was charged."""
         return self.mutant.rule in self.rules
 
     @property
     def outcome(self) -> str:
-        """One word."""
+        """`killed`, `wrong killer` or `survived`."""
         if self.killed:
             return "killed"
         return "wrong killer" if self.rules else "survived"
 
 
 def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: int = 2) -> Iterator[Verdict]:
-    """The verdicts in the order of the catalogue, as they come; `at_once` are tried side by side.
+    """The verdicts in the order of the catalogue, as they are known; `at_once` are tried at the same time.
 
     Raises MutantFailure.
     """
@@ -54,7 +54,7 @@ def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: 
         try:
             yield from pool.map(judge, mutants)
         finally:
-            pool.shutdown(cancel_futures=True)  # who stops listening does not wait for all others
+            pool.shutdown(cancel_futures=True)  # a caller that stops early does not wait for the others
 
 
 def judge(mutant: Mutant) -> Verdict:

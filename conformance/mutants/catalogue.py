@@ -30,7 +30,7 @@ class Mutant(NamedTuple):
     story: str
     """What goes wrong, in one sentence."""
     component: str = ""
-    """Of model and impl: which component is driven."""
+    """Of model and impl: the component that is driven."""
     module: str = ""
     find: str = ""
     replace: str = ""
@@ -58,7 +58,7 @@ def load_catalogue() -> tuple[Mutant, ...]:
     names = [mutant.id for mutant in mutants]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise CatalogueError(f"these ids stand more than once: {', '.join(sorted(twice))}")
+        raise CatalogueError(f"these ids occur more than once: {', '.join(sorted(twice))}")
     return mutants
 
 

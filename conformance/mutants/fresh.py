@@ -1,7 +1,7 @@
-"""What a fresh process does with one mutant: load it, drive it, and tell in one line what caught it.
+"""One mutant in a fresh process: load it, drive it, and print in one line the rules that detect it.
 
 Run as `python -m conformance.mutants.fresh ID`. A mutant of the model is explored in its closed models
-with every property; one of the implementation is driven in lock-step beside the sound model.
+with every property; one of the implementation is driven in lock-step beside the correct model.
 """
 
 import json
@@ -14,7 +14,7 @@ from conformance.mutants.catalogue import Mutant, counted, load_catalogue
 from conformance.mutants.source_edit import install
 
 CASES = 4000
-"""So many seeded cases at most for a mutant of the implementation."""
+"""Maximum number of seeded cases for a mutant of the implementation."""
 
 
 def main(identity: str) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def drive_model(mutant: Mutant) -> dict[str, Any]:
 
 
 def size_of(config: Mapping[str, Any]) -> str:
-    """How many channels or tasks a configuration has; empty if neither."""
+    """The number of channels or tasks of a configuration; empty if it has neither."""
     if "channels" in config:
         return counted(config["channels"], "channel")
     return counted(len(config["tasks"]), "task") if "tasks" in config else ""

@@ -1,8 +1,7 @@
 """A mutant as a declared edit of one module's source, applied while that module is loaded.
 
-The protocol rooms carry no switch for being wrong. In a fresh process a finder in front of all others
-takes the mutated module, replaces one expression that stands in it exactly once, and lets Python load
-the rest as it is.
+The protocol packages have no switch for mutants. In a fresh process a finder before all others takes the
+mutated module and replaces one expression that occurs in it exactly once; Python loads the rest unchanged.
 """
 
 import sys
@@ -13,7 +12,7 @@ from types import CodeType, ModuleType
 
 
 class EditError(ValueError):
-    """The edit does not fit the source: its expression is gone, or stands there more than once."""
+    """The edit does not fit the source: its expression is missing, or occurs more than once."""
 
 
 class _EditedLoader(SourceFileLoader):
@@ -47,9 +46,9 @@ class _Finder(MetaPathFinder):
 
 
 def edited(source: str, find: str, replace: str) -> str:
-    """The source with the one place where `find` stands replaced.
+    """The source with `find` replaced.
 
-    Raises EditError if it does not stand there exactly once.
+    Raises EditError if `find` does not occur exactly once.
     """
     count = source.count(find)
     if count != 1:
@@ -58,7 +57,7 @@ def edited(source: str, find: str, replace: str) -> str:
 
 
 def install(module: str, find: str, replace: str) -> None:
-    """From now on `module` is loaded with the edit; it must not have been loaded yet."""
+    """Load `module` with the edit from now on. Raises EditError if it is already loaded."""
     if module in sys.modules:
         raise EditError(f"{module} is loaded already; a mutant needs a fresh process")
     sys.meta_path.insert(0, _Finder(module, find, replace))

@@ -93,9 +93,9 @@ class LogFile(NamedTuple):
         """Whether the component has an event in the file."""
         if not self.path.stat().st_size:
             return False
-        wanted = rb'"component":\s*"' + component.encode() + b'"'
+        pattern = rb'"component":\s*"' + component.encode() + b'"'
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return re.search(wanted, content) is not None
+            return re.search(pattern, content) is not None
 
     def _piece(self, place: int) -> bytes:
         """At most PIECE bytes of the file from `place` on."""

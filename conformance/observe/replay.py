@@ -7,7 +7,7 @@ one, or has other effects, the first difference is the rejection, and a rule is 
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.drive.oracle import canonical
+from conformance.adapters.protocol import canonical
 from conformance.observe.eventlog import Line
 from conformance.observe.record import Record, Seen
 from conformance.refusals.answer import RefusedAnswer
@@ -142,14 +142,16 @@ class Replayed(Instance):
         both = zip(expected, came, strict=False)
         shorter = min(len(expected), len(came))
         place = next((place for place, pair in enumerate(both) if not _same(*pair)), shorter)
-        wanted, got = ([*effects, None][min(place, len(effects))] for effects in (expected, came))
-        first = [str(effect["kind"]) for effect in (got, wanted) if effect is not None]
+        expected_effect, came_effect = (
+            [*effects, None][min(place, len(effects))] for effects in (expected, came)
+        )
+        first = [str(effect["kind"]) for effect in (came_effect, expected_effect) if effect is not None]
         if len(expected) > len(came):
             first.reverse()  # an effect is missing: charge its own rule
         of_effect = RULE_OF_EFFECT[self.component]
         charged = [of_effect[kind] for kind in first if kind in of_effect]
         why = (
-            f"effect {place + 1}: expected {_effect(wanted)}, the log has {_effect(got)}; "
+            f"effect {place + 1}: expected {_effect(expected_effect)}, the log has {_effect(came_effect)}; "
             f"before it, {self.component}: {self.describe()}"
         )
         return (*charged[:1], *rules, *charged[1:]), why

@@ -131,7 +131,7 @@ class SinkReplay:
 
 
 def orphaned(run: Run) -> Left | None:
-    """The rejection if a job was rescaled, and nobody has taken over the transactions of a former sink."""
+    """The rejection if a job was rescaled, and no sink has taken over the transactions of a former one."""
     stages = {task.rpartition("-")[0] for task in run.sinks}
     for number in sorted(run.progressed):
         attempt = run.attempts[number]

@@ -10,8 +10,9 @@ from itertools import islice
 
 from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Failure, Wire
 from conformance.diagram.elements import Diagram
+from conformance.divergence import Answer, Divergence
 from conformance.drive.examine import Plan
-from conformance.drive.lockstep import Answer, Divergence, drawn, replay
+from conformance.drive.lockstep import drawn, replay
 from conformance.drive.oracle import Edge, Oracle
 from conformance.generators import generate
 from conformance.report.divergence.refusal import Refusal

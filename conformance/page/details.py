@@ -7,9 +7,17 @@ from typing import Any
 import orjson
 
 from conformance import escape
-from conformance.adapters.protocol import FAILURES, Crashed, Effects, Failure, Hung, Malformed, Wire
-from conformance.drive.lockstep import Answer
-from conformance.drive.oracle import canonical
+from conformance.adapters.protocol import (
+    FAILURES,
+    Crashed,
+    Effects,
+    Failure,
+    Hung,
+    Malformed,
+    Wire,
+    canonical,
+)
+from conformance.divergence import Answer
 from conformance.page.case import Case, Step
 from conformance.report.divergence import phrases
 from conformance.rules import index as rule_index

@@ -6,14 +6,15 @@ from pathlib import Path
 from conformance import escape
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.diagram.component import of_component
+from conformance.divergence import Divergence
+from conformance.drive.conform import Replayed, Reported
 from conformance.drive.examine import Examination, Plan
-from conformance.drive.lockstep import Divergence
 from conformance.generators import generate
 from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row
 from conformance.parts.result import PartResult
-from conformance.report.conform import Replayed, Reported
-from conformance.report.divergence import phrases, refusal, story
+from conformance.refusals import explained
+from conformance.report.divergence import phrases, story
 from conformance.verdict import Verdict, together
 
 
@@ -94,7 +95,7 @@ def _diverging(
     divergence: Divergence, implementation: str, adapter: Adapter, commands: tuple[tuple[str, str], ...]
 ) -> Case:
     steps = steps_of(divergence, adapter)
-    asked = refusal.asked_at(divergence)
+    asked = explained.asked_at(divergence)
     return Case(
         title=story.headline(divergence),
         under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
@@ -103,7 +104,7 @@ def _diverging(
         rule=divergence.rule,
         is_wrong=True,
         sentences=story.difference(divergence),
-        refusal=None if asked is None else refusal.refusal(asked),
+        refusal=None if asked is None else explained.refusal(asked),
         commands=commands,
     )
 

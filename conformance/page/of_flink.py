@@ -8,7 +8,7 @@ that was stepped last.
 from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.diagram.component import of_component
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.observe.flink import FlinkResult
 from conformance.observe.flink.run import Part, Taken
 from conformance.observe.situations import FLINK

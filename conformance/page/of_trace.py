@@ -14,7 +14,7 @@ import orjson
 
 from conformance import escape
 from conformance.adapters.protocol import Effects, Wire
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
 from conformance.observe.eventlog import COORDINATOR
 from conformance.observe.record import Record, Seen
@@ -25,7 +25,8 @@ from conformance.page.document import Page, Row, Situation
 from conformance.page.runs import Moment, in_causal_order, moment_of, of_run, received
 from conformance.parts.result import PartResult
 from conformance.parts.trace import Watched
-from conformance.report.divergence import refusal
+from conformance.refusals import explained
+from conformance.report.divergence.refusal import Refusal
 from conformance.verdict import Verdict
 from model.components import COMPONENTS, PARTS, WireError
 
@@ -234,7 +235,7 @@ def _rejection(log: Path, result: TraceResult, record: Record, rejection: Reject
         ordered,
         lanes,
         rejection=rejection,
-        why=None if refused_at is None else refusal.refusal(refused_at),
+        why=None if refused_at is None else explained.refusal(refused_at),
     )
 
 
@@ -263,7 +264,7 @@ def _case(
     *,
     note: str = "",
     rejection: Rejection | None = None,
-    why: refusal.Refusal | None = None,
+    why: Refusal | None = None,
 ) -> Case:
     is_wrong = rejection is not None
     return Case(

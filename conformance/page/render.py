@@ -10,12 +10,12 @@ from pathlib import Path
 
 from jinja2 import Environment
 
-from conformance.adapters.in_process import own_version
 from conformance.diagram import figure
 from conformance.diagram.figure import environment, resource
 from conformance.page import details
 from conformance.page.document import Page
 from conformance.report.divergence import phrases
+from conformance.version import own_version
 
 TEMPLATE, STYLE, PROGRAM = "page.html.jinja", "page.css", "page.js"
 

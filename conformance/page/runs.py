@@ -12,7 +12,7 @@ from conformance.diagram.component import checkpoint_of, hues, label_of, words_o
 from conformance.diagram.conditions import conditions
 from conformance.diagram.elements import BOTH, Arrow, Band, Diagram, Mark
 from conformance.diagram.lanes import is_quiet, place_of
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.observe.eventlog import COORDINATOR
 from conformance.observe.record import Record, Seen
 from conformance.page.case import Step

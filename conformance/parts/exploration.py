@@ -1,8 +1,8 @@
-"""Exploration: the Python model, exhausted in its closed models with every property asked.
+"""Exploration: every state of the closed models in Python, with every property checked.
 
 The explorer takes the small ones, kernels take gates with many more ids (`conformance.explore.larger`).
 
-Here the rules of the sink and of the composed dataflow are checked on the Python side: they speak of
+Here the rules of the sink and of the composed dataflow are checked on the Python side: they concern
 runs from the start, and so are explored and not proved by induction.
 """
 
@@ -48,7 +48,7 @@ def run(context: Context) -> PartResult:
         name="exploration",
         verdict=verdict_of(findings),
         bound=f"{len(explored)} closed models, {len(kernels)} of them by kernels, {states:,} states, "
-        f"{transitions:,} transitions, {len(rules)} rules asked",
+        f"{transitions:,} transitions, {len(rules)} rules checked",
         numbers={
             "models": len(explored),
             "kernels": len(kernels),
@@ -58,7 +58,6 @@ def run(context: Context) -> PartResult:
         },
         rules=tuple(sorted(rules)),
         findings=findings,
-        again="barrierspec verify --only exploration" + " --thorough" * context.thorough,
     )
 
 

@@ -4,7 +4,7 @@ Pinned runs come first: the scenarios of every generation, and a case of each ru
 take every transition of the small closed models; directed cases take every path that z3 reads in a step
 function and that a closed model reaches; seeded walks go on with larger ids and more channels; Hypothesis
 looks where the others did not. A thorough run has directed cases for the gate of every mode and profile, and
-asks z3 about the paths without one; the others do so for the gates of the newest.
+checks with z3 the paths without one; the others do so for the gates of the newest.
 """
 
 from collections import Counter
@@ -21,29 +21,19 @@ from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.pinned_runs import pinned_runs
 from conformance.cases.scripts import scripted, tours_of
 from conformance.cases.walks import walks
-from conformance.drive.lockstep import Case, Divergence, Played
+from conformance.components.registry import COMPONENTS as REGISTRY
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import Case, Played
 from conformance.drive.loop import drive
+from conformance.drive.saved import save
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
 from conformance.parts.result import Context, Finding, PartResult, silent, verdict_of
 from conformance.report.divergence import phrases
-from conformance.report.divergence.saved import save
 from conformance.report.divergence.story import Telling, tell
 from conformance.rules.coverage import coverage
 
-WALKS = {
-    "gate": 2500,
-    "channel": 300,
-    "subtask": 1000,
-    "coordinator": 700,
-    "store": 500,
-    "sink": 500,
-    "offsets": 300,
-    "source": 300,
-}
 EXAMPLES = 30
-PATHS_HIT = {"gate": 794, "channel": 269, "subtask": 190, "coordinator": 214, "store": 17, "offsets": 26}
-"""How many of the paths that z3 reads the closed models take, at least; a number that falls is a finding."""
 NO_RULE = "none"
 """Charged where the implementation acts although the model says that no rule fires."""
 
@@ -59,8 +49,8 @@ class Driven(NamedTuple):
 def run(context: Context) -> PartResult:
     """Drive every component until it diverges or all is done, each in a process of its own."""
     context.say("lock-step: tours, directed cases, walks and Hypothesis")
-    components = sorted(generate.COMPONENTS, key=_LONGEST_FIRST.index)
-    quiet = replace(context, say=silent)  # nobody hears what a process of its own says
+    components = sorted(generate.COMPONENTS, key=lambda name: (*_LONGEST_FIRST, name).index(name))
+    quiet = replace(context, say=silent)
     with ProcessPoolExecutor(context.processes) as pool:
         driven = list(pool.map(drive_all, components, [quiet] * len(components)))
     numbers = sum((one.numbers for one in driven), Counter[str]())
@@ -75,7 +65,6 @@ def run(context: Context) -> PartResult:
         numbers={**numbers, "rules": len(fired)},
         rules=tuple(sorted(fired)),
         findings=findings,
-        again=f"barrierspec verify --only lock-step --seed {context.seed}" + " --thorough" * context.thorough,
     )
 
 
@@ -84,7 +73,7 @@ def drive_all(component: str, context: Context) -> Driven:
     counted: Counter[str] = Counter()
     adapter = bundled_adapter()
     share = 10 if context.quick else 1
-    walked = islice(walks(component, context.seed, injects=True), WALKS[component] // share)
+    walked = islice(walks(component, context.seed, injects=True), REGISTRY[component].walks // share)
     played = Played()
     for cases in (pinned_runs(component), _scripts(component, counted, thorough=context.thorough), walked):
         drive(cases, adapter, total=played)
@@ -94,14 +83,14 @@ def drive_all(component: str, context: Context) -> Driven:
         counted["examples"] = examples
     counted.update(steps=played.steps, cases=played.cases, pinned=played.origins["pinned"])
     findings = tuple(_findings(component, played, context.build))
-    expected = PATHS_HIT.get(component, 0)
+    expected = REGISTRY[component].paths_hit
     if not findings and counted["paths_hit"] < expected:
         line = f"{component}: {counted['paths_hit']} paths of the step functions hit, {expected} were before"
         findings = (Finding(None, line),)
     return Driven(counted, frozenset(played.fired), findings)
 
 
-_LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask", "sink", "store", "offsets", "source")
+_LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask")
 
 
 def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterator[Case]:

@@ -1,7 +1,7 @@
-"""The pipeline: the flights job on Spark, three times, and its committed output held against the source.
+"""The pipeline: the flights job on Spark, three times, and its committed output compared with the source.
 
 Once undisturbed; once with a worker killed while an alignment is in progress; once with every sink killed
-after a checkpoint was completed and before anybody was told. Faults strike at a named protocol point.
+after a checkpoint was completed and before its notification. Faults strike at a named protocol point.
 Each run leaves its event log under the build folder, for the trace part.
 """
 
@@ -54,11 +54,12 @@ def run(context: Context) -> PartResult:
                 place,
                 context.seed + number,
                 planned.faults,
-                main_job.ROWS_PER_SECOND,
-                lambda progress, name=planned.name: context.say(described(name, progress)),  # type: ignore[misc]
-                csv=csv,
-                restarts=RestartConfig(),
-                spark=session,
+                main_job.FlightsOptions(
+                    csv=csv,
+                    restarts=RestartConfig(),
+                    on_progress=lambda progress, name=planned.name: context.say(described(name, progress)),  # type: ignore[misc]
+                    spark=session,
+                ),
             )
             context.say(f"{planned.name}: comparing the committed output with a batch computation")
             report = check_flights(place / "committed", csv)
@@ -74,7 +75,6 @@ def run(context: Context) -> PartResult:
         numbers={"flights": flights, "runs": len(RUNS), "kills": kills, "checkpoints": checkpoints},
         rules=("ONCE-02", "ONCE-03"),
         findings=tuple(findings),
-        again=f"barrierspec verify --only pipeline --seed {context.seed}",
     )
 
 
@@ -89,14 +89,14 @@ def described(name: str, progress: Progress) -> str:
 
 
 def _findings(planned: Run, result: JobResult, report: FlightsReport) -> Iterator[Finding]:
-    """What is not as it has to be; a fault that never struck proves nothing."""
+    """What is wrong; a fault that was never injected proves nothing."""
     again = f"barrierspec run --scenario {planned.name}"
     if not report.exact:
         yield Finding(
             "ONCE-03", f"{planned.name}: {report.describe().splitlines()[0]}", f"{report.describe()}\n{again}"
         )
     if len(result.faults) != len(planned.faults):
-        line = f"{planned.name}: {len(result.faults)} of {len(planned.faults)} planned faults struck"
+        line = f"{planned.name}: {len(result.faults)} of {len(planned.faults)} planned faults were injected"
         yield Finding(None, line, again)
     if not result.checkpoints:
         yield Finding(None, f"{planned.name}: no checkpoint was completed", again)

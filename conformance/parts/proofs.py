@@ -41,11 +41,11 @@ def run(context: Context) -> PartResult:
     failed = {refutation.rule for refutation in refutations}
     fired = OF_EVERY_STEP.union(*(report.fired for report in reports))
     proved = frozenset().union(*(report.proved for report in reports)) - failed
-    proved &= fired  # of the others no case reaches what they speak of
+    proved &= fired  # no case reaches the others
     unasked = sorted(PROVED_HERE - proved - failed)
     findings = tuple(_findings(refutations))
     if unasked:
-        findings += (Finding(None, f"no case asks for {', '.join(unasked)}; add one to model/cases/"),)
+        findings += (Finding(None, f"no case checks {', '.join(unasked)}; add one to model/cases/"),)
     findings += tuple(finding for finding in claims if finding is not None)
     alike = claims.count(None)
     paths = sum(report.paths for report in reports)
@@ -66,7 +66,6 @@ def run(context: Context) -> PartResult:
         },
         rules=tuple(sorted(proved)),
         findings=findings,
-        again="barrierspec verify --only proofs" + " --thorough" * context.thorough,
     )
 
 
@@ -77,15 +76,15 @@ def closure_of(reports: Sequence[Report]) -> str:
     still_open = open_components(starts, afters)
     sizes = Counter(component for component, _ in starts)
     closed = sorted(name for name in sizes if name not in still_open)
-    told = [f"induction closed for {', '.join(closed) or 'no component'}"]
+    parts = [f"induction closed for {', '.join(closed) or 'no component'}"]
     if still_open:
         rest = ", ".join(f"{name} {sizes[name]}" for name in sorted(still_open))
-        told.append(f"one step from the shapes given for the others ({rest})")
-    return "; ".join(told)
+        parts.append(f"one step from the shapes given for the others ({rest})")
+    return "; ".join(parts)
 
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
-    """The block with this number, of so many, asked of every property: neighbours share what z3 has found."""
+    """Check one of `of` blocks of cases with every property: neighbouring cases share what z3 has found."""
     from model.checker.prove import prove
     from model.properties import PROPERTIES
 
@@ -120,11 +119,11 @@ def _claim(number: int) -> Finding | None:
 
 def _findings(refutations: list[Refutation]) -> Iterator[Finding]:
     """One for each rule: the refutation, and the shortest run that shows it from the start."""
-    told: set[str] = set()
+    charged: set[str] = set()
     for refutation in refutations:
-        if refutation.rule in told:
+        if refutation.rule in charged:
             continue
-        told.add(refutation.rule)
+        charged.add(refutation.rule)
         lines = [
             f"{refutation.property} fails: {refutation.label}",
             f"  in     {refutation.state}",

@@ -1,4 +1,4 @@
-"""What every part of a verification gets and gives."""
+"""What every part of a verification takes and returns."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class PartResult:
-    """What came of one part."""
+    """The result of one part."""
 
     name: str
     verdict: Verdict
@@ -39,6 +39,8 @@ class PartResult:
     seconds: float = 0.0
     tried: Mapping[str, object] = field(default_factory=dict)
     """How far the cases of a component reached, as JSON values."""
+    engine: str = ""
+    """What did the work, of a part of a verification."""
 
 
 DUMPS = "graphs"
@@ -46,18 +48,18 @@ DUMPS = "graphs"
 
 
 def silent(what: str) -> None:
-    """Tell nobody."""
+    """Show nothing."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a part is given."""
+    """What a part takes."""
 
     seed: int
     build: Path
     """The folder for what a part leaves behind."""
     say: Callable[[str], None] = silent
-    """Tell what is being done right now, in a few words."""
+    """Reports the current activity in a few words."""
     processes: int = 2
     """How many processes a part may use."""
     quick: bool = False

@@ -1,7 +1,7 @@
 """Several implementations, each driven as it has to be: behind an adapter, or a released Flink.
 
-A release is asked as `barrierspec flink conform` asks it: what its own profile allows; what is known of it is
-passed over and told.
+A release is driven as `barrierspec flink conform` does it, with what its own profile allows; known
+divergences are passed over and listed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,13 +38,13 @@ def examine_release(one: Implementation, plan: Plan) -> Examined:
     except FlinkError as cannot:
         return Examined(one, str(cannot))
     by_component = {name: [done for done in conformed if done.target.component == name] for name in SEARCHES}
-    told = {name: together_told(name, all_done) for name, all_done in by_component.items()}
+    summaries = {name: summary_of(name, all_done) for name, all_done in by_component.items()}
     return Examined(
-        one, f"{NAME} {one.release}", {name: done for name, done in told.items() if done is not None}
+        one, f"{NAME} {one.release}", {name: done for name, done in summaries.items() if done is not None}
     )
 
 
-def together_told(component: str, conformed: Sequence[Conformed]) -> Examination | None:
+def summary_of(component: str, conformed: Sequence[Conformed]) -> Examination | None:
     """What came of one component in all its modes and levels; None if the release has none of them."""
     driven = [done for done in conformed if not done.skipped]
     if not driven:

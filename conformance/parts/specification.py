@@ -51,7 +51,6 @@ def run(context: Context) -> PartResult:
         numbers={"models": len(models), "states": states, "violations": seen, "expected": len(failing)},
         rules=tuple(sorted(rules)),
         findings=findings,
-        again="barrierspec verify --only specification" + " --thorough" * context.thorough,
     )
 
 

@@ -1,7 +1,7 @@
 """The trace: what the pipeline's runs recorded, replayed through the model.
 
-Every run must be accepted. The situations that a run worth believing has witnessed are asked of all runs
-together: an undisturbed one restores nothing. Many runs are judged on Spark, in `conformance.parts.traces`.
+Every run must be accepted. The required situations have to be witnessed by all runs
+together: an undisturbed run restores nothing. Many runs are judged on Spark, in `conformance.parts.traces`.
 """
 
 from collections import Counter
@@ -13,14 +13,14 @@ from textwrap import shorten
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
 from conformance.observe.validate import Rejection
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from conformance.report.divergence import refusal
+from conformance.refusals import explained
 
 RUNS = "pipeline/*/events"
 
 
 @dataclass
 class Watched:
-    """What came of some logs together."""
+    """The result of some logs together."""
 
     runs: int = 0
     events: int = 0
@@ -64,7 +64,7 @@ class Watched:
         self.findings = (*self.findings, *other.findings)
 
     def close(self) -> None:
-        """No log is left: what all of them together have not witnessed is found wanting."""
+        """No log is left: required situations that no log has witnessed are a finding."""
         required = possible(REQUIRED, self.modes)
         missing = [name for name in SITUATIONS if name in required and not self.situations[name]]
         if missing:
@@ -112,5 +112,5 @@ def _refused(log: Path, rejection: Rejection) -> Finding:
 
 def _story(rejection: Rejection) -> str:
     """The event, and what else was possible there."""
-    why = refusal.of_rejection(rejection.refused, rejection.waiting)
+    why = explained.of_rejection(rejection.refused, rejection.waiting)
     return "\n".join([shorten(rejection.event, 300), *why])

@@ -30,7 +30,7 @@ LOGS_A_TASK = 8
 def logs_under(folders: Sequence[Path]) -> list[Path]:
     """The event logs in these folders, each of which is one or holds some, however deep; by their paths.
 
-    A folder that holds none is answered itself: whoever reads it can say what was expected there.
+    A folder that holds none is returned itself: its reader can report what was expected there.
     """
     found: list[Path] = []
     for folder in folders:
@@ -44,7 +44,7 @@ def logs_under(folders: Sequence[Path]) -> list[Path]:
 def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", say: Callable[[str], None]) -> Watched:
     """Each log by itself, and the required situations of all of them together: as `trace.judged` does.
 
-    `say` is told how many logs there are, in how many tasks.
+    `say` is called with the number of logs and of tasks.
     """
     tasks = -(-len(logs) // LOGS_A_TASK)
     say(f"{len(logs):,} logs in {tasks:,} tasks")

@@ -1,7 +1,7 @@
 """The whole verification: its parts, timed and held to account, and one verdict.
 
 They run one after the other; a paced one, which mostly waits for its source, runs beside all that come
-before it. A part that cannot be loaded or that raises is UNDETERMINED and tells why; the others still run.
+before it. A part that cannot be loaded or that raises is UNDETERMINED with the reason; the others still run.
 What a part leaves behind for a later one (the pipeline's event logs for the trace) lies in the build folder.
 """
 
@@ -19,7 +19,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.machine import Machine, machine, source
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
@@ -58,33 +58,17 @@ PARTS: Mapping[str, Part] = MappingProxyType(
 """Every part by its name, in the order in which they run: the trace reads what the pipeline recorded."""
 
 
-class Watch(Protocol):
-    """Somebody who follows a verification while it runs."""
+class Watch:
+    """Follows a verification while it runs; this one shows nothing."""
 
     def begins(self, part: str) -> None:
         """A part begins."""
-        ...
 
     def says(self, what: str) -> None:
-        """The part tells what it is doing."""
-        ...
+        """The part reports its current activity."""
 
     def ends(self, result: PartResult) -> None:
         """A part has ended."""
-        ...
-
-
-class Unwatched:
-    """Nobody follows."""
-
-    def begins(self, part: str) -> None:
-        """Nothing."""
-
-    def says(self, what: str) -> None:
-        """Nothing."""
-
-    def ends(self, result: PartResult) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +76,9 @@ class Verification:
     """What came of all parts, and what is needed to do it again."""
 
     parts: tuple[PartResult, ...]
-    """Those that were asked for, in the order in which they ran."""
+    """The selected parts, in the order in which they ran."""
     not_run: tuple[str, ...]
-    """Those that were not asked for; the verdict says nothing about them."""
+    """The other parts; the verdict says nothing about them."""
     seed: int
     quick: bool
     commit: str
@@ -107,7 +91,7 @@ class Verification:
 
     @property
     def verdict(self) -> Verdict:
-        """One verdict for the parts that were asked for."""
+        """One verdict for the selected parts."""
         return together(part.verdict for part in self.parts)
 
     @property
@@ -129,23 +113,24 @@ def verify(
     unknown = sorted(set(chosen) - set(parts))
     if unknown:
         raise ValueError(f"unknown part {', '.join(unknown)}; expected some of: {', '.join(parts)}")
-    watch = watch or Unwatched()
+    watch = watch or Watch()
     started = datetime.now(UTC).isoformat(timespec="seconds")
     begun = time.perf_counter()
-    wanted = [name for name in parts if not chosen or name in chosen]
+    selected = [name for name in parts if not chosen or name in chosen]
     results: list[PartResult] = []
-    with _beside(wanted, parts, context, watch) as paced:
-        for name in wanted:
+    with _beside(selected, parts, context, watch) as paced:
+        for name in selected:
             watch.begins(name)
             if name in paced:
                 watch.says("beside the others since they began")
-                results.append(_answer(name, paced[name], context))
+                answer = _answer(name, paced[name], context)
+                results.append(replace(answer, engine=parts[name].engine))
             else:
                 results.append(_timed(name, parts[name], replace(context, say=watch.says)))
             watch.ends(results[-1])
     return Verification(
         parts=tuple(results),
-        not_run=tuple(name for name in parts if name not in wanted),
+        not_run=tuple(name for name in parts if name not in selected),
         seed=context.seed,
         quick=context.quick,
         commit=source(),
@@ -164,43 +149,43 @@ def command_line(chosen: Collection[str], seed: int, *, quick: bool, thorough: b
 
 @contextmanager
 def _beside(
-    wanted: Sequence[str], parts: Mapping[str, Part], context: Context, watch: Watch
+    selected: Sequence[str], parts: Mapping[str, Part], context: Context, watch: Watch
 ) -> Iterator[Mapping[str, Future[PartResult]]]:
-    """Start the paced parts that others come before, each in a process; what they say is passed on."""
-    paced = [name for name in wanted[1:] if parts[name].paced]
+    """Start the paced parts that others come before, each in a process; their messages are passed on."""
+    paced = [name for name in selected[1:] if parts[name].paced]
     if not paced:
         yield {}
         return
     fresh = get_context("spawn")
-    said: Queue[str | None] = fresh.Queue()
-    listener = Thread(target=_pass_on, args=(said, watch))
+    messages: Queue[str | None] = fresh.Queue()
+    listener = Thread(target=_pass_on, args=(messages, watch))
     listener.start()
     try:
-        with ProcessPoolExecutor(len(paced), fresh, _speak_to, (said,)) as pool:
+        with ProcessPoolExecutor(len(paced), fresh, _send_to, (messages,)) as pool:
             yield {
                 name: pool.submit(_timed, name, parts[name], replace(context, say=partial(_say, name)))
                 for name in paced
             }
     finally:
-        said.put(None)
+        messages.put(None)
         listener.join()
 
 
-_ears: list["Queue[str | None]"] = []
-"""In the process of a paced part: who listens to it."""
+_queues: list["Queue[str | None]"] = []
+"""In the process of a paced part: where its messages go."""
 
 
-def _speak_to(said: "Queue[str | None]") -> None:
-    _ears.append(said)
+def _send_to(messages: "Queue[str | None]") -> None:
+    _queues.append(messages)
 
 
 def _say(part: str, what: str) -> None:
-    for said in _ears:
-        said.put(f"{part}: {what}")
+    for queue in _queues:
+        queue.put(f"{part}: {what}")
 
 
-def _pass_on(said: "Queue[str | None]", watch: Watch) -> None:
-    while (what := said.get()) is not None:
+def _pass_on(messages: "Queue[str | None]", watch: Watch) -> None:
+    while (what := messages.get()) is not None:
         watch.says(what)
 
 
@@ -215,7 +200,7 @@ def _answer(name: str, paced: Future[PartResult], context: Context) -> PartResul
 def _timed(name: str, part: Part, context: Context) -> PartResult:
     begun = time.perf_counter()
     result = _run(name, part, context)
-    return replace(result, seconds=round(time.perf_counter() - begun, 3))
+    return replace(result, seconds=round(time.perf_counter() - begun, 3), engine=part.engine)
 
 
 def _run(name: str, part: Part, context: Context) -> PartResult:
@@ -226,17 +211,22 @@ def _run(name: str, part: Part, context: Context) -> PartResult:
             raise TypeError(f"{part.module}.run: expected a PartResult, got {type(result).__name__}")
     except Exception as error:  # noqa: BLE001 - a part that breaks must not take the others with it
         return _could_not_run(name, error, context)
-    return _held_to_account(replace(result, name=name))
+    again = result.again or _again(name, context)
+    return _held_to_account(replace(result, name=name, again=again))
 
 
 def _could_not_run(name: str, error: Exception, context: Context) -> PartResult:
     line = f"{name} could not run: {type(error).__name__}: {_first_line(error)}"
     expected = type(error).__module__.split(".")[0] in OURS  # its message says what to do
     story = "" if expected else "".join(traceback.format_exception(error))
-    again = command_line([name], context.seed, quick=context.quick, thorough=context.thorough)
+    findings = (Finding(None, line, story),)
     return PartResult(
-        name, Verdict.UNDETERMINED, "could not run", findings=(Finding(None, line, story),), again=again
+        name, Verdict.UNDETERMINED, "could not run", findings=findings, again=_again(name, context)
     )
+
+
+def _again(name: str, context: Context) -> str:
+    return command_line([name], context.seed, quick=context.quick, thorough=context.thorough)
 
 
 def _held_to_account(result: PartResult) -> PartResult:

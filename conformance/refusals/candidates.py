@@ -1,7 +1,7 @@
-"""Every way through the model for one event: what it answers there, its guards, and which of them fail.
+"""Every path through the model for one event: its answer, its guards, and those of them that fail.
 
-The component runs as it is on the wire, on a state of the same shape whose ints and booleans are symbols.
-What a configuration fixes keeps its value, and so does what the code needs the value of.
+The component runs with wire events, on a state of the same shape whose ints and booleans are symbols. Fields
+that a configuration fixes keep their values, and so do fields whose values the code needs.
 """
 
 from collections.abc import Collection, Iterator
@@ -18,7 +18,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 from model.components import COMPONENTS, PARTS, Component, WireError
 
 MOST = 150
-"""So many ways are looked at beside what happens; sorting symbols has more ways than anybody can read."""
+"""Maximum number of paths beside the one that happens; sorting symbols has too many to read."""
 
 FIXED = frozenset(
     {
@@ -35,7 +35,7 @@ FIXED = frozenset(
         "tracked_at_most",
     }
 )
-"""Fields of a state that the configuration decides: they are no guards."""
+"""Fields of a state that the configuration fixes: no guard depends on them alone."""
 KEPT = frozenset(
     {
         "alignment",
@@ -56,26 +56,26 @@ KEPT = frozenset(
         "type",
     }
 )
-"""Fields whose values are kept too: loops run over them, they are sorted, or stand for words."""
+"""Fields that keep their values too: loops run over them, they are sorted, or they encode words."""
 
 
 class Candidate(NamedTuple):
-    """One way through the model."""
+    """One path through the model."""
 
     rules: tuple[str, ...]
     effects: list[Wire]
     """Fields may be symbols."""
     refused: bool
-    """The protocol does not allow the event there."""
+    """Whether the model refuses the event there."""
     condition: tuple[z3.BoolRef, ...]
     failing: tuple[z3.BoolRef, ...]
-    """Those of the conditions that do not hold; none: it is what happens."""
+    """The conditions that do not hold; none: this path is the one that happens."""
     after: Any
     """The component's state afterwards; fields may be symbols. None where it is refused."""
 
 
 class Candidates(NamedTuple):
-    """All ways for one event in a state of that shape."""
+    """All paths for one event in a state of that shape."""
 
     refused: RefusedAnswer
     ways: tuple[Candidate, ...]
@@ -86,7 +86,7 @@ class Candidates(NamedTuple):
 
 
 def candidates(refused: RefusedAnswer) -> Candidates:
-    """Every way for the event, the one that happens first and then by how few guards fail."""
+    """Every path for the event: the one that happens first, then by the number of guards that fail."""
     component = {**COMPONENTS, **PARTS}[refused.component]
     kept: set[str] = set()
     is_read = True
@@ -98,7 +98,10 @@ def candidates(refused: RefusedAnswer) -> Candidates:
         except SymbolicUseError as use:
             kept |= _still_symbols(use, facts)
             continue
-        except (ValueError, LookupError):  # a symbol was spelled as text: tell what happens, and no more
+        except (
+            ValueError,
+            LookupError,
+        ):  # a symbol was converted to text: only the path that happens is known
             if not facts:
                 raise
             kept |= set(facts)
@@ -109,7 +112,7 @@ def candidates(refused: RefusedAnswer) -> Candidates:
 
 
 def _still_symbols(use: SymbolicUseError, facts: Values) -> set[str]:
-    """The fields whose value the code needs; all, if it is not known which. Raises `use` if none is left."""
+    """The fields whose value the code needs; all, if they are unknown. Raises `use` if no symbol is left."""
     if not facts:
         raise use
     return names_of(use.term) & set(facts) if use.term is not None else set(facts)
@@ -134,7 +137,7 @@ def _ways(component: Component, state: Any, event: Wire, facts: Values) -> Itera
 
 
 def _symbols(value: Any, name: str, facts: Values, concrete: Collection[str]) -> Any:  # noqa: ANN401
-    """The state with symbols called after the fields; what they stand for comes into `facts`."""
+    """The state with symbols named after the fields; `facts` receives their values."""
     if type(value) in (int, bool) and name not in concrete:
         facts[name] = value
         return SymbolicBool(z3.Bool(name)) if type(value) is bool else SymbolicInt(z3.Int(name))
@@ -152,5 +155,5 @@ def _symbols(value: Any, name: str, facts: Values, concrete: Collection[str]) ->
 
 
 def equals(name: str, value: int | bool) -> z3.BoolRef:
-    """The fact that a field has a value."""
+    """The condition that a field has a value."""
     return z3.Bool(name) == value if type(value) is bool else z3.Int(name) == value

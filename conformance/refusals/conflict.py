@@ -1,7 +1,7 @@
 """The fewest values that exclude an answer: a minimal unsatisfiable core of z3.
 
-The answer is possible where some way through the model gives it. Together with the values of the state that
-has no solution; what is left when no value can be dropped any more is why.
+The answer is possible if some path through the model gives it. With the values of the state this has no
+solution; the values that remain when none can be dropped are the reason.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,16 +17,16 @@ from model.components import COMPONENTS, PARTS
 
 
 class Conflict(NamedTuple):
-    """Why the answer cannot be."""
+    """Why the answer is impossible."""
 
     facts: tuple[str, ...]
-    """`current = 2`; none of them can be left out."""
+    """`current = 2`; without any of them the answer is possible."""
     is_answer: bool
-    """Some state of this shape does lead to the answer."""
+    """Whether some state of this shape leads to the answer."""
 
 
 def conflict(found: Candidates) -> Conflict | None:
-    """What excludes the answer; None if nothing does, or if z3 cannot read what is observed."""
+    """The values that exclude the answer; None if none do, or if z3 cannot read the observable state."""
     try:
         possible = [term for way in found.ways for term in answers(way, found)]
     except SymbolicUseError:
@@ -47,7 +47,7 @@ def conflict(found: Candidates) -> Conflict | None:
 
 
 def answers(way: Candidate, found: Candidates) -> Iterator[z3.BoolRef]:
-    """When this way gives the answer that came: conditions of which one has to hold."""
+    """When this path gives the answer: conditions of which one has to hold."""
     answer = found.refused
     if way.refused or answer.effects is None:
         if way.refused and answer.effects is None:
@@ -67,25 +67,25 @@ def answers(way: Candidate, found: Candidates) -> Iterator[z3.BoolRef]:
             yield z3.And(*way.condition, same, *view.condition, alike)
 
 
-def same_as(mine: Any, said: Any) -> z3.BoolRef | None:  # noqa: ANN401 - any JSON value, with symbols
-    """When a value with symbols in it is the value that came; None: never."""
+def same_as(mine: Any, came: Any) -> z3.BoolRef | None:  # noqa: ANN401 - any JSON value, with symbols
+    """When a value with symbols equals the one that came; None: never."""
     if isinstance(mine, SymbolicBool):
-        return bool_term(mine) == said if type(said) is bool else None
+        return bool_term(mine) == came if type(came) is bool else None
     if isinstance(mine, SymbolicInt):
-        return int_term(mine) == said if type(said) is int else None
+        return int_term(mine) == came if type(came) is int else None
     parts: list[tuple[Any, Any]]
-    if isinstance(mine, Mapping) and isinstance(said, Mapping):
+    if isinstance(mine, Mapping) and isinstance(came, Mapping):
         if any(name.startswith("?") for name in mine):
-            raise SymbolicUseError(f"symbols are spelled as names: {list(mine)}")
-        if set(mine) != set(said):
+            raise SymbolicUseError(f"names have symbols in them: {list(mine)}")
+        if set(mine) != set(came):
             return None
-        parts = [(value, said[name]) for name, value in mine.items()]
-    elif isinstance(mine, list | tuple) and isinstance(said, list | tuple):
-        if len(mine) != len(said):
+        parts = [(value, came[name]) for name, value in mine.items()]
+    elif isinstance(mine, list | tuple) and isinstance(came, list | tuple):
+        if len(mine) != len(came):
             return None
-        parts = list(zip(mine, said, strict=True))
+        parts = list(zip(mine, came, strict=True))
     else:
-        return z3.BoolVal(True) if type(mine) is type(said) and mine == said else None
+        return z3.BoolVal(True) if type(mine) is type(came) and mine == came else None
     terms = [same_as(*part) for part in parts]
     known = [term for term in terms if term is not None]
     return z3.And(*known) if len(known) == len(terms) else None

@@ -37,9 +37,9 @@ class Guard(NamedTuple):
     """One condition that does not hold."""
 
     text: str
-    """As it would have to be: `current < 3`."""
+    """The condition: `current < 3`."""
     values: str
-    """As it is: `is 3`; of several fields `first = 3, second = 4`."""
+    """The values: `is 3`; of several fields `first = 3, second = 4`."""
 
 
 def failing(conditions: Iterable[z3.BoolRef], values: Values) -> tuple[z3.BoolRef, ...]:
@@ -48,12 +48,12 @@ def failing(conditions: Iterable[z3.BoolRef], values: Values) -> tuple[z3.BoolRe
 
 
 def guards_of(denied: Iterable[z3.BoolRef], values: Values) -> Iterator[Guard]:
-    """Conditions that do not hold, in words, without what others of them imply."""
+    """Conditions that do not hold, in words, without those that others imply."""
     for guard in _not_implied(list(denied)):
         names = sorted(names_of(guard))
         is_now = [plain(values[name]) for name in names]
-        told = [f"{short(name)} = {value}" for name, value in zip(names, is_now, strict=True)]
-        yield Guard(text(guard), f"is {is_now[0]}" if len(names) == 1 else ", ".join(told))
+        values_of = [f"{short(name)} = {value}" for name, value in zip(names, is_now, strict=True)]
+        yield Guard(text(guard), f"is {is_now[0]}" if len(names) == 1 else ", ".join(values_of))
 
 
 def _not_implied(conditions: list[z3.BoolRef]) -> list[z3.BoolRef]:
@@ -110,17 +110,17 @@ def short(name: str) -> str:
 
 
 def plain(value: int | bool) -> str:
-    """A value as stories write it."""
+    """A value as reports write it."""
     return str(value).lower()
 
 
 def _bracketed(term: z3.ExprRef) -> str:
-    told = text(term)
-    return f"({told})" if " " in told and len(term.children()) > 1 else told
+    words = text(term)
+    return f"({words})" if " " in words and len(term.children()) > 1 else words
 
 
 def names_of(term: z3.ExprRef) -> set[str]:
-    """The fields that a term speaks of."""
+    """The names of the fields in a term."""
     if z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
         return {term.decl().name()}
     return {name for child in term.children() for name in names_of(child)}

@@ -12,14 +12,15 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from conformance.adapters.protocol import Adapter, Wire
-from conformance.drive.lockstep import Answer, Divergence, replay
+from conformance.divergence import Answer, Divergence
+from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 
 FOLDER = "known-divergences"
 
 
 class KnownError(ValueError):
-    """A file of known divergences cannot be read; the message says what is missing."""
+    """A file of known divergences cannot be read; the message states what is missing."""
 
 
 class Known(NamedTuple):
@@ -80,8 +81,8 @@ def _entry(row: dict[str, Any], name: str) -> Known:
         raise KnownError(
             f"{name}, {row.get('name', 'an entry')}: missing, of a wrong type, or unknown: {what}"
         )
-    events, told = tuple(row["events"]), (row["seen"], row["rule"], component)
-    return Known(row["name"], tuple(row["releases"]), row["config"], events, *told)
+    releases, events = tuple(row["releases"]), tuple(row["events"])
+    return Known(row["name"], releases, row["config"], events, row["seen"], row["rule"], component)
 
 
 def shown_by(known: Known, level: str, adapter: Adapter) -> Divergence | None:

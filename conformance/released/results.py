@@ -1,4 +1,4 @@
-"""What is conformed of a released Flink, and what came of it."""
+"""A part of a release that is compared with the model, and the result."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Failure, Unsupported, Wire
 from conformance.components.gate.unaligned_walks import MODES as OVERTAKING
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.released.known_divergences import Known
 from conformance.verdict import Verdict
 from model.gate.profiles import PROFILES
@@ -14,7 +14,7 @@ from model.gate.profiles import PROFILES
 
 @dataclass(frozen=True)
 class Target(ABC):
-    """What is conformed: one release in one mode at one level."""
+    """A part of a release: its gate in one mode at one level, or another component."""
 
     version: str
     profile: str
@@ -23,11 +23,11 @@ class Target(ABC):
     after_finish: bool
     """Whether the release can count ended channels as aligned."""
     component: str = "gate"
-    """What of the release; of another than a gate `mode` says the same, and there are no levels."""
+    """The component; of any but a gate `mode` has the same value, and there are no levels."""
 
     @property
     def seed(self) -> str:
-        """The same for all releases of a profile, so that they get the same sequences."""
+        """The same for all releases of a profile, so that they receive the same sequences."""
         return f"{self.profile}/{self.mode}/{self.level}"
 
     @abstractmethod
@@ -37,34 +37,34 @@ class Target(ABC):
 
 @dataclass
 class Conformed:
-    """What came of one target."""
+    """The result of one target."""
 
     target: Target
     sequences: int = 0
     events: int = 0
     transitions: int = 0
-    """Transitions of the small models that tours took, all of them."""
+    """The transitions of the small models, which tours took."""
     paths: tuple[int, int, int] | None = None
-    """Of the step functions: how many there are, how many the directed cases take, how many no run takes.
+    """Of the step functions: all paths, those that the directed cases take, and those that no run takes.
 
-    Told at level handler; where what comes on a blocked channel waits, a case may take another path.
+    Known at level handler; where items of a blocked channel wait, a case may take another path.
     """
     seconds: float = 0.0
     fields: tuple[str, ...] = ()
-    """The fields of the state that the release shows."""
+    """The fields of the release's observable state."""
     rules: set[str] = field(default_factory=set)
     """The rules that fired in the model."""
     known: Counter[str] = field(default_factory=Counter)
     """Sequences that ended at a known divergence, by its name."""
     gone: list[Known] = field(default_factory=list)
-    """Known divergences that are none any more."""
+    """Known divergences that no longer diverge."""
     new: list[Divergence] = field(default_factory=list)
     stopped: Failure | None = None
-    """Why nothing more can be said."""
+    """The reason why the search stopped early."""
 
     @property
     def skipped(self) -> bool:
-        """The release, or the model of it, does not have this mode or level: nothing was played."""
+        """The release, or its model, does not have this mode or level: no sequence was sent."""
         return isinstance(self.stopped, Unsupported) and not self.sequences
 
     @property

@@ -1,8 +1,8 @@
 """Conforming a released implementation: tours, directed cases and random sequences against its profile.
 
-The model is asked with the release's profile; sequences are played many at once, and where one differs
+The model has the release's profile. Many sequences are sent at once, and one that differs
 it is played again step by step. A divergence that is known ends its sequence and is counted; a new one
-is shrunk. Known divergences are replayed first: one that is gone is told.
+is shrunk. Known divergences are replayed first: one that no longer diverges is a finding.
 """
 
 import gc
@@ -13,14 +13,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from random import Random
 
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire
+from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire, canonical
 from conformance.cases.directed import Directed
 from conformance.cases.tours_around_divergences import Transition, ways_around
 from conformance.components.gate.tracking_walks import flood
+from conformance.divergence import Divergence
 from conformance.drive import lockstep as driver
-from conformance.drive.lockstep import Divergence
 from conformance.drive.loop import Limits, drive
-from conformance.drive.oracle import Edge, Node, Oracle, canonical
+from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.drive.signatures import Signatures
 from conformance.drive.stream import Case, Prepare, differing, has_failed
 from conformance.generators import generate

@@ -1,23 +1,25 @@
 """What `barrierspec diff` and `gate` print: each way to differ with its shortest run, and what it means."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from conformance.change.behaviour import Change, Meaning
-from conformance.change.declared import Declared
-from conformance.drive.lockstep import Answer
-from conformance.drive.oracle import canonical
-from conformance.mutants.catalogue import load_catalogue
+from conformance.adapters.protocol import canonical
+from conformance.divergence import Answer
 from conformance.parts.result import Finding
 from conformance.report.divergence import phrases
 from conformance.report.formats.columns import wrapped
 
+if TYPE_CHECKING:
+    from conformance.change.behaviour import Change, Meaning
+    from conformance.change.declared import Declared
+
 UNDECLARED = "undeclared"
-"""Charged for a change that nobody declares: it is no rule of the protocol."""
+"""Charged for a change that is not declared: it is no rule of the protocol."""
 SHOWN = 12
 """Ways to differ that are shown."""
 
 
-def told(changes: Sequence[Change]) -> Iterator[str]:
+def paragraphs(changes: Sequence["Change"]) -> Iterator[str]:
     """A paragraph for each way to differ, those with the shortest runs first."""
     nearest = sorted(changes, key=lambda change: len(change.events))
     for change in nearest[:SHOWN]:
@@ -32,12 +34,12 @@ def told(changes: Sequence[Change]) -> Iterator[str]:
         yield f"  and {len(nearest) - SHOWN} ways more"
 
 
-def findings(changes: Sequence[Change], missing: Sequence[str]) -> Iterator[Finding]:
-    """Each way to differ that nobody has declared, with its shortest run, for machines."""
+def findings(changes: Sequence["Change"], missing: Sequence[str]) -> Iterator[Finding]:
+    """Each difference that is not declared, with its shortest run, for machines."""
     todo = "; ".join(missing)
     for one in changes:
-        line = f"{one.component}: behaviour {one.kind.value}, and nobody says so; {todo}"
-        yield Finding(UNDECLARED, line, "\n".join(told([one])), "spec/rules.toml")
+        line = f"{one.component}: behaviour {one.kind.value}, and this is not declared; {todo}"
+        yield Finding(UNDECLARED, line, "\n".join(paragraphs([one])), "spec/rules.toml")
 
 
 def _answer(one: Answer, other: Answer) -> str:
@@ -48,28 +50,31 @@ def _answer(one: Answer, other: Answer) -> str:
     return phrases.of_state(one.state, apart)
 
 
-def of_rules(said: Declared) -> Iterator[str]:
+def of_rules(declared: "Declared") -> Iterator[str]:
     """Rules that came, went, or say something else."""
-    parts = {"added": said.added, "removed": said.removed, "reworded": said.reworded}
+    parts = {"added": declared.added, "removed": declared.removed, "reworded": declared.reworded}
     for word, names in parts.items():
         if names:
             yield _wrapped(f"  rules {word}: ", ", ".join(names))
 
 
-def affected(changes: Sequence[Change]) -> Iterator[str]:
-    """The rules that fire where the sides part, the vectors that change, the mutants to be tried again."""
+def affected(changes: Sequence["Change"], mutated: Collection[str]) -> Iterator[str]:
+    """The rules that fire where the sides differ, the vectors that change, the mutants to be tried again.
+
+    `mutated`: the rule of each mutant of the catalogue.
+    """
     if not changes:
         return
     rules = sorted({rule for change in changes for rule in change.rules})
-    mutants = [mutant for mutant in load_catalogue() if mutant.rule in rules]
+    mutants = [rule for rule in mutated if rule in rules]
     yield _wrapped("  affected  rules ", ", ".join(rules) or "none")
     yield f"            vectors {sum(change.runs for change in changes):,}"
     if mutants:
-        again = " ".join(f"--rule {rule}" for rule in rules if any(rule == one.rule for one in mutants))
+        again = " ".join(f"--rule {rule}" for rule in rules if rule in mutants)
         yield _wrapped("            mutants ", f"{len(mutants)}: barrierspec mutants {again}")
 
 
-def closing(meaning: Meaning, bound: str) -> str:
+def closing(meaning: "Meaning", bound: str) -> str:
     """The meaning in one word, with what it stands on."""
     return _wrapped(f"{meaning.value}   ", bound)
 

@@ -1,76 +1,80 @@
-"""What came of a Flink log, and of its corruptions, as text."""
+"""The verdict about a Flink log, and about its corruptions, as text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
+from typing import TYPE_CHECKING
 
-from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, Outcome
-from conformance.observe.flink.validate import FlinkResult
 from conformance.observe.situations import FLINK, REORDERINGS
 from conformance.parts.result import Finding, PartResult
-from conformance.report.divergence import refusal
 from conformance.report.formats.columns import wrapped
 from conformance.verdict import Verdict
+
+if TYPE_CHECKING:
+    from conformance.observe.flink.corruptions import Outcome
+    from conformance.observe.flink.validate import FlinkResult
 
 _CUT = 110
 """Letters of a guard at most."""
 _SHOWN = 20
-"""Unreadable lines that are told, each as a finding of its own."""
+"""The number of unreadable lines that are listed, each as a finding of its own."""
 _MEND = (
-    "What an unreadable line tells cannot be judged, nor what follows from it: fetch the log again, or mend "
-    "the line by hand"
+    "The event of an unreadable line cannot be judged, nor what follows from it: fetch the log again, or "
+    "repair the line by hand"
 )
 
 
-def story(log: str, result: FlinkResult) -> str:
-    """Verdict and bound; the rejection with its line; the situations; the reorderings."""
-    told = [wrapped(f"{log}: {result.verdict.value}  {result.describe()}", 2)]
+def story(log: str, result: "FlinkResult", why: Sequence[str]) -> str:
+    """Verdict and bound; the rejection with its line; the situations; the reorderings.
+
+    `why`: why the event was rejected.
+    """
+    lines = [wrapped(f"{log}: {result.verdict.value}  {result.describe()}", 2)]
     rejection = result.rejection
     if rejection is not None:
-        told += [
+        lines += [
             f"  rules   {', '.join(rejection.rules)}",
             f"  line    {shorten(rejection.text, 300)}",
-            *refusal.of_rejection(rejection.refused, rejection.waiting),
+            *why,
         ]
-    told += [wrapped(f"  {one.describe()}", 4) for one in result.unreadable[:_SHOWN]]
+    lines += [wrapped(f"  {one.describe()}", 4) for one in result.unreadable[:_SHOWN]]
     if len(result.unreadable) > _SHOWN:
-        told.append(f"  {len(result.unreadable) - _SHOWN:,} more lines cannot be read")
+        lines.append(f"  {len(result.unreadable) - _SHOWN:,} more lines cannot be read")
     if result.unreadable:
-        told.append(wrapped(f"  {_MEND}", 4))
-    told.append("  situations witnessed")
+        lines.append(wrapped(f"  {_MEND}", 4))
+    lines.append("  situations witnessed")
     meanings = FLINK.meanings()
-    told += [_counted(count, name, meanings[name]) for name, count in result.situations.items()]
+    lines += [_counted(count, name, meanings[name]) for name, count in result.situations.items()]
     trusted = "order is trusted within one thread only"
-    told.append(
+    lines.append(
         wrapped(f"  reorderings between threads tolerated ({trusted}; {len(REORDERINGS)} kinds are)", 4)
     )
     if not result.tolerated:
-        told.append("        0  none came")
-    told += [_counted(count, name, REORDERINGS[name]) for name, count in result.tolerated.items()]
-    return "\n".join(told) + "\n"
+        lines.append("        0  none occurred")
+    lines += [_counted(count, name, REORDERINGS[name]) for name, count in result.tolerated.items()]
+    return "\n".join(lines) + "\n"
 
 
 def _counted(count: int, name: str, meaning: str) -> str:
     return wrapped(f"  {count:>7,}  {name}: {meaning}", 11)
 
 
-def part(log: str, result: FlinkResult) -> PartResult:
+def part(log: str, result: "FlinkResult", why: Sequence[str]) -> PartResult:
     """The same for machines."""
     findings = tuple(
         Finding(None, one.describe(), one.text, log, one.number) for one in result.unreadable[:_SHOWN]
     )
     rejection = result.rejection
     if rejection is not None:
-        why = "\n".join(refusal.of_rejection(rejection.refused, rejection.waiting))
-        told = f"{shorten(rejection.text, 300)}\n{why}".rstrip()
+        text = "\n".join([shorten(rejection.text, 300), *why])
         rule = rejection.rules[0] if result.verdict is Verdict.DIVERGES else None
-        findings = (*findings, Finding(rule, rejection.describe(), told, log, rejection.line))
+        findings = (*findings, Finding(rule, rejection.describe(), text, log, rejection.line))
     elif result.missing:
         findings = (*findings, Finding(None, f"under-covered: no {', no '.join(result.missing)}", file=log))
     return PartResult(log, result.verdict, result.describe(), rules=result.rules, findings=findings)
 
 
-def corruptions_part(log: str, outcomes: Sequence[Outcome]) -> PartResult:
-    """What became of a log's corruptions; each that is not rejected for its own reason is a finding."""
+def corruptions_part(log: str, outcomes: Sequence["Outcome"]) -> PartResult:
+    """The corruptions of a log; each that is not rejected for its own reason is a finding."""
     missed = [outcome for outcome in outcomes if outcome.observable and not outcome.detected]
     findings = tuple(
         Finding(
@@ -85,41 +89,44 @@ def corruptions_part(log: str, outcomes: Sequence[Outcome]) -> PartResult:
     return PartResult(f"{log}, corrupted", verdict_of(outcomes), bound, findings=findings)
 
 
-def table(outcomes: Sequence[Outcome], seed: int) -> str:
-    """One row for each corruption: what was done, and the line, the rule and the guard that refused it."""
+def table(outcomes: Sequence["Outcome"], seed: int, never: Mapping[str, str]) -> str:
+    """One row for each corruption: what was done, and the line, the rule and the guard that rejected it.
+
+    `never`: what no log of these loggers can show, with the reason.
+    """
     widest = max(len(outcome.corruption.name) for outcome in outcomes)
-    told = [f"  corruptions, seed {seed}"]
+    lines = [f"  corruptions, seed {seed}"]
     for outcome in outcomes:
         name = outcome.corruption.name.ljust(widest)
         if not outcome.observable:
-            told.append(f"  -         {name}  not observable: {outcome.corruption.unobservable}")
+            lines.append(f"  -         {name}  not observable: {outcome.corruption.unobservable}")
             continue
         rejection, lost = outcome.rejection, outcome.unreadable
         expected = " or ".join(outcome.corruption.rules) or "an unreadable line"
         if lost is not None and not outcome.corruption.rules:
-            told.append(f"  unreadable {name} line {lost.number:>6,}: {outcome.what}")
-            told.append(f"            {'':{widest}}  {shorten(lost.why, _CUT)}")
+            lines.append(f"  unreadable {name} line {lost.number:>6,}: {outcome.what}")
+            lines.append(f"            {'':{widest}}  {shorten(lost.why, _CUT)}")
             continue
         if rejection is None:
-            told.append(f"  ACCEPTED  {name}  {outcome.what}; expected {expected}")
+            lines.append(f"  ACCEPTED  {name}  {outcome.what}; expected {expected}")
             continue
         charged = rejection.rules[0]
         if not outcome.detected:
             charged = f"{charged}, expected {expected}"
         mark = "rejected" if outcome.detected else "OTHERWISE"
-        told.append(f"  {mark:9} {name}  {charged:8} line {rejection.line:>6,}: {outcome.what}")
-        told.append(f"            {'':{widest}}  {shorten(rejection.guard, _CUT)}")
+        lines.append(f"  {mark:9} {name}  {charged:8} line {rejection.line:>6,}: {outcome.what}")
+        lines.append(f"            {'':{widest}}  {shorten(rejection.guard, _CUT)}")
     tried = [outcome for outcome in outcomes if outcome.observable]
     rejected = sum(outcome.detected for outcome in tried)
-    told.append(
+    lines.append(
         f"  {rejected} of {len(tried)} corruptions rejected for their own reason; not observable here: "
-        f"{len(outcomes) - len(tried)}, in any log of these loggers: {len(NEVER_OBSERVABLE)}"
+        f"{len(outcomes) - len(tried)}, in any log of these loggers: {len(never)}"
     )
-    told += [f"  -         {name}: {why}" for name, why in NEVER_OBSERVABLE.items()]
-    return "\n".join(told) + "\n"
+    lines += [f"  -         {name}: {why}" for name, why in never.items()]
+    return "\n".join(lines) + "\n"
 
 
-def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
+def verdict_of(outcomes: Sequence["Outcome"]) -> Verdict:
     """CONFORMS if every corruption that the log can show was rejected, and for its own reason."""
     tried = [outcome for outcome in outcomes if outcome.observable]
     if not tried:

@@ -5,10 +5,10 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from impl.metrics import CheckpointMeasures
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from impl.metrics import CheckpointMeasures
 
 Points = Iterable[Sequence[float]]
 COLOURS = ("#0072b2", "#e69f00")
@@ -35,7 +35,7 @@ def lines(title: str, across: str, up: str, series: Mapping[str, Points]) -> str
     return _svg(figure)
 
 
-def checkpoints(measured: Sequence[CheckpointMeasures], title: str) -> str:
+def checkpoints(measured: Sequence["CheckpointMeasures"], title: str) -> str:
     """How long each checkpoint of a run took, with its longest alignment dark, and how large it was.
 
     Raises ValueError without a checkpoint, and NotInstalledError without matplotlib.

@@ -1,21 +1,27 @@
-"""How the conformance of releases is told: a line for each, its divergences, and the matrix of all."""
+"""The conformance of releases as text: a line for each, its divergences, and the matrix of all."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from conformance.drive.lockstep import Divergence
-from conformance.released.results import Conformed
+from rich.table import Table
+
+from conformance.divergence import Divergence
 from conformance.report.divergence import phrases, story
 from conformance.report.divergence.story import Telling
+from conformance.report.formats.columns import table_text
+
+if TYPE_CHECKING:
+    from conformance.released.results import Conformed
 
 
-def line(done: Conformed) -> str:
+def line(done: "Conformed") -> str:
     """Verdict and bound of one release in one mode at one level."""
     target = done.target
     what = f"Flink {target.version:<7} {_column(target.mode, target.level, ', ')}"
     if done.skipped and done.stopped is not None:
         return f"  {'absent' if done.absent else 'skipped':<12} {what}: {done.stopped.describe()}"
     rate = done.events / done.seconds if done.seconds else 0
-    told = [
+    parts = [
         f"{done.sequences:,} sequences",
         f"{done.events:,} events",
         f"{done.transitions:,} transitions toured",
@@ -23,27 +29,27 @@ def line(done: Conformed) -> str:
         f"{rate:,.0f} events/s",
     ]
     if done.paths is not None:
-        told.append(phrases.of_paths(*done.paths))
+        parts.append(phrases.of_paths(*done.paths))
     if done.known:
-        told.append(f"{done.known.total():,} ended at known divergences")
-    return f"  {done.verdict.value:<12} {what}: {', '.join(told)}"
+        parts.append(f"{done.known.total():,} ended at known divergences")
+    return f"  {done.verdict.value:<12} {what}: {', '.join(parts)}"
 
 
-def details(done: Conformed) -> str:
-    """What has to be said beyond the line; empty if nothing."""
-    told: list[str] = []
+def details(done: "Conformed") -> str:
+    """The details beyond the line; empty if there are none."""
+    parts: list[str] = []
     if done.stopped is not None and not done.skipped:
-        told.append(f"    stopped: {done.stopped.describe()}")
-    told += [f"    {count:,} x {name}" for name, count in sorted(done.known.items())]
-    told += [
+        parts.append(f"    stopped: {done.stopped.describe()}")
+    parts += [f"    {count:,} x {name}" for name, count in sorted(done.known.items())]
+    parts += [
         f"    gone: {known.name!r} no longer diverges; take it out of the known divergences"
         for known in done.gone
     ]
-    told += [_told(divergence, done) for divergence in done.new]
-    return "\n".join(told)
+    parts += [_story(divergence, done) for divergence in done.new]
+    return "\n".join(parts)
 
 
-def _told(divergence: Divergence, done: Conformed) -> str:
+def _story(divergence: Divergence, done: "Conformed") -> str:
     version = done.target.version
     telling = Telling(
         divergence, f"apache-flink {version}", f"barrierspec flink serve {version}", done.events
@@ -58,17 +64,17 @@ NOT_DRIVEN = (
 """What the table cannot show."""
 
 
-def matrix(all_done: Sequence[Conformed]) -> str:
+def matrix(all_done: Sequence["Conformed"]) -> str:
     """A row for each release, a column for each mode and level: sequences driven, and what differed."""
     columns = list(dict.fromkeys((done.target.mode, done.target.level) for done in all_done))
     rows = list(dict.fromkeys(done.target.version for done in all_done))
     cells = {(done.target.version, done.target.mode, done.target.level): _cell(done) for done in all_done}
-    head = ["release", *(_column(mode, level, " ") for mode, level in columns)]
-    told = ([version, *(cells.get((version, *column), "") for column in columns)] for version in rows)
-    table = [head, *told]
-    widths = [max(len(row[at]) for row in table) for at in range(len(head))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-                     for row in table)  # fmt: skip
+    table = Table(
+        "release", *(_column(mode, level, " ") for mode, level in columns), box=None, pad_edge=False
+    )
+    for version in rows:
+        table.add_row(version, *(cells.get((version, *column), "") for column in columns))
+    return table_text(table, indent=0)
 
 
 def _column(mode: str, level: str, between: str) -> str:
@@ -76,11 +82,11 @@ def _column(mode: str, level: str, between: str) -> str:
     return between.join(filter(None, (mode, level)))
 
 
-def _cell(done: Conformed) -> str:
+def _cell(done: "Conformed") -> str:
     if done.skipped:
         return "not in this release" if done.absent else "-"
     if done.stopped is not None:
         return f"{done.sequences:,} STOPPED"
     new = len(done.new) + len(done.gone)
-    told = f"{done.sequences:,} / {new}"
-    return f"{told} (+{len(done.known)} known)" if done.known else told
+    text = f"{done.sequences:,} / {new}"
+    return f"{text} (+{len(done.known)} known)" if done.known else text

@@ -1,28 +1,29 @@
 """One screen for a verification: a line a part, what was found, one story in full, and the verdict.
 
-The text is plain; colour is put on marks and verdicts only, and only if asked for.
+The text is plain; colour is put on marks and verdicts only, and only on a terminal.
 """
 
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.parts.result import Finding, PartResult
-from conformance.parts.verify import PARTS, Part, Verification
 from conformance.report.formats.columns import NARROW
 from conformance.rules import index as rule_index
 from conformance.rules.index import UnknownRuleError
 from conformance.verdict import Verdict
 
+if TYPE_CHECKING:
+    from conformance.parts.verify import Verification
+
 WIDEST = 110
-"""Columns at most, more than prose has: what a part says stands between its name and its cost."""
+"""Columns at most, more than prose has: the bound of a part is printed between its name and its cost."""
 FINDINGS_SHOWN = 8
 """So many findings are listed; the rest stands in the JSON."""
 NAME, MARK = 13, 4
-ENGINE = max(len(part.engine) for part in PARTS.values())
-COST = ENGINE + 8
 _MARGIN = " " * (2 + NAME + 3 + MARK + 3)
 
 _MARKS = {Verdict.CONFORMS: "PASS", Verdict.DIVERGES: "FAIL", Verdict.UNDETERMINED: "----"}
@@ -30,13 +31,14 @@ _COLOURS = {Verdict.CONFORMS: "green", Verdict.DIVERGES: "red", Verdict.UNDETERM
 
 
 def screen(
-    verification: Verification, files: Sequence[Path] = (), *, width: int = WIDEST, colour: bool = False
+    verification: "Verification", files: Sequence[Path] = (), *, width: int = WIDEST, colour: bool = False
 ) -> str:
     """The text, lines of at most `width` columns where words allow it; a story is printed as it is."""
     width = max(NARROW, min(width, WIDEST))
     lines = [*_heading(verification, width), ""]
+    engine = max((len(result.engine) for result in verification.parts), default=0)
     for result in verification.parts:
-        lines += _part(result, PARTS.get(result.name), width, colour)
+        lines += _part(result, engine, width, colour)
     lines += [f"  {name:<{NAME}}   {'----':<{MARK}}   not run" for name in verification.not_run]
     lines += ["", *_findings(verification, width)]
     lines += [*_closing(verification, files, width, colour)]
@@ -53,33 +55,33 @@ def title_of(finding: Finding) -> str:
         return "no rule of the index"
 
 
-def told_first(verification: Verification) -> tuple[PartResult, Finding] | None:
-    """The finding whose story is told: the first that charges a rule, else the first of all."""
+def shown_first(verification: "Verification") -> tuple[PartResult, Finding] | None:
+    """The finding whose story is shown: the first that charges a rule, else the first of all."""
     found = [(part, finding) for part in verification.parts for finding in part.findings]
     charged = [(part, finding) for part, finding in found if finding.rule is not None]
     return next(iter(charged or found), None)
 
 
-def _heading(verification: Verification, width: int) -> Iterator[str]:
+def _heading(verification: "Verification", width: int) -> Iterator[str]:
     command = verification.again.replace(f" --seed {verification.seed}", "")
     right = f"commit {verification.commit}, seed {verification.seed}"
     yield f"{command}{right:>{max(len(right) + 2, width - len(command))}}"
     yield f"{verification.machine.describe():>{width}}"
 
 
-def _part(result: PartResult, part: Part | None, width: int, colour: bool) -> Iterator[str]:
+def _part(result: PartResult, engine: int, width: int, colour: bool) -> Iterator[str]:
     mark = f"{_MARKS[result.verdict]:<{MARK}}"
     if colour:
         mark = click.style(mark, fg=_COLOURS[result.verdict], bold=True)
-    cost = f"{part.engine if part else '':<{ENGINE}} {result.seconds:>5.0f} s"
-    space = width - len(_MARGIN) - COST - 2
+    cost = f"{result.engine:<{engine}} {result.seconds:>5.0f} s"
+    space = width - len(_MARGIN) - len(cost) - 2
     first, *rest = textwrap.wrap(result.bound, space) or [""]
     yield f"  {result.name:<{NAME}}   {mark}   {first:<{space}}  {cost}"
     for line in rest:
         yield f"{_MARGIN}{line}"
 
 
-def _findings(verification: Verification, width: int) -> Iterator[str]:
+def _findings(verification: "Verification", width: int) -> Iterator[str]:
     found = [(part, finding) for part in verification.parts for finding in part.findings]
     margin = " " * (NAME + 5)
     for part, finding in found[:FINDINGS_SHOWN]:
@@ -90,20 +92,20 @@ def _findings(verification: Verification, width: int) -> Iterator[str]:
         )
     if len(found) > FINDINGS_SHOWN:
         yield f"{margin}and {len(found) - FINDINGS_SHOWN} more, all of them in the JSON"
-    told = told_first(verification)
-    if told is not None and told[1].story:
-        yield f"\n  the story of {told[1].rule or told[0].name}:\n"
-        yield textwrap.indent(told[1].story.rstrip(), "  ")
+    first = shown_first(verification)
+    if first is not None and first[1].story:
+        yield f"\n  the story of {first[1].rule or first[0].name}:\n"
+        yield textwrap.indent(first[1].story.rstrip(), "  ")
     if found:
         yield ""
 
 
-def _closing(verification: Verification, files: Sequence[Path], width: int, colour: bool) -> Iterator[str]:
+def _closing(verification: "Verification", files: Sequence[Path], width: int, colour: bool) -> Iterator[str]:
     verdict = verification.verdict
     word = click.style(verdict.value, fg=_COLOURS[verdict], bold=True) if colour else verdict.value
-    told = textwrap.wrap(scope(verification), width - len(verdict.value) - 3)
-    yield f"{word}   {told[0]}"
-    yield from (" " * (len(verdict.value) + 3) + line for line in told[1:])
+    lines = textwrap.wrap(scope(verification), width - len(verdict.value) - 3)
+    yield f"{word}   {lines[0]}"
+    yield from (" " * (len(verdict.value) + 3) + line for line in lines[1:])
     if files:
         yield f"  report  {', '.join(str(file) for file in files)}"
     if len(verification.parts) > 1:
@@ -111,21 +113,21 @@ def _closing(verification: Verification, files: Sequence[Path], width: int, colo
     yield f"  again   {verification.again}"
 
 
-def scope(verification: Verification) -> str:
-    """What the verdict speaks of, in one line."""
+def scope(verification: "Verification") -> str:
+    """The scope of the verdict, in one line."""
     ran = [part.name for part in verification.parts]
     if verification.verdict is Verdict.CONFORMS:
-        told = "within the bounds above"
+        text = "within the bounds above"
     elif verification.verdict is Verdict.DIVERGES:
-        told = "see " + _names(verification, Verdict.DIVERGES)
+        text = "see " + _names(verification, Verdict.DIVERGES)
     else:
-        told = "nothing diverged, but not everything could be judged: " + (
+        text = "nothing diverged, but not everything could be judged: " + (
             _names(verification, Verdict.UNDETERMINED) or "no part ran"
         )
     if verification.not_run:
-        told += f"; this is about {', '.join(ran) or 'nothing'} only"
-    return told + ("; smaller bounds (--quick)" if verification.quick else "")
+        text += f"; this is about {', '.join(ran) or 'nothing'} only"
+    return text + ("; smaller bounds (--quick)" if verification.quick else "")
 
 
-def _names(verification: Verification, verdict: Verdict) -> str:
+def _names(verification: "Verification", verdict: Verdict) -> str:
     return ", ".join(part.name for part in verification.parts if part.verdict is verdict)

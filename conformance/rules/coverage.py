@@ -42,15 +42,15 @@ class Coverage(NamedTuple):
     def describe(self) -> str:
         """`16 of 18 rules, not ALIGN-14, ALIGN-15`."""
         count = f"{len(self.fired)} of {len(self.fired) + len(self.missing)} rules"
-        told = f"{count}, not {', '.join(self.missing)}" if self.missing else count
-        return f"{told}; not asked: {len(self.not_asked)} others" if self.not_asked else told
+        text = f"{count}, not {', '.join(self.missing)}" if self.missing else count
+        return f"{text}; not asked: {len(self.not_asked)} others" if self.not_asked else text
 
 
 def coverage(
     component: str,
     fired: Collection[str],
     pinned: Mapping[str, object] = MappingProxyType({}),
-    asked: Collection[str] = (),
+    selected: Collection[str] = (),
     *,
     injects: bool = False,
 ) -> Coverage:
@@ -60,7 +60,7 @@ def coverage(
     """
     able = [rule for rule in rules_that_fire(component) if injects or not needs_injections(rule)]
     possible = [rule for rule in able if _possible(rule, pinned)]
-    known = [rule for rule in possible if not asked or rule in asked]
+    known = [rule for rule in possible if not selected or rule in selected]
     return Coverage(
         tuple(rule for rule in known if rule in fired),
         tuple(rule for rule in known if rule not in fired),

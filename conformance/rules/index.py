@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
+from conformance.errors import InputError
 from spec.rules import Rule, load_rules
 
 
-class UnknownRuleError(KeyError):
+class UnknownRuleError(InputError):
     """No rule of the index has this ID; the message lists near ones."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 @cache

@@ -66,12 +66,12 @@ def _definitions(rule_id: str, name: str, text: str) -> Iterator[str]:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
-    told: set[str] = set()
+    found: set[str] = set()
     for number in lines:
         around = [span for span in spans if span[0] <= number <= span[1]]
         what = max(around)[2] if around else "the file"
-        if what not in told:
-            told.add(what)
+        if what not in found:
+            found.add(what)
             yield f"{name}:{number}  {what}"
 
 

@@ -2,35 +2,35 @@
 
 from collections.abc import Collection, Sequence
 
+from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.rules.coverage import rules_that_fire
-from conformance.rules.index import UnknownRuleError, rule
+from conformance.rules.index import rule
 
 
-class AskedError(ValueError):
+class SelectionError(InputError):
     """A rule that cannot be asked for; the message says why, and what can be done."""
 
 
-def asked_for(rules: Sequence[str], components: Sequence[str]) -> frozenset[str]:
+def selected_rules(rules: Sequence[str], components: Sequence[str]) -> frozenset[str]:
     """The IDs of the rules, which have to fire at one of the components (none named: any).
 
-    Raises AskedError for an unknown rule, for one that fires nowhere, and for a component that fires none.
+    Raises UnknownRuleError, and SelectionError for a rule that fires nowhere or a component that fires none.
     """
-    try:
-        asked = frozenset(rule(name).id for name in rules)
-    except UnknownRuleError as unknown:
-        raise AskedError(str(unknown)) from unknown
-    for name in sorted(asked):
+    selected = frozenset(rule(name).id for name in rules)
+    for name in sorted(selected):
         _fires_somewhere(name, components or generate.COMPONENTS)
-    idle = [one for one in components if asked and not asked.intersection(rules_that_fire(one))]
+    idle = [one for one in components if selected and not selected.intersection(rules_that_fire(one))]
     if idle:
-        raise AskedError(f"none of {', '.join(sorted(asked))} fires at {', '.join(idle)}; leave it out")
-    return asked
+        raise SelectionError(
+            f"none of {', '.join(sorted(selected))} fires at {', '.join(idle)}; leave it out"
+        )
+    return selected
 
 
-def components_of(asked: Collection[str], components: Sequence[str]) -> list[str]:
+def components_of(selected: Collection[str], components: Sequence[str]) -> list[str]:
     """Those of the components at which one of the rules fires; with no rules all."""
-    return [one for one in components if not asked or set(asked).intersection(rules_that_fire(one))]
+    return [one for one in components if not selected or set(selected).intersection(rules_that_fire(one))]
 
 
 def _fires_somewhere(name: str, components: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ def _fires_somewhere(name: str, components: Sequence[str]) -> None:
         return
     able = [one for one in generate.COMPONENTS if name in rules_that_fire(one)]
     if able:
-        raise AskedError(f"{name} fires at {', '.join(able)}, not at {', '.join(components)}")
-    raise AskedError(
+        raise SelectionError(f"{name} fires at {', '.join(able)}, not at {', '.join(components)}")
+    raise SelectionError(
         f"{name} is about many steps and fires at none: TLC and the explorer check it; see `explain {name}`"
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.page.case import Step
 from model.components import COMPONENTS
 

@@ -57,7 +57,8 @@ class Campaign:
 
     seed: int
     mode: str | None
-    wanted: int
+    faults: int
+    """The number of faults to inject."""
     budget: float
     build: Path
     outcomes: list[Outcome] = field(default_factory=list)
@@ -70,7 +71,7 @@ class Campaign:
     """The names of the rounds; empty: all."""
 
     @property
-    def struck(self) -> int:
+    def injected(self) -> int:
         """The number of injected faults."""
         return sum(len(one.struck) for one in self.outcomes)
 
@@ -98,7 +99,7 @@ class Campaign:
         """DIVERGES after a finding or an anomaly, UNDETERMINED if too few faults were injected."""
         if self.failed or self.anomalies():
             return Verdict.DIVERGES
-        enough = self.struck >= self.wanted and self.skipped is None and not self.missed
+        enough = self.injected >= self.faults and self.skipped is None and not self.missed
         return Verdict.CONFORMS if enough else Verdict.UNDETERMINED
 
     def again(self, only: str | None = None) -> str:
@@ -107,7 +108,7 @@ class Campaign:
         mode = f" --{'sink' if spark else 'mode'} {self.mode}" if self.mode else ""
         mode = f" --implementation spark{mode}" if spark else mode
         named = (only,) if only else self.only
-        what = "".join(f" --only {one}" for one in named) or f" --faults {self.wanted}"
+        what = "".join(f" --only {one}" for one in named) or f" --faults {self.faults}"
         return f"barrierspec torture --seed {self.seed}{mode}{what}"
 
     def to_json(self) -> dict[str, Any]:
@@ -116,8 +117,8 @@ class Campaign:
             "seed": self.seed,
             "implementation": self.implementation,
             "mode": self.mode,
-            "wanted": self.wanted,
-            "struck": self.struck,
+            "wanted": self.faults,
+            "struck": self.injected,
             "seconds": round(self.seconds, 1),
             "verdict": self.verdict.value,
             "table": [
@@ -150,7 +151,7 @@ class _Rounds(Generic[Planned]):
         """Run the rounds of these names, until `enough` faults are injected."""
         campaign = self._campaign
         for name in names:
-            if campaign.seconds >= campaign.budget or campaign.struck >= enough:
+            if campaign.seconds >= campaign.budget or campaign.injected >= enough:
                 break
             self._on_round(campaign, name)
             _keep(campaign, run(self._plan(name), campaign.build / name))
@@ -164,7 +165,7 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
         return round_named(name, campaign.seed, campaign.mode)
 
     def names_of(kind: str) -> list[str]:
-        count = campaign.wanted // _FAULTS_A_ROUND[kind]
+        count = campaign.faults // _FAULTS_A_ROUND[kind]
         return [*_of(only, kind)] if only else [f"{kind}-{number}" for number in range(count)]
 
     rounds = _Rounds(campaign, on_round, plan)
@@ -172,7 +173,7 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
     local: Iterable[str] = _of(only, LOCAL) if only else (f"{LOCAL}-{one}" for one in itertools.count())
     here = (LOCAL, SERVER, FROZEN)
     apart = [name for name in only if _kind(name) not in here] or [*names_of(DRIVER), *names_of(EXECUTOR)]
-    enough = math.inf if only else campaign.wanted - len(apart) * KILLS_A_ROUND
+    enough = math.inf if only else campaign.faults - len(apart) * KILLS_A_ROUND
     on_server = [name for name in frozen if plan(name).sink == POSTGRES]
     if servers or on_server:
         try:
@@ -213,7 +214,7 @@ def run_streaming_campaign(campaign: Campaign, on_round: OnRound, only: tuple[st
     for name in only:
         plan(name)
     names = only or (f"{STREAMING}-{number}" for number in itertools.count())
-    _Rounds(campaign, on_round, plan).run(names, run_streaming, math.inf if only else campaign.wanted)
+    _Rounds(campaign, on_round, plan).run(names, run_streaming, math.inf if only else campaign.faults)
 
 
 def _kind(name: str) -> str:

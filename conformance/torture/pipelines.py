@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.errors import InputError
 from conformance.observe.guarantees.anomalies import Guarantee, Subject
 from conformance.torture.judge import Outcome
 from conformance.torture.local import MASTER, run_local
@@ -19,7 +20,7 @@ from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
 
-class PipelineError(ValueError):
+class PipelineError(InputError):
     """A table of a pipeline cannot be read; the message says what is expected."""
 
 

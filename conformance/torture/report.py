@@ -16,7 +16,7 @@ def progress(campaign: Campaign, name: str) -> str:
     """The line while round `name` runs."""
     wrong = f", {len(campaign.failed)} rounds failed" if campaign.failed else ""
     return (
-        f"{name}: {campaign.struck} of {campaign.wanted} faults, {len(campaign.outcomes)} rounds"
+        f"{name}: {campaign.injected} of {campaign.faults} faults, {len(campaign.outcomes)} rounds"
         f"{wrong}, {campaign.seconds:.0f} s"
     )
 
@@ -102,7 +102,7 @@ def _found(campaign: Campaign) -> Iterator[str]:
 
 
 def _bound(campaign: Campaign) -> str:
-    took = f"{campaign.struck} faults in {campaign.seconds:.0f} s, seed {campaign.seed}"
+    took = f"{campaign.injected} faults in {campaign.seconds:.0f} s, seed {campaign.seed}"
     if campaign.failed:
         return f"{len(campaign.failed)} of {len(campaign.outcomes)} rounds failed; {took}"
     if campaign.anomalies():
@@ -110,8 +110,8 @@ def _bound(campaign: Campaign) -> str:
         return f"not exactly-once, {weakest.value} is not refuted; {took}"
     if campaign.skipped is not None:
         return f"nothing was lost or doubled, but not every kind of round could run; {took}"
-    if campaign.struck < campaign.wanted:
-        return f"nothing was lost or doubled, but fewer faults than {campaign.wanted} were injected; {took}"
+    if campaign.injected < campaign.faults:
+        return f"nothing was lost or doubled, but fewer faults than {campaign.faults} were injected; {took}"
     if campaign.missed:
         named = ", ".join(sorted(campaign.missed))
         return f"nothing was lost or doubled, but no fault was injected in {named}; {took}"

@@ -5,9 +5,10 @@ from functools import cache
 from typing import NamedTuple
 
 from conformance.adapters.in_process import INJECT, model_adapter
-from conformance.adapters.protocol import Adapter, Hello, Offer, Unsupported, Wire
-from conformance.drive.lockstep import Answer, Divergence, replay
-from conformance.drive.oracle import GOES_ON, Edge, Node, canonical
+from conformance.adapters.protocol import Adapter, Hello, Offer, Unsupported, Wire, canonical
+from conformance.divergence import Answer, Divergence
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import GOES_ON, Edge, Node
 from conformance.generators import generate
 from conformance.vectors.vector import Vector
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.adapters.protocol import Effects, Wire
-from conformance.drive.lockstep import Answer, Divergence
+from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Oracle
 from conformance.vectors.vector import Vector
 

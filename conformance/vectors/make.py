@@ -11,7 +11,7 @@ from conformance.cases.scripts import tours_of
 from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
-from conformance.report.scenarios.side_by_side import scenarios
+from conformance.scenarios.side_by_side import scenarios
 from conformance.vectors.transcripts import Transcript
 from conformance.vectors.vector import Vector, vector_of
 from model.components import WireError

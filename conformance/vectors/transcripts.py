@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.adapters.protocol import Wire
+from conformance.errors import InputError
 
 
-class TranscriptError(ValueError):
+class TranscriptError(InputError):
     """A file is no transcript; the message says where, and what was expected."""
 
 

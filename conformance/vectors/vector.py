@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from conformance.adapters.protocol import Effects, Wire
-from conformance.drive.oracle import Oracle, canonical
+from conformance.adapters.protocol import Effects, Wire, canonical
+from conformance.drive.oracle import Oracle
+from conformance.errors import InputError
 from model.components import WireError
 
 
-class VectorError(ValueError):
+class VectorError(InputError):
     """A vector that cannot be read, or that the model does not know; the message says what was expected."""
 
 

@@ -1,7 +1,8 @@
 """Aggregates by key of whole columns, with the kernels of Arrow: no row becomes a Python object.
 
-Each batch is grouped by itself, and the groups of several batches again. Only then do the distinct keys meet
-the state, once each. The updates are told before each barrier, one for each key that has changed.
+Each batch is grouped by itself, and then the groups of several batches are grouped again. Only then each
+distinct key is read from the state and written to it, once. Before each barrier the function emits one update
+for each key that has changed.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -16,22 +17,22 @@ from impl.state import KeyedStateBackend
 from impl.state.backends.key_values import require_keys
 
 _GROUPS: Final = 65_536
-"""So many groups of single batches wait at most before they meet the state."""
+"""Largest number of groups of single batches that wait before they are added to the state."""
 
 
 class Kernel(NamedTuple):
-    """How an aggregate is computed."""
+    """The computation of an aggregate."""
 
     name: str
-    """Arrow's name of it."""
+    """Arrow's kernel for rows."""
     again: str
-    """Of what merges the results of several groups."""
+    """Arrow's kernel that merges the results of several groups."""
     merge: Callable[[Any, Any], Any]
-    """The same for two."""
+    """The merge of two results in Python."""
 
 
 def _lesser(one: Any, other: Any) -> Any:  # noqa: ANN401 - values of a column
-    """The lesser of two; as in Arrow's kernels NaN is the answer only if there is nothing else."""
+    """The lesser of two values; NaN only if both are NaN, as in Arrow's kernels."""
     return other if other < one or one != one else one
 
 
@@ -46,22 +47,22 @@ _GREATEST: Final = Kernel("max", "max", _greater)
 
 
 class Of(NamedTuple):
-    """An aggregate of one column; None: of the rows themselves."""
+    """An aggregate of one column; None: of the rows."""
 
     kernel: Kernel
     column: str | None
 
 
 def count() -> Of:
-    """How many rows."""
+    """The number of rows."""
     return Of(_COUNT, None)
 
 
 def sum_of(column: str) -> Of:
-    """The sum of a column, an exact one of integers and decimals; of nothing but nulls it is null.
+    """The sum of a column, exact for integers and decimals; null if all values are null.
 
-    The type of the result is Arrow's: 64 bits for integers, the most digits for decimals. A sum that it does
-    not hold ends the job with an `AggregateOverflowError`.
+    The result has Arrow's type: 64 bits for integers, the most digits for decimals. A sum beyond this type
+    ends the job with an AggregateOverflowError.
     """
     return Of(_SUM, column)
 
@@ -77,9 +78,9 @@ def greatest(column: str) -> Of:
 
 
 class AggregatingColumns:
-    """The process function. `aggregates`: by the name of its column in the result.
+    """The process function. `aggregates`: from the name of a column of the result to its aggregate.
 
-    What it emits are batches of the key's columns and the aggregates, a row for each key.
+    It emits batches with the columns of the key and of the aggregates, and one row for each key.
     """
 
     def __init__(self, key: KeyColumns, aggregates: Mapping[str, Of]) -> None:
@@ -93,11 +94,11 @@ class AggregatingColumns:
         self._changed: dict[Hashable, tuple[Any, ...]] = {}
 
     def open(self, state: KeyedStateBackend) -> None:
-        """Take hold of the accumulators: for each key the tuple of its aggregates."""
+        """Open the accumulators: for each key the tuple of its aggregates."""
         self._state = state.value_state("accumulators", immutable=True)
 
     def process_batch(self, batch: pa.RecordBatch) -> Sequence[Row]:
-        """Group a batch; perhaps the state is due."""
+        """Group a batch, and update the state when enough groups wait."""
         named = [batch.schema.field(one).name for one in self._key.columns]
         if self._batches != batch.schema:
             self._batches, self._schema = batch.schema, None
@@ -106,11 +107,11 @@ class AggregatingColumns:
         self._waiting.append(table)
         self._groups += table.num_rows
         if self._groups >= _GROUPS:
-            self._meet_state()
+            self._update_state()
         return ()
 
     def _first(self, batch: pa.RecordBatch, named: list[str]) -> pa.Table:
-        """The groups of a single batch: the columns of the key, then the aggregates."""
+        """The groups of one batch: the columns of the key, then the aggregates."""
         columns = {f"key {name}": key_column(batch.column(name)) for name in named}
         columns |= {f"of {of.column}": batch.column(of.column) for of in self._kinds if of.column}
         columns |= {
@@ -123,8 +124,8 @@ class AggregatingColumns:
         return pa.table([_plain(one) for one in grouped.columns], names=[*named, *self._names])
 
     def before_barrier(self) -> Rows:
-        """The keys that have changed, and what has become of them."""
-        self._meet_state()
+        """One row for each key that has changed since the last barrier."""
+        self._update_state()
         changed, self._changed = self._changed, {}
         if self._schema is None or not changed:
             return ()
@@ -133,8 +134,8 @@ class AggregatingColumns:
         arrays = [declared(column, field) for column, field in zip(columns, self._schema, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _meet_state(self) -> None:
-        """What waits is grouped again, and added to the accumulators."""
+    def _update_state(self) -> None:
+        """Group the waiting groups again, and add them to the accumulators."""
         if not self._waiting:
             return
         assert self._schema is not None
@@ -166,7 +167,7 @@ class AggregatingColumns:
         self._changed.update(zip(keys, after, strict=True))
 
     def _merged(self, before: Sequence[Sequence[Any]], new: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """Aggregates of the same keys put together, column by column: a null is no value."""
+        """The merged aggregates of the same keys, column by column; a null counts as no value."""
         merged = []
         for of, olds, news in zip(self._kinds, before, new, strict=True):
             merge = of.kernel.merge
@@ -180,7 +181,7 @@ class AggregatingColumns:
     def _once(
         self, keys: Sequence[Hashable], columns: Sequence[Sequence[Any]]
     ) -> tuple[Sequence[Hashable], Sequence[Sequence[Any]]]:
-        """Each key once."""
+        """The keys, each once, with their merged aggregates."""
         found: dict[Hashable, Sequence[Any]] = {}
         for key, *values in zip(keys, *columns, strict=True):
             one = [[value] for value in values]
@@ -189,7 +190,7 @@ class AggregatingColumns:
 
 
 def _name_of(of: Of) -> str:
-    """The column that a kernel takes."""
+    """The name of the column for a kernel."""
     return f"{'sum ' if of.kernel is _SUM else ''}of {of.column}"
 
 
@@ -199,5 +200,5 @@ def _grouped(table: pa.Table, keys: list[str], requested: list[Any]) -> pa.Table
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Without a dictionary: those of several batches differ."""
+    """The column without a dictionary, because those of several batches differ."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

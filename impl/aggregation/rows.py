@@ -1,7 +1,7 @@
-"""Aggregates by key of rows, one by one, with functions of the user's.
+"""Aggregates by key of rows, with functions of the user.
 
-An aggregate answers an update for every row; or they are kept back until the next barrier, and then one is
-told for each key that has changed. They leave before the barrier does, so no snapshot has to hold them.
+An aggregate emits an update for every row, or before each barrier one for each key that has changed. The
+updates leave before the barrier, so no snapshot contains them.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -17,24 +17,24 @@ from impl.state import KeyedStateBackend
 Accumulator = TypeVar("Accumulator")
 
 _WORTH_SORTING: Final = 4
-"""So many rows of a key, on average, and going key by key costs less than looking each row's key up."""
+"""Average number of rows of a key from which sorting by key costs less than a lookup for each row."""
 
 
 class AggregateFunction(Protocol[Accumulator]):
     """An aggregate for each key."""
 
     def create_accumulator(self) -> Accumulator:
-        """The accumulator of a key without rows. It must not be changed in place."""
+        """The accumulator of a key without rows; it must not be changed in place."""
 
     def add(self, row: Row, accumulator: Accumulator) -> Accumulator:
         """The accumulator after one more row."""
 
     def get_result(self, row: Row, accumulator: Accumulator) -> Row:
-        """What to emit after `row`."""
+        """The row to emit after `row`."""
 
 
 class Emit(Enum):
-    """When an aggregate tells its results."""
+    """When an aggregate emits its results."""
 
     EACH_ROW = "each row"
     """An update for every row, in its order."""
@@ -43,7 +43,7 @@ class Emit(Enum):
 
 
 class Aggregating:
-    """The process function that keeps an aggregate of rows."""
+    """The process function of an aggregate of rows."""
 
     def __init__(self, aggregate: AggregateFunction[Any], emit: Emit = Emit.EACH_ROW) -> None:
         self._aggregate = aggregate
@@ -52,7 +52,7 @@ class Aggregating:
             self.process_keyed_batch = self._by_key
 
     def open(self, state: KeyedStateBackend) -> None:
-        """Take hold of the accumulators."""
+        """Open the accumulators."""
         self._state = state.value_state("accumulator", immutable=True)
         self._get, self._put = self._state.get, self._state.put
 
@@ -61,7 +61,7 @@ class Aggregating:
         return self.process_keyed_rows((key,), (row,))
 
     def process_keyed_rows(self, keys: Sequence[Hashable], rows: Sequence[Row]) -> Sequence[Row]:
-        """The same for a whole batch, row by row in its order: nothing is looked up twice."""
+        """As `process_element` for a whole batch, in the order of its rows."""
         get, put, add = self._get, self._put, self._aggregate.add
         fresh = self._aggregate.create_accumulator()
         if self._changed is not None:
@@ -78,7 +78,7 @@ class Aggregating:
         return out
 
     def _by_key(self, keys: Keys, batch: pa.RecordBatch) -> Sequence[Row]:
-        """The same for a batch of Arrow whose updates are kept back: key by key, each in its order."""
+        """As `process_keyed_rows` for an Arrow batch with `Emit.CHANGED`, key by key."""
         if len(keys.codes) < _WORTH_SORTING * len(keys.distinct):
             return self.process_keyed_rows(keys.by_row(), rows_of(batch))
         add, fresh = self._aggregate.add, self._aggregate.create_accumulator()
@@ -96,10 +96,10 @@ class Aggregating:
         return ()
 
     def before_barrier(self) -> Sequence[Row]:
-        """The updates that were kept back."""
+        """One update for each key that has changed since the last barrier."""
         if not self._changed:
             return ()
         result_of, after = self._aggregate.get_result, self._state.get_all([*self._changed])
-        kept_back = list(map(result_of, self._changed.values(), after))
+        updates = list(map(result_of, self._changed.values(), after))
         self._changed.clear()
-        return kept_back
+        return updates

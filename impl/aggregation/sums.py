@@ -1,9 +1,9 @@
-"""Sums that are exact: Arrow's kernel lets 64 and 128 bits wrap round without a word.
+"""Exact sums: Arrow's kernel wraps around at 64 and 128 bits without an error.
 
-Before the kernel sums a column, its bounds tell whether any sum of its rows could leave the type. If so the
-column is summed as a wider decimal. The accumulators are Python's integers, which have no bounds, and
-decimals of as many digits as it takes. The result has the type that Arrow gives a sum; what it does not hold
-is refused when it is to be emitted.
+Before a column is summed, its least and greatest value show whether a sum of its rows may exceed the type. If
+so, the column is cast to a wider decimal. The accumulators are Python's integers, which have no bounds, and
+decimals with all their digits. The result has Arrow's type of a sum; a sum beyond this type is refused when
+it is emitted.
 """
 
 from collections.abc import Sequence
@@ -19,16 +19,19 @@ _EXACT: Final = Context(prec=1_000, traps=[Inexact])
 
 
 class AggregateOverflowError(ArithmeticError):
-    """The sum of a column is too large for the type of the result; says what to do."""
+    """The sum of a column is too large for the type of the result. The message states what to do."""
 
 
 def plus(one: Any, other: Any) -> Any:  # noqa: ANN401 - two numbers of one type
-    """The sum of two numbers; of decimals with all their digits, however few the context has."""
+    """The sum of two numbers, of decimals with all their digits."""
     return _EXACT.add(one, other) if isinstance(one, Decimal) else one + other
 
 
 def safe_to_sum(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """The same numbers in a type that Arrow can sum without an overflow."""
+    """The column in a type that Arrow can sum without an overflow.
+
+    Raises AggregateOverflowError if there is none.
+    """
     kind = column.type
     if pa.types.is_integer(kind):
         most = (1 << (64 if pa.types.is_unsigned_integer(kind) else 63)) - 1
@@ -53,13 +56,13 @@ def safe_to_sum(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def _largest(column: pa.ChunkedArray) -> int:
-    """A whole number that no value of a column exceeds, whatever its sign."""
+    """An integer that is at least the absolute value of every value of a column."""
     least, most = pc.min_max(column).as_py().values()
     return 0 if least is None else int(max(abs(least), abs(most))) + (not isinstance(most, int))
 
 
 def one_type(tables: Sequence[pa.Table], keyed: int) -> list[pa.Table]:
-    """Tables of groups whose sums, which follow `keyed` columns, have the widest type of each column."""
+    """The tables with every column behind the first `keyed` ones cast to its widest type."""
     widest = list(tables[0].schema.types)
     for table in tables[1:]:
         for place in range(keyed, len(widest)):
@@ -76,12 +79,12 @@ def one_type(tables: Sequence[pa.Table], keyed: int) -> list[pa.Table]:
 
 
 def _width(kind: pa.DataType) -> int:
-    """In bits, of what a sum may be; 0 for any other type, which is never cast."""
+    """The bits of an integer or decimal type; 0 for any other type, which is not cast."""
     return kind.bit_width if pa.types.is_integer(kind) or pa.types.is_decimal(kind) else 0
 
 
 def in_python(column: pa.ChunkedArray, kind: pa.DataType) -> list[Any]:
-    """The values of a column; integers where the result is one, however wide the column was made."""
+    """The values of a column; as integers if the result `kind` is one."""
     values: list[Any] = column.to_pylist()
     if pa.types.is_integer(kind) and pa.types.is_decimal(column.type):
         return [None if value is None else int(value) for value in values]
@@ -89,7 +92,7 @@ def in_python(column: pa.ChunkedArray, kind: pa.DataType) -> list[Any]:
 
 
 def declared(values: Sequence[Any], field: pa.Field) -> pa.Array:
-    """A column of the result. Raises `AggregateOverflowError` for a value that its type does not hold."""
+    """A column of the result. Raises AggregateOverflowError for a value beyond its type."""
     try:
         return pa.array(values, field.type)
     except (OverflowError, pa.ArrowInvalid) as cause:

@@ -1,7 +1,8 @@
 """The base of every component: it takes an event, returns effects, and has an observable state.
 
 A component does no I/O and reads no clock. The runtime and the conformance suite carry its effects out. Each
-event is a typed method (`gate.barrier(0, 5)`); `apply` takes the same event as an object of the wire.
+event is a dataclass, which `handle` takes; `apply` takes the same event as an object of the wire. Most events
+are also typed methods (`gate.barrier(0, 5)`).
 """
 
 from abc import ABC, abstractmethod

@@ -1,3 +1,5 @@
-"""The plan of a job: its stages, whether it can run, and whether it can go on from another plan's
-checkpoint.
+"""The plan of a job.
+
+`plan` has its stages and edges, `topology` checks that it can run, `rescaling` that it can continue from a
+checkpoint of another plan.
 """

@@ -1,8 +1,8 @@
-"""The plan of a job: a graph of stages, their subtasks, and who sends to whom.
+"""The plan of a job: a graph of stages, their subtasks, and the channels between these.
 
-Stages are sources, processing and sinks; each has `parallelism` subtasks. An edge says how the rows of one
-stage reach the subtasks of another, and at which of its inputs. Every subtask has one channel for each
-subtask that an edge lets send to it, over all its inputs.
+A stage is a source, a process function or a sink, and has `parallelism` subtasks. An edge states how the rows
+of one stage reach the subtasks of another, and at which input. A subtask has one channel for each subtask
+that may send to it, over all its inputs.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ KeySelector = Callable[[Row], Any]
 
 
 class Role(Enum):
-    """What the subtasks of a stage do."""
+    """The kind of a stage."""
 
     SOURCE = "source"
     PROCESS = "process"
@@ -27,10 +27,10 @@ class Role(Enum):
 
 
 class Partitioning(Enum):
-    """How rows find their way along an edge."""
+    """How an edge distributes rows."""
 
     FORWARD = "forward"
-    """From each subtask to the one with its own index."""
+    """From each subtask to the one with the same index."""
     HASH = "hash"
     """To the subtask that owns the key group of the row's key."""
     REBALANCE = "rebalance"
@@ -41,9 +41,9 @@ class Partitioning(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One operator and its subtasks. `logic` is the connector or the function that the user gave.
+    """One operator and its subtasks. `logic`: the user's connector or function.
 
-    `splits`: into how many parts a source is cut that its subtasks share; None: one for each of them.
+    `splits`: number of parts of a source, which its subtasks share; None: one for each subtask.
     """
 
     name: str
@@ -74,20 +74,20 @@ class Subtask:
 
 
 class Route(NamedTuple):
-    """An edge as one subtask sees it: the ids of those it may send to, and how it chooses among them."""
+    """An edge out of one subtask: the ids of its receivers, and how rows are distributed among them."""
 
     receivers: tuple[str, ...]
     partitioning: Partitioning = Partitioning.REBALANCE
     key_selector: KeySelector | None = None
     schema: pa.Schema | None = None
-    """Of the rows, where a sink declares it: they travel as columns."""
+    """The schema of the rows if the receiver is a sink; they are sent as columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The stages of a job, its edges, and all that follows from them.
+    """The stages and edges of a job.
 
-    `max_parallelism` is the number of key groups, and so the most subtasks that a stage can ever have.
+    `max_parallelism`: the number of key groups, which is the largest parallelism of a stage.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Plan:
     max_parallelism: int = DEFAULT_MAX_PARALLELISM
 
     def subtasks(self) -> tuple[Subtask, ...]:
-        """All subtasks, stage by stage: the position is the partition of the Spark job that runs it."""
+        """All subtasks, stage by stage; the position of a subtask is its partition of the Spark job."""
         return tuple(
             Subtask(f"{stage.name}-{index}", number, index)
             for number, stage in enumerate(self.stages)
@@ -108,15 +108,15 @@ class Plan:
         return tuple(subtask.id for subtask in self.subtasks())
 
     def of_role(self, role: Role) -> tuple[str, ...]:
-        """The ids of the subtasks that have `role`."""
+        """The ids of the subtasks of all stages of a kind."""
         return tuple(one.id for one in self.subtasks() if self.stages[one.stage].role is role)
 
     def outputs(self) -> tuple[Any, ...]:
-        """What the sinks write to, stage by stage: `impl.connectors.two_phase.Output`."""
+        """The outputs of the sinks, stage by stage, as `impl.connectors.two_phase.Output`."""
         return tuple(stage.logic for stage in self.stages if stage.role is Role.SINK)
 
     def inputs(self, subtask: Subtask) -> tuple[tuple[str, int], ...]:
-        """Who sends to `subtask`, and at which of its inputs, in the order of its gate's channels."""
+        """The subtasks that send to `subtask`, and at which input, in the order of its gate's channels."""
         name = self.stages[subtask.stage].name
         into = sorted((edge for edge in self.links if edge.downstream == name), key=lambda edge: edge.input)
         return tuple(
@@ -147,7 +147,7 @@ class Plan:
         return tuple(receiver for route in self.routes(subtask) for receiver in route.receivers)
 
     def key_selectors(self, stage: Stage) -> dict[int, KeySelector]:
-        """By input of `stage`: what selects the key of a row; none for an input that is not keyed."""
+        """From each keyed input of `stage` to the selector of a row's key."""
         return {
             edge.input: edge.key_selector
             for edge in self.links
@@ -166,7 +166,7 @@ class Plan:
         ]
 
     def _ends(self, edge: Edge, there: str, here: int) -> tuple[str, ...]:
-        """The subtasks of stage `there` that an edge joins with the subtask of index `here`."""
+        """The subtasks of stage `there` that an edge connects with the subtask of index `here`."""
         (parallelism,) = (stage.parallelism for stage in self.stages if stage.name == there)
         indices = (here,) if edge.partitioning is Partitioning.FORWARD else range(parallelism)
         return tuple(f"{there}-{index}" for index in indices)

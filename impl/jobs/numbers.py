@@ -1,8 +1,8 @@
 """A small job for fault campaigns: numbers counted and summed by key, and every update written.
 
-Two source partitions make the numbers below `rows`, keyed subtasks count them by their remainder, two sinks
-write an update for each number. An update names the number that caused it, so that a lost one can be told
-from a doubled one, and the state of a key is known beforehand.
+Two source partitions generate the numbers below `rows`, keyed subtasks count them by their remainder, and two
+sinks write an update for each number. An update has its number, so a lost update differs from a doubled one;
+the state of a key is known in advance.
 """
 
 import operator
@@ -27,24 +27,24 @@ def to_rows(batch: pa.RecordBatch, partition: int, offset: int) -> list[Row]:
 
 @dataclass(frozen=True)
 class Totals:
-    """How many numbers a key has had, and their sum."""
+    """The count and the sum of the numbers of a key."""
 
     def create_accumulator(self) -> tuple[int, int]:
-        """No number yet."""
+        """No number."""
         return 0, 0
 
     def add(self, row: Row, accumulator: tuple[int, int]) -> tuple[int, int]:
-        """One number more."""
+        """The accumulator after one more number."""
         count, total = accumulator
         return count + 1, total + row[1]
 
     def get_result(self, row: Row, accumulator: tuple[int, int]) -> Row:
-        """The update that this number has led to."""
+        """The update after this number."""
         return (*row, *accumulator)
 
 
 def numbers_job(rows: int, output: Path | Output, rows_per_second: float | None = None) -> Job:
-    """The declaration: 2 sources, 2 counters, 2 sinks; `output`: a folder for Parquet, or somewhere else."""
+    """The job: 2 sources, 2 counters, 2 sinks. `output`: a folder for Parquet files, or any other output."""
     into = ParquetOutput(output, UPDATES) if isinstance(output, Path) else output
     return (
         Job("numbers")

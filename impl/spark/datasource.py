@@ -6,8 +6,8 @@
 
 A batch is the output up to the newest checkpoint of which every sink subtask has committed its part, or up
 to the option `checkpoint`. A stream has one micro-batch for each such checkpoint, and its offset is the
-checkpoint's id. Rows of a checkpoint that is not complete, and files that dead attempts have left, are never
-seen (ONCE-05, ONCE-06). Every file is read whole and its checksum compared.
+checkpoint's id. Rows of a checkpoint that is not complete, and files of ended attempts, are never
+read (ONCE-05, ONCE-06). Every file is read whole and its checksum compared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _BEGINNING = -1
 
 
 def register(spark: "SparkSession") -> None:
-    """Let `spark` know the format."""
+    """Register the format with `spark`."""
     spark.dataSource.register(CommittedOutput)
 
 
@@ -47,7 +47,7 @@ class CommittedFile(InputPartition):  # type: ignore[misc] # the base has no typ
     file: DataFile
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Its rows; raises `OutputCorruptError` if it is not as it was committed."""
+        """Its rows. Raises `OutputCorruptError` if it was altered."""
         yield from pq.read_table(pa.BufferReader(read_verified(self.directory, self.file))).to_batches()
 
 
@@ -56,7 +56,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
 
     @classmethod
     def name(cls) -> str:
-        """How it is called in `format`."""
+        """The name for `format`."""
         return FORMAT
 
     @property
@@ -67,7 +67,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
         return Path(path.removeprefix("file:"))
 
     def schema(self) -> "StructType":
-        """Of the rows, as the sink has written it down."""
+        """Of the rows, as the sink has stored it."""
         return from_arrow_schema(schema_of(self._directory))
 
     def reader(self, schema: "StructType") -> "CommittedReader":
@@ -81,7 +81,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
 
 
 class CommittedReader(DataSourceReader):  # type: ignore[misc]
-    """Reads what is committed as the query is planned, no further than `up_to`."""
+    """Reads the output that is committed when the query is planned, up to checkpoint `up_to`."""
 
     def __init__(self, directory: Path, up_to: int | None) -> None:
         self._directory = directory
@@ -99,8 +99,8 @@ class CommittedReader(DataSourceReader):  # type: ignore[misc]
 class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
     """One micro-batch for each checkpoint with output.
 
-    An offset is the id of a checkpoint, and how many manifests up to it had been taken back by then: when
-    that grows, the job has fallen back behind what this stream has read already, which it cannot take back.
+    An offset is the id of a checkpoint, and the number of retracted manifests up to it: when that grows, the
+    job has restored a checkpoint before output that this stream has read, and the stream cannot retract it.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -111,17 +111,17 @@ class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
         return {"checkpoint": _BEGINNING, "retracted": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
-        """One checkpoint at a time: that is what a limit stands for here, whatever it counts."""
+        """One checkpoint at a time: a limit here stands for one checkpoint, whatever it counts."""
         return ReadMaxFiles(1)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """The next checkpoint that is whole; the newest if Spark wants all; `start` if there is none."""
+        """The next checkpoint that every sink has committed, with `ReadAllAvailable` the newest."""
         before = start["checkpoint"]
-        taken_back = retracted(self._directory, before)
-        if taken_back != start["retracted"]:
+        retractions = retracted(self._directory, before)
+        if retractions != start["retracted"]:
             raise SinkConflictError(
-                f"{self._directory}: the job fell back behind checkpoint {before}, whose output this stream "
-                "has read; begin the stream anew, with a new checkpoint location"
+                f"{self._directory}: the job has restored a checkpoint before {before}, whose output this "
+                "stream has read; start the stream again, with a new checkpoint location"
             )
         ids = sorted({one.checkpoint for one in whole_output(self._directory, before)})
         if not ids:

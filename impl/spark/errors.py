@@ -1,10 +1,10 @@
-"""What can go wrong around a job, one type for each: what was expected, what came, what to do."""
+"""The errors of a job on Spark, one type for each cause."""
 
 from typing import Self
 
 
 class SparkRuntimeError(Exception):
-    """Anything the Spark runtime reports."""
+    """The base of all errors of the Spark runtime."""
 
 
 class JavaNotFoundError(SparkRuntimeError):
@@ -24,7 +24,7 @@ class SparkStartError(SparkRuntimeError):
 
 
 class OutputInUseError(SparkRuntimeError):
-    """A job runs into this output folder already; one at a time may."""
+    """Another job runs into this output folder."""
 
 
 class HandshakeRefusedError(SparkRuntimeError):
@@ -40,23 +40,23 @@ class ConnectionLostError(SparkRuntimeError):
 
 
 class HandshakeTimeoutError(ConnectionLostError):
-    """A handshake was not complete at its deadline, however often single bytes came."""
+    """A handshake was not complete at its deadline."""
 
 
 class FrameError(SparkRuntimeError):
-    """Bytes that are no frame of ours, or none that belongs here: too long, or of a wrong kind."""
+    """Bytes that are no frame or message, or one that does not belong here: too long, or of a wrong kind."""
 
 
 class RecordTooLargeError(SparkRuntimeError):
-    """One record is larger than a frame may be. Every attempt would meet it again, so the job fails."""
+    """One record is larger than a frame may be. Every attempt would fail like this one, so the job fails."""
 
 
 class GateFailedError(SparkRuntimeError):
-    """The gate or the snapshot steps of a subtask have failed it; carries their reason."""
+    """The gate or the snapshot steps of a subtask have failed; carries their reason."""
 
 
 class UnknownEffectError(SparkRuntimeError):
-    """A protocol component asks for something that this runtime does not do: the two do not fit together."""
+    """A protocol component has an effect that this runtime does not expect of it."""
 
     @classmethod
     def of(cls, component: str, effect: object) -> Self:
@@ -68,7 +68,7 @@ class UnknownEffectError(SparkRuntimeError):
 
 
 class InjectedFaultError(SparkRuntimeError):
-    """A fault of the job's plan, with action `error`, has fired here."""
+    """A planned fault, with action `error`, has happened here."""
 
 
 class AttemptFailedError(SparkRuntimeError):
@@ -76,16 +76,16 @@ class AttemptFailedError(SparkRuntimeError):
 
 
 class JobFailedError(SparkRuntimeError):
-    """The job gave up: no restart is left, or it failed where no restart helps."""
+    """The job has failed: no restart is left, or no restart helps."""
 
 
 class CheckpointFailedError(SparkRuntimeError):
-    """Somebody asked for a checkpoint and gets none; says why."""
+    """A requested checkpoint has failed; carries the reason."""
 
 
 class SavepointFailedError(SparkRuntimeError):
-    """Somebody asked for a savepoint and gets none, or the job did not stop with it; says why."""
+    """A requested savepoint has failed, or the job did not stop with it; carries the reason."""
 
 
 class SavepointAbortedError(SavepointFailedError):
-    """The job has answered another process that it has not taken the savepoint; says why."""
+    """The job has answered another process that the savepoint has failed; carries the reason."""

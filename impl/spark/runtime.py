@@ -213,7 +213,7 @@ class _Job:
             self._coordination.fail_attempt(report.reason)
         except StorageError as again:
             raise JobFailedError(
-                f"job {self._plan.name!r} cannot go on: {again}; what it has committed stands, resume it then"
+                f"job {self._plan.name!r} cannot continue: {again}; its committed output is intact, resume it"
             ) from again
         return False
 

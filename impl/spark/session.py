@@ -1,8 +1,8 @@
-"""Starting Spark quietly, and refusing early what barrier execution cannot live with.
+"""Starts Spark, and refuses settings under which barrier execution cannot work.
 
-Barrier execution needs a slot for every subtask at once; Spark would wait minutes before it says so, hence
-the slots are counted first. Dynamic allocation and speculation take subtasks away or start them twice:
-refused. Spark's own output goes to a file, since one failed task prints a hundred lines there.
+Barrier execution needs a slot for every subtask at once; Spark reports a lack of slots after minutes, so the
+slots are counted first. Dynamic allocation and speculation remove subtasks or start them twice, and are
+refused. Spark's own output goes to a file, because one failed task prints a hundred lines.
 """
 
 import os
@@ -41,7 +41,7 @@ _BARRIER = {
     "spark.python.worker.idleTimeoutSeconds": "0",
     "spark.python.task.killTimeout": "500ms",
     "spark.locality.wait": "0s",
-    # Java only places the tasks and waits: its start is what costs, not its speed
+    # Java only starts the tasks and waits: a short start matters, not its speed
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 _REFUSED = {
@@ -54,7 +54,7 @@ _LOOK_SECONDS = 0.1
 
 
 def _needs_package(master: str) -> bool:
-    """Whether workers run where our files are not: everywhere but in the driver's own Java process."""
+    """Whether workers need the package: everywhere but in the driver's own Java process."""
     return master != "local" and not master.startswith("local[")
 
 
@@ -80,20 +80,20 @@ def spark_session(
         settings |= {"spark.driver.host": address, "spark.driver.bindAddress": address}
     if not _needs_package(master):
         settings["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
-        settings["spark.executorEnv.PYTHONSAFEPATH"] = "1"  # a reader's own `impl` is not taken for ours
+        settings["spark.executorEnv.PYTHONSAFEPATH"] = "1"  # no `impl` of the working folder
         settings["spark.python.daemon.module"] = "impl.spark.worker.daemon"
     builder = SparkSession.builder.appName(name)
     builder = builder.remote(connect_remote(master)) if is_connect(master) else builder.master(master)
     if master.startswith("sc://"):
-        settings = {}  # those of a server that runs are its own
+        settings = {}  # a server that runs has its own settings
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:
         with _standard_error_in(output):
             spark = builder.getOrCreate()
     except Exception as failed:
-        said = output.read_text(errors="replace")[-2_000:]
-        raise SparkStartError(f"Spark did not start on {master!r}: {failed}\n{said}") from failed
+        printed = output.read_text(errors="replace")[-2_000:]
+        raise SparkStartError(f"Spark did not start on {master!r}: {failed}\n{printed}") from failed
     try:
         refuse_unsupported(spark)
         if _needs_package(master):
@@ -113,7 +113,7 @@ def refuse_unsupported(spark: "SparkSession") -> None:
 def require_slots(spark: "SparkSession", subtasks: int, patience_ms: int = 0) -> None:
     """Raise `TooFewSlotsError` if `spark` cannot run `subtasks` tasks at once.
 
-    Executors of their own come one by one: they are waited for, `patience_ms` at most.
+    Executors register one by one: they are awaited for at most `patience_ms`.
     """
     context = getattr(spark, "sparkContext", None)
     slots = _slots(context) if context is not None else _probed_slots(spark, subtasks)
@@ -160,7 +160,7 @@ def _require_java() -> None:
 
 
 def _ship(spark: "SparkSession", folder: Path, packages: Sequence[str]) -> None:
-    """Send packages of ours to executors that do not see our files."""
+    """Send `packages` to executors that cannot read their files."""
     home = Path(__file__).resolve().parents[2]
     archive = folder / f"{packages[0]}-package.zip"
     with zipfile.ZipFile(archive, "w") as package:
@@ -178,7 +178,7 @@ def _stop(spark: "SparkSession", master: str) -> None:
     application = "" if context is None else context.applicationId
     spark.stop()
     if master.startswith("local-cluster"):
-        # local-cluster keeps every application's files inside the installed package, for ever
+        # local-cluster keeps every application's files inside the installed package
         home = Path(sys.modules["pyspark"].__file__ or "").parent
         shutil.rmtree(home / "work" / application, ignore_errors=True)
 

@@ -35,7 +35,7 @@ def step_sink(sink: Sink, wire: Wire) -> Step[Sink]:
     event = WORDS.read(wire, completed=NONE)
     restores = isinstance(event, Restore | FailingRestore)
     if sink.running == restores:
-        raise WireError(f"the sink {_RUNS[sink.running]}, got {wire['kind']!r}")
+        raise WireError(f"the sink {_RUNS[restores]}, got {wire['kind']!r}")
     taken = [snapshot.checkpoint for snapshot in sink.snapshots]
     if isinstance(event, Restore | FailingRestore) and event.checkpoint not in (NONE, *taken):
         known = ", ".join(map(str, taken)) or "none"

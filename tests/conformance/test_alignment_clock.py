@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from conformance.adapters.in_process import InProcess
+from conformance.drive.conform import Order, conform
 from conformance.drive.examine import Plan
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.released.known_divergences import is_alignment_clock, known_divergences
-from conformance.report import conform
 from conformance.verdict import Verdict
 from model.components import COMPONENTS, WireError
 
@@ -48,7 +48,7 @@ def adapter_of(**how):
 def conformed(adapter, folder):
     pinned = {"mode": "at-least-once", "checkpoints_after_tasks_finish": True, "channels": 2}
     plan = Plan(0, 100, pinned=pinned)
-    (verdict,) = conform.report(adapter, "clone", ["gate"], plan, folder).verdicts
+    (verdict,) = conform(adapter, Order("clone", ["gate"], plan, folder), print).verdicts
     return verdict
 
 

@@ -14,9 +14,10 @@ from conformance.change.declared import declared
 from conformance.change.generations import component_of
 from conformance.change.sides import SHIPPED, Reprofiled, revision, vectors_in, write_vectors
 from conformance.commands.specification import diff, gate
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 from conformance.generators import generate
-from conformance.report.change import affected, told
+from conformance.mutants.catalogue import load_catalogue
+from conformance.report.change import affected, paragraphs
 from conformance.vectors.vector import vector_of
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +35,7 @@ def test_a_repeated_barrier_is_a_change_with_its_shortest_run():
     assert [(change.kind, change.events) for change in found] == [
         (Kind.CHANGED, (barrier(1, 1), barrier(1, 1)))
     ]
-    lines = list(told(found))
+    lines = list(paragraphs(found))
     assert lines[1:] == [
         "        1  barrier 1 on 1",
         "        2  barrier 1 on 1",
@@ -64,7 +65,7 @@ def test_a_state_that_differs_is_shown_where_the_effects_do_not():
     (change,) = changes(
         Reprofiled("flink-1.12"), model_adapter(), [vector_of("walk", "gate", config, [announce])]
     )
-    assert any("pending" in line for line in told([change]) if line.startswith("           new"))
+    assert any("pending" in line for line in paragraphs([change]) if line.startswith("           new"))
 
 
 @pytest.mark.rule("ALIGN-20")
@@ -74,11 +75,11 @@ def test_rules_vectors_and_mutants_that_are_affected_are_named():
     repeated = [vector_of("walk", "gate", config, [barrier] * length) for length in (2, 3)]
     found = list(changes(Reprofiled("flink-1.12"), Reprofiled("flink-1.13"), repeated))
 
-    rules, vectors, mutants, *_ = affected(found)
+    rules, vectors, mutants, *_ = affected(found, [mutant.rule for mutant in load_catalogue()])
     assert rules == "  affected  rules ALIGN-20"
     assert vectors == "            vectors 2"
     assert mutants.endswith("barrierspec mutants --rule ALIGN-20")
-    assert list(affected([])) == []
+    assert list(affected([], [])) == []
 
 
 @pytest.mark.parametrize(

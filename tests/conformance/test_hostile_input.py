@@ -8,10 +8,10 @@ import orjson
 import pytest
 
 from conformance.adapters.frames import DEEPEST, FrameError, parse_answer
+from conformance.adapters.protocol import canonical
 from conformance.cli import run
 from conformance.command_line.failures import TRACEBACK, ended_by
 from conformance.drive import listed
-from conformance.drive.oracle import canonical
 from conformance.released.known_divergences import KnownError, read
 from conformance.verdict import Exit
 from impl.state import FileSystemStorage, SnapshotCorruptError, encode

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from conformance.drive.oracle import Oracle
-from conformance.report.divergence.replays import by_tlc, write
+from conformance.drive.replays import by_tlc, write
 from conformance.vectors.tla.module import Module, module_of, replay
 from conformance.verdict import Verdict
 from spec.tool_output import TlcError

@@ -8,7 +8,7 @@ from conformance import cli
 from conformance.adapters.in_process import InProcess
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.report.divergence.replays import by_tlc, write
+from conformance.drive.replays import by_tlc, write
 from conformance.vectors.tla.module import module_of
 from conformance.vectors.tla.text import NotInTlaError
 from conformance.verdict import Exit, Verdict

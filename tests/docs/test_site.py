@@ -105,7 +105,7 @@ def test_every_scene_is_drawn_with_each_of_its_steps(pages):
 
 
 def test_a_gate_is_drawn_with_its_fronts_and_its_blocked_intervals():
-    scene = next(one for one in scenes(ROOT) if one.file.endswith("gate/newer-barrier-subsumes.txt"))
+    scene = next(one for one in scenes(ROOT) if one.file.endswith("gate/aligned/newer-barrier-subsumes.txt"))
     drawn = of_component("gate", scene.config, scene.steps, is_wrong=False)
 
     assert [front.checkpoint for front in drawn.fronts] == [2, 3]

@@ -42,15 +42,13 @@ def findings(
 
 def warm() -> None:
     """Import what most commands import, once: each case is a fork."""
-    import conformance.drive.examine
+    import conformance.drive.conform
     import conformance.observe.flink
-    import conformance.report.conform
     import conformance.vectors.check
     import impl.state
 
-    assert conformance.drive.examine
+    assert conformance.drive.conform
     assert conformance.observe.flink
-    assert conformance.report.conform
     assert conformance.vectors.check
     assert impl.state
     gc.freeze()

@@ -92,7 +92,7 @@ CASES = {
         {"seen": [Seen(Row("a", 2, 1, 2), 2, complete=True)]},
         [Anomaly.OUTPUT_TAKEN_BACK],
         Guarantee.AT_LEAST_ONCE,
-        "gone in the end",
+        "missing at the end",
     ),
     "the state is too large": (
         {"state": {**STATE, "b": Totals(2, 8)}},

@@ -55,7 +55,9 @@ def by_hand() -> Callable[..., Verification]:
 def proofs() -> PartResult:
     """A part that passes."""
     bound = "46 rules for every checkpoint id, 1 to 4 channels, 1,311 paths"
-    return PartResult("proofs", Verdict.CONFORMS, bound, {"rules": 46}, ("ALIGN-01",), seconds=9.4)
+    return PartResult(
+        "proofs", Verdict.CONFORMS, bound, {"rules": 46}, ("ALIGN-01",), seconds=9.4, engine="z3"
+    )
 
 
 @pytest.fixture
@@ -65,5 +67,11 @@ def lockstep() -> PartResult:
         "ALIGN-04", "gate diverges at step 2, {'kind': 'barrier'}", "THE STORY\n  step 2  <- here\n"
     )
     return PartResult(
-        "lock-step", Verdict.DIVERGES, "2 steps", findings=(late,), again="barrierspec x", seconds=0.6
+        "lock-step",
+        Verdict.DIVERGES,
+        "2 steps",
+        findings=(late,),
+        again="barrierspec x",
+        seconds=0.6,
+        engine="Python",
     )

@@ -18,13 +18,15 @@ from markdown_it import MarkdownIt
 from conformance import cli, escape
 from conformance.adapters.protocol import Crashed, Errored, Hello, Malformed, Offer, Unsupported
 from conformance.command_line import standard_streams
-from conformance.drive.lockstep import Answer, Divergence
+from conformance.commands import write_findings
+from conformance.divergence import Answer, Divergence
+from conformance.drive import saved
 from conformance.drive.oracle import Oracle
+from conformance.drive.replays import by_tlc
 from conformance.page import render
 from conformance.page.document import Page, Row
 from conformance.parts.result import Finding, PartResult
-from conformance.report.divergence import phrases, saved, story
-from conformance.report.divergence.replays import by_tlc
+from conformance.report.divergence import phrases, story
 from conformance.report.divergence.story import Telling
 from conformance.report.formats import annotations, findings, junit
 from conformance.report.formats.columns import command as command_lines
@@ -245,8 +247,8 @@ def parts(text):
 
 @HOSTILE
 def test_files_for_machines_can_be_read_and_hold_it_as_data(text, tmp_path):
-    asked = findings.Asked(*(tmp_path / name for name in ("json", "junit", "sarif", "annotations")))
-    findings.write(asked, "conform", parts(text), text)
+    asked = findings.Outputs(*(tmp_path / name for name in ("json", "junit", "sarif", "annotations")))
+    write_findings(asked, "conform", parts(text), text)
 
     made = orjson.loads((tmp_path / "json").read_bytes())
     assert made["parts"][0]["findings"][0]["line"] == escape.utf8(text)

@@ -5,14 +5,15 @@ import orjson
 import pytest
 
 from conformance import cli
-from conformance.mutants import campaign
+from conformance.mutants import campaign, score
 from conformance.mutants.campaign import MutantFailure
 from conformance.mutants.campaign import Verdict as Fate
 from conformance.mutants.catalogue import component_of, load_catalogue
-from conformance.report import casualties, mutation_score
+from conformance.report import mutants
+from conformance.report.formats import documents
 from conformance.verdict import Verdict
 from spec.manifest import load_manifest
-from spec.vocabulary import COMPONENTS
+from spec.vocabulary import vocabulary
 
 MUTANT = next(mutant for mutant in load_catalogue() if mutant.id == "model-gate-late-barrier-kept")
 KILLED = Fate(MUTANT, ("ALIGN-04",), 2, "gate of 2 channels", "2 channels")
@@ -52,12 +53,12 @@ def test_exit_codes(monkeypatch, capsys, tmp_path, fates, code, said):
 
 
 def test_a_row():
-    assert casualties.row(KILLED).split() == [
+    assert mutants.row(KILLED).split() == [
         "model-gate-late-barrier-kept", "ALIGN-04", "killed", "2", "2", "channels",
         "gate", "of", "2", "channels",
     ]  # fmt: skip
-    assert casualties.row(SURVIVED).splitlines()[1].strip() == f"{MUTANT.story} nothing was charged"
-    assert casualties.verdict([]) is Verdict.UNDETERMINED
+    assert mutants.row(SURVIVED).splitlines()[1].strip() == f"{MUTANT.story} nothing was charged"
+    assert mutants.verdict([]) is Verdict.UNDETERMINED
 
 
 def test_one_real_mutant_is_tried(capsys, tmp_path):
@@ -89,21 +90,21 @@ def test_a_campaign_that_was_interrupted_goes_on(monkeypatch, capsys, tmp_path):
     capsys.readouterr()
     assert cli.run([*chosen, "--resume"]) == 0
     assert "1 were tried before, of the same sources" in capsys.readouterr().out
-    kept = mutation_score.judged(tmp_path / "mutants.json")
+    kept = score.judged(tmp_path / "mutants.json")
     assert kept == {KILLED.mutant.id: KILLED, later.mutant.id: later}
 
-    monkeypatch.setattr(mutation_score, "sources", lambda: "0" * 16)
-    assert mutation_score.judged(tmp_path / "mutants.json") == {}
+    monkeypatch.setattr(score, "sources", lambda: "0" * 16)
+    assert score.judged(tmp_path / "mutants.json") == {}
 
 
 def test_a_survivor_and_a_wrong_killer_stand_in_the_document():
-    made = mutation_score.document([KILLED, SURVIVED, MISTAKEN], 400)
+    made = score.document([KILLED, SURVIVED, MISTAKEN], 400)
 
-    jsonschema.Draft202012Validator.check_schema(mutation_score.schema())
+    jsonschema.Draft202012Validator.check_schema(documents.schema("mutants"))
     assert (made["verdict"], made["killed"], made["tried"]) == ("DIVERGES", 1, 3)
     assert [entry["outcome"] for entry in made["mutants"]] == ["killed", "survived", "wrong killer"]
     assert [entry["length"] for entry in made["mutants"]] == [2, None, 3]
-    told = mutation_score.page([KILLED, SURVIVED, MISTAKEN], 400, "barrierspec mutants")
+    told = mutants.page([KILLED, SURVIVED, MISTAKEN], 400, "barrierspec mutants", "8c1f2aa")
     assert "1 of 3 mutants of 1 rules were killed" in told
     assert "| survived | - | - | - | all closed models |" in told
     assert "| wrong killer | ALIGN-05 | 3 |" in told
@@ -115,7 +116,7 @@ def test_a_mutant_of_the_specification_belongs_to_the_component_of_its_module():
     components = {component_of(mutant, modules) for mutant in mutants.values() if mutant.layer == "spec"}
 
     assert component_of(mutants["spec-gate-no-abort"], modules) == component_of(MUTANT, modules) == "gate"
-    assert components == {*COMPONENTS, "dataflow"}
+    assert components == {*vocabulary(), "dataflow"}
 
 
 @pytest.mark.parametrize("words", [["--rule", "ALIGN-99"], ["--layer", "spec", "--rule", "ALIGN-19"]])

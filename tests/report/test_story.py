@@ -8,7 +8,8 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.protocol import Crashed, Malformed
-from conformance.drive.lockstep import Answer, Divergence, drawn
+from conformance.divergence import Answer, Divergence
+from conformance.drive.lockstep import answer_of, drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 from conformance.report.divergence import story
@@ -23,9 +24,8 @@ ADAPTERS = Path(__file__).parents[1] / "adapters"
 
 
 def told(component, config, events, got, rules=("ALIGN-04",)):
-    edge = Oracle(component, config).transcript(events)[-1]
-    expected = Answer(edge.effects, edge.after.observed, edge.refused)
-    divergence = Divergence(component, config, tuple(events), expected, got, rules)
+    *before, expected = map(answer_of, Oracle(component, config).transcript(events))
+    divergence = Divergence(component, config, tuple(events), expected, got, rules, tuple(before))
     return story.tell(Telling(divergence, "my-engine 0.3.1", "./my-engine", 12_345), SAVED).splitlines()
 
 

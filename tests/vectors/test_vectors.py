@@ -192,7 +192,7 @@ def test_a_folder_is_written_verified_and_refused_once_it_is_altered(tmp_path):
 def test_what_has_changed_in_the_model_is_shown(tmp_path, monkeypatch):
     folder = tmp_path / "vectors"
     invoke("write", folder, "--component", "offsets", "--walks", "0")
-    monkeypatch.setattr("conformance.report.conform.open_adapter", lambda *_: Changed(_says_nothing))
+    monkeypatch.setattr("conformance.adapters.choose.open_adapter", lambda *_: Changed(_says_nothing))
     ran = invoke("verify", folder)
     assert ran.return_value == 1
     assert "DIVERGES   " in ran.output

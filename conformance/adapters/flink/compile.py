@@ -18,7 +18,7 @@ SECONDS = 300.0
 _SECTION = re.compile(r"//# (?:from (\d+)\.(\d+))? ?(?:before (\d+)\.(\d+))?")
 _DIAGNOSTIC = re.compile(r"\S+\.java:\d+: ")
 """The first line of what the compiler reports of one place."""
-_TOLD = 12
+_SHOWN = 12
 """Lines of the compiler's message that are shown."""
 
 
@@ -110,10 +110,10 @@ def _compile(compiler: str, release: Release, jar: Path, folder: Path) -> None:
     except subprocess.TimeoutExpired as late:
         raise CompileError(f"javac took more than {SECONDS:g} s for Flink {release.version}") from late
     if done.returncode != 0:
-        said = "\n".join(shown_errors(done.stderr.replace(f"{folder}/", ""))[:_TOLD])
+        errors = "\n".join(shown_errors(done.stderr.replace(f"{folder}/", ""))[:_SHOWN])
         raise CompileError(
             f"the Java side does not compile against {jar.name}; does the jar belong to Flink "
-            f"{release.version}, is it whole?\n{said}"
+            f"{release.version}, is it whole?\n{errors}"
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.command_line.options import INTEGER, SECONDS
+from conformance.commands import limit, seed
 
 if TYPE_CHECKING:
     from conformance.observe.guarantees.anomalies import Guarantee
@@ -29,10 +29,9 @@ KEPT = ("exactly-once", "at-least-once", "at-most-once")
 @click.argument("recorded", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--adapter", metavar="CMD", help="Drive its gate and its sink: a command, `model` or `impl`.")
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of the gate.")
-@click.option("--keeps", type=click.Choice(KEPT), help="What is to be kept; left out: what the mode says.")
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides when the driven job fails.")
-@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
-              help="Seconds that one answer may take.")  # fmt: skip
+@click.option("--keeps", type=click.Choice(KEPT), help="The guarantee to check; default: that of the mode.")
+@seed("when the driven job fails")
+@limit
 def command(
     recorded: Path | None, adapter: str | None, mode: str, keeps: str | None, seed: int, limit: float
 ) -> int:
@@ -44,50 +43,48 @@ def command(
     """
     from conformance.observe.guarantees.anomalies import Guarantee
     from conformance.observe.guarantees.guarantee import classify
-    from conformance.observe.guarantees.recorded import RecordedError, account_in
+    from conformance.observe.guarantees.recorded import account_in
     from conformance.report.formats.columns import deeper, wrapped
     from conformance.verdict import Verdict, together
 
     if (recorded is None) == (adapter is None):
         raise click.UsageError("give the account of a recorded run, or --adapter")
-    wanted = Guarantee(keeps or mode)
+    guarantee = Guarantee(keeps or mode)
     if recorded is not None:
-        try:
-            found = classify(account_in(recorded))
-        except RecordedError as wrong:
-            raise click.UsageError(str(wrong)) from wrong
+        found = classify(account_in(recorded))
         click.echo(deeper(found.describe()))
-        verdicts = [Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS]
-        said = "this run"
+        verdicts = [Verdict.DIVERGES if found.refutes(guarantee) else Verdict.CONFORMS]
+        scope = "this run"
     else:
         assert adapter is not None
-        verdicts = [*_driven(adapter, mode, wanted, seed, limit)]
-        said = "these runs"
+        verdicts = [*_driven(adapter, mode, guarantee, seed, limit)]
+        scope = "these runs"
     verdict = together(verdicts)
     closing = {
-        Verdict.CONFORMS: f"{wanted.value} is not refuted by {said}; no run proves it",
-        Verdict.DIVERGES: f"{wanted.value} is refuted",
+        Verdict.CONFORMS: f"{guarantee.value} is not refuted by {scope}; no run proves it",
+        Verdict.DIVERGES: f"{guarantee.value} is refuted",
     }
     click.echo(f"\n{verdict.value}   {closing.get(verdict, 'see above')}")
     click.echo(wrapped(f"  {RECORDED if recorded is not None else REPORTED}", 2))
     return verdict.exit_code
 
 
-def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
+def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
+    from conformance.adapters.choose import open_adapter
+    from conformance.adapters.hello_words import require_known_words
     from conformance.adapters.protocol import Hello
     from conformance.observe.guarantees.driven import SCHEDULES, UndrivenError, worst_of_gate, worst_of_sink
-    from conformance.report.conform import opened, refuse_unknown_words
     from conformance.report.formats.columns import deeper
     from conformance.verdict import Verdict
 
-    implementation = opened(adapter, limit)
+    implementation = open_adapter(adapter, limit)
     try:
         hello = implementation.hello()
         if not isinstance(hello, Hello):
             click.echo(hello.describe())
             yield Verdict.UNDETERMINED
             return
-        refuse_unknown_words(hello)
+        require_known_words(hello)
         asked = {
             "gate": (worst_of_gate, {"channels": 2, "mode": mode, "level": "polled"}),
             "sink": (worst_of_sink, {}),
@@ -103,6 +100,6 @@ def _driven(adapter: str, mode: str, wanted: "Guarantee", seed: int, limit: floa
                 yield Verdict.UNDETERMINED
             else:
                 click.echo(deeper(textwrap.indent(found.describe(), "  ")))
-                yield Verdict.DIVERGES if found.refutes(wanted) else Verdict.CONFORMS
+                yield Verdict.DIVERGES if found.refutes(guarantee) else Verdict.CONFORMS
     finally:
         implementation.bye()

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from conformance.command_line.options import FOLDER, INTEGER, SECONDS
-from conformance.commands import page, reports
-from conformance.verdict import Verdict, together
+from conformance.command_line.options import FOLDER, SECONDS
+from conformance.commands import COMPONENTS, limit, page, reports, seed, write_findings
+from conformance.verdict import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.adapters.protocol import Adapter
+    from conformance.drive.conform import Replayed, Reported
     from conformance.drive.examine import Plan
-    from conformance.report.conform import Replayed, Reported
+    from conformance.report.formats.findings import Outputs
 
 BATCH = 100
 """Events of one request to a process."""
@@ -27,24 +28,29 @@ BATCH = 100
 @click.option("--component", "components", multiple=True, help="Only this one; may be repeated.")
 @click.option("--rule", "rules", multiple=True, metavar="ID",
               help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
-@click.option("--examples", default=100, show_default=True, type=click.IntRange(1), help="How much is tried.")
+@click.option(
+    "--examples",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Examples for each component.",
+)
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
-              help="Go on until there are so many random steps, shared among the components.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every case.")
+              help="Continue until there are N random steps, shared among the components.")  # fmt: skip
+@seed("every case")
 @click.option("--seconds", type=SECONDS, help="Budget; left out: none.")
 @click.option(
-    "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this."
+    "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this value."
 )
-@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
-              help="Seconds that one answer may take.")  # fmt: skip
+@limit
 @click.option("--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Play a saved divergence again; TLC replays its .tla.")  # fmt: skip
+              help="Replay a saved divergence; TLC replays its .tla.")  # fmt: skip
 @click.option("--out", default=Path("build/divergences"), show_default=True,
-              type=FOLDER, help="Where divergences go.")  # fmt: skip
+              type=FOLDER, help="The folder of saved divergences.")  # fmt: skip
 @click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),
-              help="A list of divergences that may come, and have to.")  # fmt: skip
-@click.option("--fail-fast", is_flag=True, help="End at the first component that diverges.")
-@click.option("--fix", is_flag=True, help="Rewrite that list: without what passes, with what is found.")
+              help="A list of divergences that may occur, and must occur.")  # fmt: skip
+@click.option("--fail-fast", is_flag=True, help="Stop at the first component that diverges.")
+@click.option("--fix", is_flag=True, help="Rewrite that list: remove entries that pass, add new divergences.")
 @reports
 @page
 def command(
@@ -62,40 +68,30 @@ def command(
     known_file: Path | None,
     fail_fast: bool,
     fix: bool,
-    json_file: Path | None,
-    junit_file: Path | None,
-    sarif_file: Path | None,
-    annotations_file: Path | None,
+    files: "Outputs",
     html_file: Path | None,
 ) -> int:
     """Drive an implementation beside the model and compare after every step."""
+    from conformance.adapters.choose import open_adapter
     from conformance.adapters.process import ProcessAdapter
+    from conformance.drive.conform import Order, again, conform
     from conformance.drive.examine import Plan
-    from conformance.drive.listed import Known, ListError, read, write
-    from conformance.generators import generate
-    from conformance.report import conform
-    from conformance.report.formats import findings
-    from conformance.rules.selection import AskedError, asked_for
+    from conformance.drive.listed import Known, read, write
+    from conformance.rules.selection import selected_rules
 
-    unknown = sorted(set(components) - set(generate.COMPONENTS))
+    unknown = sorted(set(components) - set(COMPONENTS))
     if unknown:
-        known = ", ".join(generate.COMPONENTS)
+        known = ", ".join(COMPONENTS)
         raise click.UsageError(f"unknown component {', '.join(unknown)}; expected one of: {known}")
-    try:
-        asked = asked_for(rules, components)
-    except AskedError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
+    selected = selected_rules(rules, components)
     if replay_file is not None:
-        return conform.again(replay_file, adapter, limit, _shown(replay_file, html_file)).exit_code
+        return again(replay_file, adapter, limit, click.echo, _shown(replay_file, html_file)).exit_code
     if adapter is None:
         raise click.UsageError("give --adapter 'CMD ...' (or `model` or `impl`), or --replay FILE")
     if fix and known_file is None:
         raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
-    try:
-        listed = None if known_file is None else Known(read(known_file), grows=fix)
-    except ListError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
-    opened = conform.opened(adapter, limit)
+    listed = None if known_file is None else Known(read(known_file), grows=fix)
+    opened = open_adapter(adapter, limit)
     ends = None if seconds is None else time.monotonic() + seconds
     plan = Plan(
         seed=seed,
@@ -103,25 +99,21 @@ def command(
         batch=BATCH if isinstance(opened, ProcessAdapter) else 1,
         pinned=_pinned(options),
         may_go_on=lambda: ends is None or time.monotonic() < ends,
-        asked=asked,
+        selected=selected,
         steps=steps,
     )
+    order = Order(adapter, components, plan, out, listed, fix, fail_fast)
     try:
-        done = conform.report(opened, adapter, components, plan, out, listed, fix=fix, fail_fast=fail_fast)
+        done = conform(opened, order, click.echo)
         if html_file is not None:
             _write_page(done, opened, adapter, plan, html_file)
-    except ListError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
     finally:
         opened.bye()
     if fix and listed is not None and known_file is not None:
         write(known_file, listed.kept())
         click.echo(f"  list    {known_file}, {len(listed.kept())} entries")
-    findings.write(
-        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "conform", done.parts, done.again
-    )
-    verdict: Verdict = together(done.verdicts)
-    return verdict.exit_code
+    write_findings(files, "conform", done.parts, done.again)
+    return together(done.verdicts).exit_code
 
 
 def _write_page(done: "Reported", opened: "Adapter", command: str, plan: "Plan", file: Path) -> None:

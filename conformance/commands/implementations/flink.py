@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.command_line.options import FILE, FOLDER, INTEGER
+from conformance.command_line.options import FILE, FOLDER
+from conformance.commands import seed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,10 +83,10 @@ def serve(version: str) -> int:
 @click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), help="Only this; may be repeated.")
 @click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this.")
 @click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), default=("gate",),
-              show_default=True, help="What of the release; may be repeated.")  # fmt: skip
+              show_default=True, help="Only this component of the release; may be repeated.")  # fmt: skip
 @click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
               help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every sequence.")
+@seed("every sequence")
 @click.option("--quick", is_flag=True, help="Fewer sequences, smaller tours, no directed cases.")
 def conform(
     versions: tuple[str, ...],
@@ -113,7 +114,7 @@ def conform(
               help="Random sequences of each release, mode and level.")  # fmt: skip
 @click.option("--histories", default=HISTORIES, show_default=True, type=click.IntRange(1),
               help="Random histories of each coordinator and store.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every sequence.")
+@seed("every sequence")
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the report.")  # fmt: skip
 def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
@@ -142,7 +143,7 @@ def side_by_side(out: Path) -> int:
     """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
     from conformance.adapters.flink.adapter import flink_adapter
     from conformance.adapters.flink.releases import FlinkError, releases
-    from conformance.report.scenarios.side_by_side import Driven, page
+    from conformance.scenarios.side_by_side import Driven, page
     from conformance.verdict import Exit
 
     driven: list[Driven] = []

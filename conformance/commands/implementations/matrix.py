@@ -4,15 +4,21 @@ from pathlib import Path
 
 import click
 
-from conformance.command_line.options import FILE, INTEGER, SECONDS
+from conformance.command_line.options import FILE
+from conformance.commands import limit, seed
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--examples", default=30, show_default=True, type=click.IntRange(1), help="How much is tried.")
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides every case.")
-@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
-              help="Seconds that one answer may take.")  # fmt: skip
+@click.option(
+    "--examples",
+    default=30,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Examples for each component.",
+)
+@seed("every case")
+@limit
 @click.option("--out", default=Path("build/report/matrix.md"), show_default=True,
               type=FILE, help="The page.")  # fmt: skip
 def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> int:
@@ -25,20 +31,13 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     classified. Ends with 1 if one diverges, with 2 if one could not be judged.
     """
     from conformance.drive.examine import Plan
-    from conformance.drive.several import SeveralError, implementations
+    from conformance.drive.several import implementations
     from conformance.parts.several import examine_all
     from conformance.report import several
-    from conformance.torture.pipelines import PipelineError, pipelines, torture_all
+    from conformance.torture.pipelines import pipelines, torture_all
     from conformance.verdict import together
 
-    try:
-        chosen = implementations(file)
-    except SeveralError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
-    try:
-        jobs = pipelines(file)
-    except PipelineError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
+    chosen, jobs = implementations(file), pipelines(file)
     if not chosen and not jobs:
         raise click.UsageError(f"{file}: expected a table [[implementation]] or [[pipeline]], got none")
     all_done = []

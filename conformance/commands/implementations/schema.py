@@ -9,21 +9,14 @@ import orjson
 def command(name: str | None) -> int:
     """Print one JSON Schema, of the adapter protocol or of a report, or the names of all."""
     from conformance.adapters.validation import NAMES, schema
-    from conformance.report import mutation_score, verification
-    from conformance.report.formats import findings, sarif
+    from conformance.report.formats import documents
 
-    reports = {
-        "findings": findings.schema,
-        "mutants": mutation_score.schema,
-        "sarif": sarif.schema,
-        "verification": verification.schema,
-    }
+    known = (*NAMES, *documents.NAMES)
     if name is None:
-        click.echo("\n".join([*NAMES, *reports]))
+        click.echo("\n".join(known))
         return 0
-    if name not in (*NAMES, *reports):
-        known = ", ".join((*NAMES, *reports))
-        raise click.UsageError(f"no schema is called {name!r}; expected one of: {known}")
-    found = reports[name]() if name in reports else schema(name)
+    if name not in known:
+        raise click.UsageError(f"no schema has the name {name!r}; expected one of: {', '.join(known)}")
+    found = documents.schema(name) if name in documents.NAMES else schema(name)
     click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
     return 0

@@ -5,16 +5,15 @@ import time
 
 import click
 
-from conformance.command_line.options import INTEGER, SECONDS
+from conformance.commands import limit, seed
 
 
 @click.command()
 @click.option(
     "--adapter", required=True, metavar="CMD", help="The implementation: a command, or `model` or `impl`."
 )
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides the runs.")
-@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
-              help="Seconds that one answer may take.")  # fmt: skip
+@seed("the runs")
+@limit
 def command(adapter: str, seed: int, limit: float) -> int:
     """Check an adapter itself: what it offers, how it answers, what it refuses, how it ends.
 
@@ -23,14 +22,14 @@ def command(adapter: str, seed: int, limit: float) -> int:
     """
     from itertools import groupby
 
+    from conformance.adapters.choose import open_adapter
     from conformance.drive.smoke import smoke
-    from conformance.report.conform import opened
     from conformance.report.formats.columns import command as command_lines
     from conformance.report.formats.columns import wrapped
     from conformance.verdict import Exit
 
     begun = time.monotonic()
-    implementation = opened(adapter, limit)
+    implementation = open_adapter(adapter, limit)
     failed = asked = 0
     try:
         for subject, checks in groupby(smoke(implementation, seed), lambda check: check.subject):
@@ -52,7 +51,7 @@ def command(adapter: str, seed: int, limit: float) -> int:
         click.echo(f"\nDIVERGES   {failed} of {took} fail")
         click.echo(command_lines("  again   ", f"barrierspec smoke {again} --seed {seed}"))
         return Exit.DIVERGES
-    click.echo(f"\nCONFORMS   {took}; conform is the thorough one")
+    click.echo(f"\nCONFORMS   {took}; `conform` checks more")
     click.echo(command_lines("  next    ", f"barrierspec conform {again}"))
     return Exit.CONFORMS
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from conformance import escape
-from conformance.command_line.options import FOLDER, INTEGER, SECONDS
-from conformance.commands import COMPONENTS
+from conformance.command_line.options import FOLDER
+from conformance.commands import COMPONENTS, limit, seed
 
 SHOWN = 5
 """Differences that are shown."""
@@ -24,14 +24,14 @@ def command() -> None:
     "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this one."
 )
 @click.option("--walks", default=50, show_default=True, type=click.IntRange(0), help="Random runs of each.")
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Decides the random runs.")
-@click.option("--whole", is_flag=True, help="Tours of all closed models, also of the large ones.")
-@click.option("--no-paths", is_flag=True, help="Without directed cases, for which z3 is asked.")
+@seed("the random runs")
+@click.option("--whole", is_flag=True, help="Tours of all closed models, including the large ones.")
+@click.option("--no-paths", is_flag=True, help="Without directed cases, which need z3.")
 @click.option("--transcripts", "folder_of_transcripts",
               type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Also the golden transcripts in this folder: tests/transcripts.")  # fmt: skip
 @click.option(
-    "--itf", is_flag=True, help="Also each scenario and directed case in the Informal Trace Format."
+    "--itf", is_flag=True, help="Also write each scenario and directed case in the Informal Trace Format."
 )
 def write(
     folder: Path,
@@ -46,12 +46,9 @@ def write(
     """Write the vectors into FOLDER: named scenarios, directed cases, tours, random runs."""
     from conformance.vectors import files
     from conformance.vectors.make import vectors_of
-    from conformance.vectors.transcripts import TranscriptError, read_all
+    from conformance.vectors.transcripts import read_all
 
-    try:
-        played = [*read_all(folder_of_transcripts)] if folder_of_transcripts is not None else []
-    except TranscriptError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
+    played = [*read_all(folder_of_transcripts)] if folder_of_transcripts is not None else []
     wanted = components or COMPONENTS
     made = {
         one: vectors_of(one, seed=seed, walks=walks, whole=whole, paths=not no_paths, transcripts=played)
@@ -69,25 +66,23 @@ def write(
 @command.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--adapter", default="model", show_default=True, metavar="CMD",
-              help="A command, `impl`, or `model`, to see what has changed in it.")  # fmt: skip
-@click.option("--limit", default=10.0, show_default=True, type=SECONDS,
-              help="Seconds that one answer may take.")  # fmt: skip
+              help="A command, `impl`, or `model`, to see how the model has changed.")  # fmt: skip
+@limit
 def verify(folder: Path, adapter: str, limit: float) -> int:
     """Play the vectors in FOLDER; every step that comes out otherwise is shown as a difference."""
+    from conformance.adapters.choose import open_adapter
     from conformance.adapters.protocol import Hello, Unsupported
-    from conformance.report.conform import opened
     from conformance.vectors import files
     from conformance.vectors.check import Difference, check, is_offered
-    from conformance.vectors.vector import VectorError
     from conformance.verdict import Verdict
 
     played = skipped = 0
     differences: list[Difference] = []
-    implementation = opened(adapter, limit)
+    implementation = open_adapter(adapter, limit)
     try:
         hello = implementation.hello()
         if not isinstance(hello, Hello):
-            raise click.UsageError(f"--adapter: {hello.describe()}; `barrierspec smoke` tells more")
+            raise click.UsageError(f"--adapter: {hello.describe()}; run `barrierspec smoke`")
         for component in files.components_in(folder):
             for vector in files.read(folder, component):
                 played += 1
@@ -98,8 +93,6 @@ def verify(folder: Path, adapter: str, limit: float) -> int:
                 skipped += isinstance(came, Unsupported)
                 if isinstance(came, Difference):
                     differences.append(came)
-    except VectorError as refused:
-        raise click.UsageError(str(refused)) from refused
     finally:
         implementation.bye()
     for difference in islice(differences, SHOWN):
@@ -108,9 +101,9 @@ def verify(folder: Path, adapter: str, limit: float) -> int:
     verdict = Verdict.DIVERGES if differences else Verdict.CONFORMS
     if played == skipped:
         verdict = Verdict.UNDETERMINED
-    told = f"{len(differences):,} of {played:,} vectors differ{more}; {skipped:,} skipped as not offered"
+    counts = f"{len(differences):,} of {played:,} vectors differ{more}; {skipped:,} skipped as not offered"
     click.echo(
-        f"{verdict.value}   {told}\n  again   "
+        f"{verdict.value}   {counts}\n  again   "
         + escape.shell(("barrierspec", "vectors", "verify", str(folder), "--adapter", adapter))
     )
     return verdict.exit_code

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--repeat", default=5, show_default=True, type=click.IntRange(1), help="Runs of each rate.")
-@click.option("--only", metavar="TEXT", default="", help="Only what has this in its name.")
+@click.option("--only", metavar="TEXT", default="", help="Only measurements with this text in their name.")
 @click.option("--quick", is_flag=True, help="Small sizes: to see that it works, not how fast.")
 @click.option("--publish", is_flag=True, help="Make the pages of the documentation from the measurements.")
 @click.option("--build", default=Path("build"), show_default=True,
@@ -68,9 +68,14 @@ def _show(measure: "partial[Report]", build: Path, again: str) -> None:
     with Console(stderr=True).status(again):
         report = measure()
     console = Console(highlight=False, markup=False)
-    console.print(f"{report.title}\n{report.setting}\n{machine.machine().describe()}; {machine.busy()}")
-    table = Table("", "median", "interval", "bar", "", "note", box=box.SIMPLE)
-    for one in (figure.summary() for figure in report.figures):
-        table.add_row(*one.cells(), one.note)
+    place = f"{machine.machine().describe()}; {machine.busy()}"
+    console.print(f"{report.title}\n{report.setting}\n{place}", soft_wrap=True)
+    table = Table("", "median", "interval", "bar", "", box=box.SIMPLE)
+    summaries = [figure.summary() for figure in report.figures]
+    for one in summaries:
+        table.add_row(*one.cells())
     console.print(table)
+    for one in summaries:
+        if one.note:
+            console.print(f"  {one.name}: {one.note}", soft_wrap=True)
     click.echo(f"  report  {report.write(build, again)}")

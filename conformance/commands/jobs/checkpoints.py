@@ -108,15 +108,15 @@ def _list_savepoints(console: Console, folder: Path, tasks: bool, only: Path | N
             listed.add_row("", "", "", "", "", str(refused), name)
             continue
         whole.append(completed)
-        told = completed.savepoint or {}
+        request = completed.savepoint or {}
         handles = completed.handles.values()
-        stopped = "drained" if told.get("drained") else "stopped"
+        stopped = "drained" if request.get("drained") else "stopped"
         listed.add_row(
             str(completed.checkpoint),
             str(len(completed.handles)),
             f"{sum(handle.whole_size for handle in handles):,}",
             f"{sum(handle.offset or 0 for handle in handles):,}",
-            stopped if told.get("kind") == "stop" else "went on",
+            stopped if request.get("kind") == "stop" else "went on",
             "whole",
             name,
         )
@@ -141,7 +141,7 @@ def _draw(folder: Path, target: Path) -> None:
         why = f"expected the measures of a run, a line of JSON a checkpoint, got {odd!r:.200}"
         raise click.UsageError(f"{measured}: {why}; leave --plot out") from odd
     if not checkpoints:
-        raise click.UsageError(f"{measured} tells of no completed checkpoint")
+        raise click.UsageError(f"{measured} has no completed checkpoint")
     try:
         drawn = plots.checkpoints(checkpoints, f"{len(checkpoints)} checkpoints of {folder.parent.name}")
     except plots.NotInstalledError as missing:
@@ -171,10 +171,10 @@ def _tell_restore(storage: "FileSystemStorage") -> int:
     try:
         latest = storage.latest_completed()
     except StateError as refused:
-        click.echo(f"a run that resumes is refused: {refused}")
+        click.echo(f"a resumed run is refused: {refused}")
         return 1
     if latest.completed is None:
-        click.echo("no checkpoint can be restored; a run begins anew in a fresh folder")
+        click.echo("no checkpoint can be restored; start a new run in a fresh folder")
     else:
-        click.echo(f"a run that resumes goes on from checkpoint {latest.completed.checkpoint}")
+        click.echo(f"a resumed run starts from checkpoint {latest.completed.checkpoint}")
     return 0

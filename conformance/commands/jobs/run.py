@@ -32,16 +32,24 @@ MARK = ".barrierspec-run"
 )
 @click.option("--scenario", default=SCENARIOS[0], show_default=True, type=click.Choice(SCENARIOS))
 @click.option(
-    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the task that is struck."
+    "--seed",
+    default=20261121,
+    show_default=True,
+    type=INTEGER,
+    help="Determines the task in which the fault is injected.",
 )
-@click.option("--rate", type=Number(0, min_open=True), help="Flights a second; default: 20 s.")
-@click.option("--rows", type=click.IntRange(1), help="Only so many of the flights.")
+@click.option("--rate", type=Number(0, min_open=True), help="Flights per second; default: 20 s in all.")
+@click.option("--rows", type=click.IntRange(1), help="Only the first flights, this many.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
-@click.option("--supervise", is_flag=True, help="In a process of its own, replaced when it is killed.")
+@click.option(
+    "--supervise",
+    is_flag=True,
+    help="Replace the driver's process if it is killed.",
+)
 @click.option(
     "--from-savepoint",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Go on from this savepoint of an earlier run into the same folder.",
+    help="Start from this savepoint of an earlier run into the same folder.",
 )
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
 def command(
@@ -87,13 +95,15 @@ def command(
                 out,
                 seed,
                 planned.faults,
-                rate or flights.ROWS_PER_SECOND,
-                lambda progress: display.show(described(scenario, progress), progress),
-                csv=csv,
-                checkpoints=checkpoints_of(mode),
-                master=master,
-                supervised=supervise or scenario == KILLED_DRIVER,
-                from_savepoint=from_savepoint,
+                flights.FlightsOptions(
+                    rate=rate or flights.ROWS_PER_SECOND,
+                    csv=csv,
+                    checkpoints=checkpoints_of(mode),
+                    from_savepoint=from_savepoint,
+                    supervised=supervise or scenario == KILLED_DRIVER,
+                    master=master,
+                    on_progress=lambda progress: display.show(described(scenario, progress), progress),
+                ),
             )
     except (JobFailedError, UnknownEffectError, StorageError, SupersededError) as failed:
         click.echo(f"{Verdict.UNDETERMINED.value}  the job failed, and its output was not checked: {failed}")
@@ -103,7 +113,7 @@ def command(
     stopped = result.stopped_with
     if stopped is not None:
         click.echo(f"stopped with savepoint {stopped.checkpoint} in {stopped.folder}")
-        click.echo(f"go on with: barrierspec run --out {out} --from-savepoint {stopped.folder}")
+        click.echo(f"continue with: barrierspec run --out {out} --from-savepoint {stopped.folder}")
         return Exit.CONFORMS
     report = check_flights(out / "committed", csv)
     click.echo(report.describe())
@@ -113,9 +123,11 @@ def command(
     )
     click.echo(summary(read_metrics(result.paths.metrics) if result.checkpoints else []))
     for signal in result.deaths:
-        click.echo(f"a driver died by {signal}; another went on from its newest checkpoint")
+        click.echo(f"a driver died by {signal}; another driver resumed from its newest checkpoint")
     for damaged in result.refused:
         click.echo(f"checkpoint {damaged.checkpoint} was refused: {damaged.reason}")
+    if result.not_cleaned is not None:
+        click.echo(f"unneeded files are left in {result.paths.checkpoints}: {result.not_cleaned}")
     click.echo(f"committed output in {out / 'committed'}, event log in {out / 'events'}, seed {seed}")
     if not report.exact:
         return Exit.DIVERGES
@@ -142,7 +154,7 @@ def _require_usable(out: Path, *, goes_on: bool) -> None:
             "output; name its folder with --out"
         )
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
-        raise click.UsageError(f"{out} holds something that no run has made; give a new folder with --out")
+        raise click.UsageError(f"{out} holds files that no run has made; give a new folder with --out")
 
 
 def emptied(out: Path) -> None:
@@ -151,7 +163,7 @@ def emptied(out: Path) -> None:
 
     others = [path for path in out.iterdir() if path.name != LOCK] if out.exists() else []
     if others and not (out / MARK).exists():
-        raise click.UsageError(f"{out} holds something that no run has made; give a new folder with --out")
+        raise click.UsageError(f"{out} holds files that no run has made; give a new folder with --out")
     for path in others:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -9,15 +9,15 @@ from conformance.command_line.options import FOLDER, SECONDS
 
 @click.command()
 @click.argument("output", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--stop", is_flag=True, help="The job ends with it; all before it is committed.")
-@click.option("--drain", is_flag=True, help="With --stop: every function sees the end of its data first.")
-@click.option("--to", type=FOLDER, help="Make its folder there.")
+@click.option("--stop", is_flag=True, help="The job ends with it; everything before it is committed.")
+@click.option("--drain", is_flag=True, help="With --stop: every function first receives the end of its data.")
+@click.option("--to", type=FOLDER, help="The folder in which the savepoint is created.")
 @click.option(
     "--seconds",
     default=60.0,
     show_default=True,
     type=SECONDS,
-    help="Wait so long.",
+    help="The time limit in seconds.",
 )
 def command(output: Path, stop: bool, drain: bool, to: Path | None, seconds: float) -> int:
     """Take a savepoint of the job whose output folder is OUTPUT, and print where it is.

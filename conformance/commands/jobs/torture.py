@@ -6,21 +6,20 @@ import click
 import orjson
 from rich.console import Console
 
-from conformance.command_line.options import FOLDER, INTEGER, SECONDS
+from conformance.command_line.options import FOLDER, SECONDS
+from conformance.commands import seed
 
 MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 
 
 @click.command()
-@click.option("--faults", type=click.IntRange(1), help="To inject; default: 300, of spark 16.")
-@click.option(
-    "--seed", default=20261121, show_default=True, type=INTEGER, help="Draws rounds, faults and tasks."
-)
+@click.option("--faults", type=click.IntRange(1), help="The number of faults; default: 300, for spark 16.")
+@seed("rounds, faults and tasks", 20261121)
 @click.option("--mode", type=click.Choice(MODES), help="Of all rounds; default: the first three in turn.")
 @click.option("--implementation", default="bundled", type=click.Choice(("bundled", "spark")),
-              help="Ours, or Structured Streaming.")  # fmt: skip
+              help="The bundled runtime, or Structured Streaming.")  # fmt: skip
 @click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
-              help="Of spark: a micro-batch is written again under its old name, or a new one.")  # fmt: skip
+              help="Of spark: a micro-batch is rewritten under its old or a new name.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")
 @click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, frozen-3, ...")
 @click.option(
@@ -28,7 +27,7 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
     default=Path("build/torture"),
     show_default=True,
     type=FOLDER,
-    help="Where rounds run, and torture.json is left.",
+    help="The folder in which rounds run and torture.json is written.",
 )
 def command(
     faults: int | None,

@@ -9,11 +9,12 @@ import click
 
 from conformance import escape
 from conformance.command_line.options import INTEGER
-from conformance.commands import page, reports
+from conformance.commands import page, reports, write_findings
 from conformance.verdict import Verdict, together
 
 if TYPE_CHECKING:
     from conformance.parts.trace import Watched
+    from conformance.report.formats.findings import Outputs
 
 PACKAGES = ("impl", "model", "conformance")
 """What executors import that do not see our files."""
@@ -44,10 +45,7 @@ def command() -> None:
 def runs(
     logs: tuple[Path, ...],
     master: str | None,
-    json_file: Path | None,
-    junit_file: Path | None,
-    sarif_file: Path | None,
-    annotations_file: Path | None,
+    files: "Outputs",
     html_file: Path | None,
 ) -> int:
     """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?
@@ -58,7 +56,6 @@ def runs(
     from conformance.parts import trace
     from conformance.parts.result import PartResult, verdict_of
     from conformance.parts.traces import logs_under
-    from conformance.report.formats import findings
     from conformance.report.formats.columns import wrapped
 
     found = logs_under(logs)
@@ -75,9 +72,7 @@ def runs(
     part = PartResult(
         "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings
     )
-    findings.write(
-        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "trace runs", [part], again
-    )
+    write_findings(files, "trace runs", [part], again)
     if html_file is not None:
         from conformance.page.of_trace import page_of
         from conformance.page.render import write
@@ -109,9 +104,17 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
 )
 @click.option(
-    "--corruptions", is_flag=True, help="Corrupt each log in every known way; each must be rejected."
+    "--corruptions",
+    is_flag=True,
+    help="Corrupt each log in every known way; all must be rejected.",
 )
-@click.option("--seed", default=20261121, show_default=True, type=INTEGER, help="Draws the corrupted places.")
+@click.option(
+    "--seed",
+    default=20261121,
+    show_default=True,
+    type=INTEGER,
+    help="Determines the places that are corrupted.",
+)
 @click.option(
     "--max-concurrent",
     default=1,
@@ -127,9 +130,9 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     help="Completed checkpoints that the job retains.",
 )
 @click.option("--max-lines", default=2_000_000, show_default=True, type=click.IntRange(1),
-              help="Lines of the protocol that are kept, about 1 kB of memory each.")  # fmt: skip
+              help="The number of protocol lines that are kept, about 1 kB of memory each.")  # fmt: skip
 @click.option("--require", "required", metavar="SITUATION", multiple=True,
-              help="A situation that must have been witnessed, beside the usual ones.")  # fmt: skip
+              help="A situation that the log must witness, in addition to the usual ones.")  # fmt: skip
 @reports
 @page
 def flink(
@@ -140,10 +143,7 @@ def flink(
     retain: int,
     max_lines: int,
     required: tuple[str, ...],
-    json_file: Path | None,
-    junit_file: Path | None,
-    sarif_file: Path | None,
-    annotations_file: Path | None,
+    files: "Outputs",
     html_file: Path | None,
 ) -> int:
     """Validate logs of real Flink jobs, 1.13 or newer, at DEBUG: files, gzipped or not, or `-` for stdin.
@@ -161,10 +161,10 @@ def flink(
         read_lines,
         validate_flink,
     )
-    from conformance.observe.flink.corruptions import corrupt_all
+    from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, corrupt_all
     from conformance.parts.result import Finding, PartResult
+    from conformance.refusals import explained
     from conformance.report import flink_log
-    from conformance.report.formats import findings
 
     settings = Settings(max_concurrent, retain, max_lines)
     verdicts = []
@@ -182,20 +182,20 @@ def flink(
             continue
         except (FlinkLogError, OSError, ValueError) as unreadable:
             raise click.ClickException(f"{log}: {unreadable}") from unreadable
-        click.echo(flink_log.story(log, result), nl=False)
+        rejection = result.rejection
+        why = [] if rejection is None else explained.of_rejection(rejection.refused, rejection.waiting)
+        click.echo(flink_log.story(log, result, why), nl=False)
         verdicts.append(result.verdict)
-        parts.append(flink_log.part(log, result))
+        parts.append(flink_log.part(log, result, why))
         judged.append(result)
         if corruptions and result.rejection is None and not result.unreadable:
             assert isinstance(lines, list)
             outcomes = list(corrupt_all(lines, settings, seed))
-            click.echo(flink_log.table(outcomes, seed), nl=False)
+            click.echo(flink_log.table(outcomes, seed, NEVER_OBSERVABLE), nl=False)
             verdicts.append(flink_log.verdict_of(outcomes))
             parts.append(flink_log.corruptions_part(log, outcomes))
     again = escape.shell(["barrierspec", "trace", "flink", *logs])
-    findings.write(
-        findings.Asked(json_file, junit_file, sarif_file, annotations_file), "trace flink", parts, again
-    )
+    write_findings(files, "trace flink", parts, again)
     if html_file is not None:
         from conformance.page.of_flink import page_of
         from conformance.page.render import write

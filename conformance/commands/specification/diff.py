@@ -20,24 +20,21 @@ def command(old: str, new: str | None, components: tuple[str, ...]) -> int:
     from conformance.change.behaviour import Meaning, meaning_of
     from conformance.change.compared import compare_profiles, compare_revisions
     from conformance.change.generations import component_of
-    from conformance.change.repository import ChangeError
+    from conformance.mutants.catalogue import load_catalogue
     from conformance.report import change
     from conformance.verdict import Exit
 
     click.echo(f"barrierspec diff   {old} -> {new or 'the working tree'}\n")
-    try:
-        generation = None if new is None else component_of(old, new, components)
-        if generation is not None and new is not None:
-            compared = compare_profiles(old, new, generation)
-        else:
-            compared = compare_revisions(Path.cwd(), old, new, components or COMPONENTS)
-    except ChangeError as cannot:
-        raise click.UsageError(str(cannot)) from cannot
-    for line in change.told(compared.changes):
+    generation = None if new is None else component_of(old, new, components)
+    if generation is not None and new is not None:
+        compared = compare_profiles(old, new, generation)
+    else:
+        compared = compare_revisions(Path.cwd(), old, new, components or COMPONENTS)
+    for line in change.paragraphs(compared.changes):
         click.echo(line)
     for line in change.of_rules(compared.declared) if compared.declared is not None else ():
         click.echo(line)
-    for line in change.affected(compared.changes):
+    for line in change.affected(compared.changes, [mutant.rule for mutant in load_catalogue()]):
         click.echo(line)
     meaning = meaning_of(compared.changes)
     click.echo(f"\n{change.closing(meaning, compared.bound)}")

@@ -5,7 +5,6 @@ import textwrap
 import click
 
 from conformance.rules import index as rule_index
-from conformance.rules.index import UnknownRuleError
 
 
 @click.command()
@@ -15,10 +14,7 @@ def command(rule_id: str) -> int:
     from conformance.report.formats.columns import wrapped
     from conformance.rules.places import places
 
-    try:
-        rule = rule_index.rule(rule_id)
-    except UnknownRuleError as error:
-        raise click.UsageError(str(error)) from error
+    rule = rule_index.rule(rule_id)
     click.echo(wrapped(f"{rule.id}  {rule.title}", len(rule.id) + 2) + "\n")
     for line in textwrap.wrap(rule.must, 76):
         click.echo(f"  {line}")

@@ -40,27 +40,34 @@ SMALL = click.IntRange(1, 64)
     "--ids", type=click.IntRange(1), default=3, show_default=True, help="The highest checkpoint id."
 )
 @click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints.")
-@click.option("--retain", type=SMALL, default=1, show_default=True, help="Completed checkpoints that stay.")
-@click.option("--handler", is_flag=True, help="A gate that is told of everything at once, not polled.")
+@click.option("--retain", type=SMALL, default=1, show_default=True, help="Retained checkpoints.")
+@click.option("--handler", is_flag=True, help="A gate that barriers reach at once, not when it is polled.")
 @click.option("--ends-abort", is_flag=True, help="A gate without checkpoints after tasks finish.")
-@click.option("--injects", is_flag=True, help="A gate whose task may be triggered itself.")
+@click.option("--injects", is_flag=True, help="A gate whose task may be triggered directly.")
 @click.option("--profile", default="flink-1.14", show_default=True, help="The generation of a gate.")
 @click.option("--cores", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--labelled", is_flag=True, help="Count states with what was said before them, as TLC does.")
+@click.option("--labelled", is_flag=True, help="Count states together with the last effects, as TLC does.")
 @click.option(
-    "--symmetric", is_flag=True, help="Tell no channels of a gate, no later tasks of a coordinator apart."
+    "--symmetric",
+    is_flag=True,
+    help="Do not distinguish a gate's channels, a coordinator's later tasks.",
 )
 @click.option(
-    "--every-id", is_flag=True, help="Know the ids of a gate by their order alone: no bound on them."
+    "--every-id", is_flag=True, help="Distinguish ids of a gate by their order alone: no bound on ids."
 )
-@click.option("--expected", type=click.IntRange(0), default=0, help="About so many states: room at once.")
+@click.option(
+    "--expected",
+    type=click.IntRange(0),
+    default=0,
+    help="Reserve memory for this many states.",
+)
 @click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True, help="Of states.")
 @click.option("--master", default="local[*]", show_default=True, help="Of Spark.")
 @click.option("--partitions", type=click.IntRange(1, 100_000), default=8, show_default=True,
-              help="On Spark: more of them need less memory each.")  # fmt: skip
+              help="On Spark: more partitions need less memory each.")  # fmt: skip
 @click.option("--folder", default=Path("build/explore"), show_default=True,
               type=FOLDER,
-              help="On Spark: where searches are kept; one that was ended goes on.")  # fmt: skip
+              help="On Spark: the folder of searches; an interrupted one continues.")  # fmt: skip
 @click.option("--json", "json_file", type=FILE, help="Write a report.")
 def command(
     model: str,
@@ -147,7 +154,7 @@ def command(
             raise click.UsageError(f"not proved: {error}") from error
         except AnotherSearchError as error:
             raise click.UsageError(f"--folder: {error}") from error
-    click.echo(told(found))
+    click.echo(described(found))
     if json_file is not None:
         json_file.write_bytes(
             orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -195,9 +202,9 @@ def _asked(found: "Explored") -> list[str]:
     ]
 
 
-def told(found: "Explored") -> str:
+def described(found: "Explored") -> str:
     """What came out, in a few lines."""
-    labelled = f"{found.labelled:,} with what was said, " if found.labelled else ""
+    labelled = f"{found.labelled:,} with the last effects, " if found.labelled else ""
     asked = f"{found.properties} properties, {len(found.interpreted)} of them in Python"
     lines = [
         found.model,

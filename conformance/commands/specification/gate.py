@@ -1,29 +1,30 @@
 """`barrierspec gate`: a change of behaviour has to be declared."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance import escape
-from conformance.commands import COMPONENTS, reports
+from conformance.commands import COMPONENTS, reports, write_findings
+
+if TYPE_CHECKING:
+    from conformance.report.formats.findings import Outputs
 
 WATCHED = ("model", "spec/rules.toml")
 """If nothing of these is another one, nothing of the protocol has changed."""
 
 
 @click.command()
-@click.option("--base", required=True, metavar="REV", help="What the working tree comes from.")
+@click.option("--base", required=True, metavar="REV", help="The revision to compare the working tree with.")
 @click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this.")
 @reports
 def command(
     base: str,
     components: tuple[str, ...],
-    json_file: Path | None,
-    junit_file: Path | None,
-    sarif_file: Path | None,
-    annotations_file: Path | None,
+    files: "Outputs",
 ) -> int:
-    """Fail if the protocol behaves otherwise than in REV and nobody says so.
+    """Fail if the protocol behaves otherwise than in REV and this is not declared.
 
     A change of behaviour is declared by another version of spec/rules.toml and a new text of
     CHANGELOG.md. Ends with 0 if nothing has changed or what has is declared, else with 1.
@@ -31,33 +32,24 @@ def command(
     from conformance.change import repository as repositories
     from conformance.change.behaviour import Meaning, meaning_of
     from conformance.change.compared import compare_revisions
-    from conformance.change.repository import ChangeError
+    from conformance.mutants.catalogue import load_catalogue
     from conformance.parts.result import PartResult
     from conformance.report import change
-    from conformance.report.formats import findings
     from conformance.verdict import Exit, Verdict
 
-    asked = findings.Asked(json_file, junit_file, sarif_file, annotations_file)
     chosen = [word for name in components for word in ("--component", name)]
     again = escape.shell(["barrierspec", "gate", "--base", base, *chosen])
-    try:
-        repository = repositories.find(Path.cwd())
-        differs = repositories.differs(repository, repositories.commit(repository, base), WATCHED)
-    except ChangeError as cannot:
-        raise click.UsageError(str(cannot)) from cannot
-    if not differs:
+    repository = repositories.find(Path.cwd())
+    if not repositories.differs(repository, repositories.commit(repository, base), WATCHED):
         same = f"{' and '.join(WATCHED)} are as they are in {base}"
         click.echo(f"CONFORMS   {same}")
-        findings.write(asked, "gate", [PartResult("change", Verdict.CONFORMS, same)], again)
+        write_findings(files, "gate", [PartResult("change", Verdict.CONFORMS, same)], again)
         return Exit.CONFORMS
-    try:
-        compared = compare_revisions(repository, base, None, components or COMPONENTS)
-    except ChangeError as cannot:
-        raise click.UsageError(str(cannot)) from cannot
+    compared = compare_revisions(repository, base, None, components or COMPONENTS)
     assert compared.declared is not None
-    for line in (*change.told(compared.changes), *change.of_rules(compared.declared)):
+    for line in (*change.paragraphs(compared.changes), *change.of_rules(compared.declared)):
         click.echo(line)
-    for line in change.affected(compared.changes):
+    for line in change.affected(compared.changes, [mutant.rule for mutant in load_catalogue()]):
         click.echo(line)
     meaning = meaning_of(compared.changes)
     click.echo(f"\n{change.closing(meaning, compared.bound)}")
@@ -65,12 +57,12 @@ def command(
     found = () if is_declared else tuple(change.findings(compared.changes, compared.declared.missing()))
     verdict = Verdict.CONFORMS if is_declared else Verdict.DIVERGES
     part = PartResult("change", verdict, f"{meaning.value}: {compared.bound}", findings=found)
-    findings.write(asked, "gate", [part], again)
+    write_findings(files, "gate", [part], again)
     if is_declared:
-        said = "" if meaning is Meaning.COMPATIBLE else f", declared as {compared.declared.new_version}"
-        click.echo(f"CONFORMS   against {base}{said}")
+        declared = "" if meaning is Meaning.COMPATIBLE else f", declared as {compared.declared.new_version}"
+        click.echo(f"CONFORMS   against {base}{declared}")
         return Exit.CONFORMS
-    click.echo(f"DIVERGES   the behaviour is another than in {base}, and nobody says so")
+    click.echo(f"DIVERGES   the behaviour is another than in {base}, and this is not declared")
     for todo in compared.declared.missing():
         click.echo(f"  -> {todo}")
     return Exit.DIVERGES

@@ -15,11 +15,11 @@ LAYERS = ("spec", "model", "impl")
 @click.option("--rule", "rules", multiple=True, metavar="ID", help="Only of this rule; may be repeated.")
 @click.option("--component", "components", multiple=True, metavar="NAME", help="Only of this component.")
 @click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
-              type=FILE, help="The same as JSON.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Go on with what --out holds, if the sources are the same.")
+              type=FILE, help="The outcome as JSON.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Continue the campaign in --out, if the sources are the same.")
 @click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
-              help="So many are tried side by side.")  # fmt: skip
-@click.option("--page", type=FILE, help="The same as a page.")
+              help="The number of mutants that are tried at the same time.")  # fmt: skip
+@click.option("--page", type=FILE, help="The outcome as a page in Markdown.")
 def command(
     layers: tuple[str, ...],
     rules: tuple[str, ...],
@@ -36,21 +36,19 @@ def command(
     """
     from rich.console import Console
 
+    from conformance.machine import source
+    from conformance.mutants import score
     from conformance.mutants.campaign import MutantFailure, Verdict, run_campaign
     from conformance.mutants.catalogue import Mutant, component_of, load_catalogue
-    from conformance.report import casualties, mutation_score
+    from conformance.report import mutants
     from conformance.rules import index as rule_index
-    from conformance.rules.index import UnknownRuleError
     from conformance.verdict import Exit
     from spec.manifest import load_manifest
     from spec.tool_output import TlcError
 
-    try:
-        wanted = {rule_index.rule(rule).id for rule in rules}
-    except UnknownRuleError as error:
-        raise click.UsageError(str(error)) from error
+    wanted = {rule_index.rule(rule).id for rule in rules}
 
-    mutation_score.sources()  # as they are before the first is tried
+    score.sources()  # as they are before the first is tried
     modules = {name: model.module for name, model in load_manifest().items()}
 
     def chosen(mutant: Mutant) -> bool:
@@ -64,24 +62,21 @@ def command(
     total = sum(map(chosen, catalogue))
     if not total:
         raise click.UsageError("no mutant of the catalogue has this layer, rule and component")
-    try:
-        judged = dict(mutation_score.judged(out)) if resume else {}
-    except mutation_score.ScoreError as wrong:
-        raise click.UsageError(str(wrong)) from wrong
+    judged = dict(score.judged(out)) if resume else {}
 
     def remember(verdict: Verdict) -> None:
         judged[verdict.mutant.id] = verdict
         known = [judged[mutant.id] for mutant in catalogue if mutant.id in judged]
-        mutation_score.write(known, len(catalogue), out)
+        score.write(known, len(catalogue), out)
 
     if resume:
-        click.echo(f"{len(judged)} were tried before, of the same sources: {out}")
-    click.echo(casualties.heading())
+        click.echo(f"{len(judged)} were tried before with the same sources: {out}")
+    click.echo(mutants.heading())
     console = Console(stderr=True)
     status = console.status(f"0 of {total}")
     verdicts = [judged[mutant.id] for mutant in catalogue if chosen(mutant) and mutant.id in judged]
     for verdict in verdicts:
-        click.echo(casualties.row(verdict))
+        click.echo(mutants.row(verdict))
     try:
         if console.is_terminal:
             status.start()
@@ -90,18 +85,18 @@ def command(
             verdicts.append(verdict)
             remember(verdict)
             status.update(f"{len(verdicts)} of {total}")
-            click.echo(casualties.row(verdict))
+            click.echo(mutants.row(verdict))
     except (MutantFailure, TlcError, subprocess.TimeoutExpired) as error:
         status.stop()
         click.echo(f"\nUNDETERMINED   {len(verdicts)} of {total} tried, then: {error}")
         return Exit.UNDETERMINED
     finally:
         status.stop()
-    click.echo(casualties.closing(verdicts))
+    click.echo(mutants.closing(verdicts))
     if page is not None:
         again = _again(layers, rules, components)
-        page.write_text(mutation_score.page(verdicts, len(catalogue), again), "utf-8")
-    return casualties.verdict(verdicts).exit_code
+        page.write_text(mutants.page(verdicts, len(catalogue), again, source()), "utf-8")
+    return mutants.verdict(verdicts).exit_code
 
 
 def _again(layers: tuple[str, ...], rules: tuple[str, ...], components: tuple[str, ...]) -> str:

@@ -6,17 +6,19 @@ from pathlib import Path
 
 import click
 
-from conformance.command_line.options import FOLDER, INTEGER
+from conformance.command_line.options import FOLDER
+from conformance.command_line.written import write
+from conformance.commands import seed
 from conformance.parts.verify import PARTS, SEED
 
 
 @click.command()
 @click.option("--only", "chosen", multiple=True, metavar="PART", type=click.Choice(tuple(PARTS)),
               help=f"Only this part; may be repeated. One of: {', '.join(PARTS)}.")  # fmt: skip
-@click.option("--seed", default=SEED, show_default=True, type=INTEGER, help="Decides every random choice.")
-@click.option("--quick", is_flag=True, help="Smaller bounds, for tries at the desk.")
+@seed("every random choice", SEED)
+@click.option("--quick", is_flag=True, help="Smaller bounds, for a quick check.")
 @click.option("--thorough", is_flag=True,
-              help="Models and proofs that take minutes, too.")  # fmt: skip
+              help="Also models and proofs that take minutes.")  # fmt: skip
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the reports.")  # fmt: skip
 def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:
@@ -29,7 +31,7 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
     from conformance.page import of_verify, render
     from conformance.parts.verify import fresh_context, verify
     from conformance.report import verification
-    from conformance.report.formats import junit, sarif
+    from conformance.report.formats import documents, junit, sarif
     from conformance.report.screen import WIDEST, screen
 
     if quick and thorough:
@@ -38,10 +40,10 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
     with Progressing() as watch:
         done = verify(chosen, context=context, watch=watch)
     files = tuple(build / "report" / name for name in ("verification.json", "junit.xml", "index.html"))
-    verification.write(done, files[0])
-    junit.write(done, files[1])
+    write(files[0], documents.encoded(verification.document(done)))
+    write(files[1], junit.encoded(junit.junit(done)))
     render.write(of_verify.page_of(done), files[2])
-    sarif.write(done.parts, build / "report" / "findings.sarif")
+    write(build / "report" / "findings.sarif", documents.encoded(sarif.document(done.parts)))
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((WIDEST, 24)).columns if terminal else WIDEST
     click.echo(screen(done, files, width=width, colour=terminal), nl=False)

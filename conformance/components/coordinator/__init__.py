@@ -23,6 +23,8 @@ def directed_coordinator() -> Iterator[Case]:
 
 COMPONENT = Component(
     configs=CONFIGS,
+    walks=700,
+    paths_hit=214,
     walk=walk_coordinator,
     cases=directed_coordinator,
     projections={

@@ -14,7 +14,7 @@ from typing import Any
 from conformance.adapters.protocol import Wire
 from conformance.components.coordinator.projection import EVENTS, event_of
 from conformance.components.store import coordinator_switches
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import Binding, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, Word, filled, plain, set_of, value

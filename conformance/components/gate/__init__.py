@@ -8,6 +8,8 @@ from conformance.components.gate.walks import CONFIGS, walk_gate
 
 COMPONENT = Component(
     configs=CONFIGS,
+    walks=2500,
+    paths_hit=794,
     walk=walk_gate,
     projections={
         "AlignedModel": project_gate,

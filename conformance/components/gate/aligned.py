@@ -15,7 +15,7 @@ from conformance.compare.projection import (
     projected,
 )
 from conformance.components.records import FLAGS, Record, each, field, fields
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, Word, set_of, steps, value
 from model.checker.prove import Case

@@ -23,7 +23,7 @@ from conformance.components.gate.unaligned import (
     deciding_steps,
     unaligned_steps,
 )
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import Binding
 from conformance.vectors.tla.text import NotInTlaError

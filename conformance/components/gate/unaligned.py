@@ -6,7 +6,7 @@ from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, by_channel, projected
 from conformance.components.gate.aligned import ALLOWS, Steps, gate_constants
 from conformance.components.records import FLAGS, Record, field, fields, words
-from conformance.drive.lockstep import Divergence
+from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import Binding, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Word, filled, plain, set_of, steps

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from conformance.adapters.protocol import Wire
 
 WIDTHS = (33, 65, 129)
-"""One channel more than 32, 64 and 128 bits have room for."""
+"""One channel more than 32, 64 and 128 bits can hold."""
 _OF_ALL = frozenset({"barrier", "announce", "receive_barrier", "end_of_partition"})
 
 

@@ -6,12 +6,12 @@ What stands before a refused event of a batch has happened, the refused event an
 
 from collections.abc import Iterator, Sequence
 
-from conformance.adapters.protocol import Adapter, Applied, Errored, Hung, Unsupported, Wire
+from conformance.adapters.protocol import Adapter, Applied, Errored, Hung, Unsupported, Wire, canonical
 from conformance.cases.rule_cases import rule_cases
 from conformance.drive.answers import STRAY, allowed_run, fresh, one_by_one
 from conformance.drive.bounds.tried import OPTIONS
 from conformance.drive.lockstep import replay
-from conformance.drive.oracle import GOES_ON, Oracle, Oracles, canonical
+from conformance.drive.oracle import GOES_ON, Oracle, Oracles
 from conformance.drive.plan import Plan
 from conformance.generators import generate
 

@@ -2,8 +2,8 @@
 
 The protocol compares ids and never counts with them, but for the few places where a distance matters; so a
 case means the same with other ids in the same order. An implementation that holds an id in 32 bits, or in a
-floating-point number, answers wrongly from some bound on. The model's numbers have no bound: it is asked with
-the mapped events, so that what it expects is right also where a distance matters.
+floating-point number, answers wrongly from some bound on. The model's numbers have no bound: it gets the
+mapped events, so that its answers are right also where a distance matters.
 
 The coordinator draws its ids itself, from 1 on, and nothing on the wire sets the counter. Its cases get
 messages about ids that were never drawn: in front of each message the same one about a far id, which 32 bits
@@ -28,7 +28,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 as far-reaching as ids."""
 _ECHOED = frozenset({"acknowledge", "decline", "trigger_fails", "coordinator_done", "hook_done"})
 _ROOM = 256
-"""Below the highest id there is room for so many in a run that is drawn as it goes."""
+"""The highest id of a run whose end is not known is at most so far above the lowest."""
 
 
 class IdMap(NamedTuple):

@@ -42,7 +42,7 @@ def play_bounds(component: str, adapter: Adapter, plan: Plan, total: Played) -> 
 
 def machine_source(plan: Plan) -> Source:
     """The examples of the Hypothesis machine of a plan."""
-    return Source(plan.seed, plan.examples, plan.limits, plan.pinned, plan.asked, plan.injects)
+    return Source(plan.seed, plan.examples, plan.limits, plan.pinned, plan.selected, plan.injects)
 
 
 def _large_ids(component: str, adapter: Adapter, plan: Plan, total: Played) -> tuple[IdMap, ...]:
@@ -66,7 +66,7 @@ def _large_ids(component: str, adapter: Adapter, plan: Plan, total: Played) -> t
 
 def _cases(component: str, plan: Plan, oracles: Oracles) -> Iterator[tuple[Oracle, Sequence[Wire]]]:
     """The case of each rule."""
-    chosen = chosen_cases(component, oracles, plan.pinned, plan.asked, injects=plan.injects)
+    chosen = chosen_cases(component, oracles, plan.pinned, plan.selected, injects=plan.injects)
     return ((oracle, events) for _, oracle, events in chosen)
 
 
@@ -77,7 +77,7 @@ def _walks(component: str, plan: Plan, oracles: Oracles) -> Iterator[tuple[Oracl
         rng = Random(f"{plan.seed}/{component}/bounds/{number}")
         oracle = oracles.of(config)
         events, fired = drawn(oracle, generate.chooser(component, config, rng, injects=plan.injects), LENGTH)
-        if events and (not plan.asked or fired.intersection(plan.asked)):
+        if events and (not plan.selected or fired.intersection(plan.selected)):
             yield oracle, events
 
 

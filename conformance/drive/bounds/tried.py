@@ -7,7 +7,7 @@ from conformance.adapters.protocol import Wire
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 
 _NEAR = 2**20
-"""Ids below are told by the highest one, those above by the bounds that they are around."""
+"""Of ids below it the highest one is stated, of ids above it the bounds that they are near."""
 OPTIONS = {"mode": "modes", "profile": "profiles", "level": "levels"}
 """The options of a configuration that a `hello` may name, and the field that has their values."""
 
@@ -91,7 +91,7 @@ class Tried:
 def not_asked(
     tried: Tried, offered: Mapping[str, Sequence[str]], chosen: Mapping[str, object], *, injects: bool
 ) -> list[str]:
-    """What an implementation offers and was not asked for, each with the reason.
+    """What an implementation offers and was not tested, each with the reason.
 
     `offered`: by option (`mode`, `profile`, `level`) what its `hello` names. `chosen`: what the user has
     chosen of it. `injects`: the gate offers the capability `inject`; true where there is none to offer.

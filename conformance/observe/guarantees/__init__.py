@@ -1,1 +1,1 @@
-"""Which guarantee did a run keep? Anomalies by name."""
+"""The guarantee that a run has kept, and the anomalies that refute others."""

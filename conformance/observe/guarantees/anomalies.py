@@ -1,9 +1,8 @@
-"""What can be wrong with a run's output and state: each anomaly by its name, and what it rules out.
+"""The anomalies of a run's output and state, and the guarantees that each refutes.
 
-A guarantee is a promise about every run, so one run can only refute it. What an anomaly refutes is a matter
-of logic, said here once: a record that is missing refutes "at least once", one that counts twice "at most
-once", and "exactly once" is both. State and output are promises of their own: a job may keep its state
-exactly once while what it shows is there twice.
+A guarantee holds for every run, so one run can only refute it. A missing record refutes "at least once", a
+doubled one "at most once", and "exactly once" is both. State and output have separate guarantees: a job may
+keep its state exactly once and write its output twice.
 """
 
 from collections.abc import Hashable
@@ -12,17 +11,17 @@ from typing import NamedTuple
 
 
 class Guarantee(Enum):
-    """What is promised of every record, strongest first."""
+    """A guarantee about every record, strongest first."""
 
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"
     AT_MOST_ONCE = "at-most-once"
     BROKEN = "broken"
-    """Nothing: records are lost and doubled, or made up."""
+    """No guarantee: records are lost and doubled, or invented."""
 
 
 class Subject(Enum):
-    """What the promise is about."""
+    """The subject of a guarantee."""
 
     STATE = "state"
     OUTPUT = "output"
@@ -33,7 +32,7 @@ _ALL = (_ONCE, _LEAST, _MOST)
 
 
 class Anomaly(Enum):
-    """One kind of wrong: its name, in whom it is found, what it refutes, and a sentence for a reader."""
+    """One anomaly: its name, its subject, the guarantees that it refutes, and its meaning."""
 
     def __init__(self, title: str, subject: Subject, refutes: tuple[Guarantee, ...], sentence: str) -> None:
         self.title = title
@@ -45,25 +44,25 @@ class Anomaly(Enum):
         "lost record",
         Subject.OUTPUT,
         (_ONCE, _LEAST),
-        "a record was sent and nothing that it led to was ever committed",
+        "a record was sent and none of its results was ever committed",
     )
     DUPLICATED_RECORD = (
         "duplicated record",
         Subject.OUTPUT,
         (_ONCE, _MOST),
-        "what one record led to was committed more than once",
+        "the result of one record was committed more than once",
     )
     PHANTOM_RECORD = (
         "phantom record",
         Subject.OUTPUT,
         _ALL,
-        "a row was committed that no record of the source leads to",
+        "a row was committed that is the result of no record",
     )
     MISPLACED_RECORD = (
         "record under another key",
         Subject.OUTPUT,
         _ALL,
-        "what a record led to was committed under a key that is not its own",
+        "the result of a record was committed under another key",
     )
     REORDERED_RECORDS = (
         "records reordered within a key",
@@ -75,19 +74,19 @@ class Anomaly(Enum):
         "wrong result",
         Subject.OUTPUT,
         (_ONCE,),
-        "the results that a key has shown are not those of processing each of its records once",
+        "the results of a key are not those of processing each of its records once",
     )
     DIRTY_OUTPUT = (
         "uncommitted output visible",
         Subject.OUTPUT,
         (_ONCE,),
-        "a row could be read before the checkpoint that it belongs to was complete",
+        "a row was readable before its checkpoint was complete",
     )
     OUTPUT_TAKEN_BACK = (
         "committed output taken back",
         Subject.OUTPUT,
         (_ONCE,),
-        "a row that could be read as committed was not there any more afterwards",
+        "a row that was readable as committed is missing afterwards",
     )
     STATE_TOO_LARGE = (
         "state counts a record twice",
@@ -111,25 +110,24 @@ class Anomaly(Enum):
         "state and offsets of different cuts: state ahead",
         Subject.STATE,
         (_ONCE, _MOST),
-        "a checkpoint's state holds records that its source offsets say are still to be read: whoever "
-        "restores it counts them again",
+        "a checkpoint's state has records that its source offsets are still before: a restore counts "
+        "them again",
     )
     STATE_BEHIND_OFFSETS = (
         "state and offsets of different cuts: state behind",
         Subject.STATE,
         (_ONCE, _LEAST),
-        "a checkpoint's source offsets are past records that its state does not hold: whoever restores it "
-        "never counts them",
+        "a checkpoint's source offsets are after records that its state lacks: a restore never counts them",
     )
 
     def explain(self) -> str:
-        """The sentence and what the anomaly rules out."""
+        """The meaning, and the refuted guarantees."""
         ruled_out = ", ".join(one.value for one in self.refutes)
         return f"{self.sentence}; this rules out {ruled_out} {self.subject.value}"
 
 
 class Evidence(NamedTuple):
-    """Where an anomaly shows: the key, the record if it is one record's, and the values in words."""
+    """One occurrence of an anomaly: the key, the record if it is of one record, and the values."""
 
     key: Hashable
     record: Hashable
@@ -142,12 +140,12 @@ class Evidence(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """An anomaly that was found: how often, and the first of them."""
+    """An anomaly that was found: its number, and the first occurrences."""
 
     anomaly: Anomaly
     times: int
     first: tuple[Evidence, ...]
 
     def describe(self) -> str:
-        """Name, count and the first place in one line."""
+        """Name, number and the first occurrence in one line."""
         return f"{self.times} {self.anomaly.title}, the first: {self.first[0].describe()}"

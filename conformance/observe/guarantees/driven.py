@@ -1,8 +1,8 @@
-"""What guarantee does a component keep in a job? A gate or a sink is driven through failures and restores.
+"""The guarantee that a gate or a sink keeps in a job with failures and restores.
 
-Everything around it is right: sources that go back to where the restored checkpoint stands, a state that is
-restored with it, a coordinator that completes what is triggered. So what is lost or counted twice is the
-component's own doing, and `classify` names it. Each schedule is drawn from a seed.
+Everything around the component is correct: sources restart from the offsets of the restored checkpoint, the
+state is restored with it, and the coordinator completes every triggered checkpoint. So the component itself
+has lost or doubled a record, and `classify` names the anomaly. A seed draws each schedule.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -26,25 +26,30 @@ _CHANNELS = 2
 _KEY = 0
 _CHECKPOINTS = 8
 _FAILS_BEFORE, _FAILS_BEHIND = 0.4, 0.6
-"""How likely a job with a sink fails before a checkpoint is complete, or else before the sink hears of it."""
+"""Probabilities of a failure before a checkpoint is complete, or before the sink's notification."""
 
 
 class UndrivenError(Exception):
-    """The component could not be driven to the end, or showed nothing; the message says why."""
+    """The component could not be driven to the end, or showed nothing; the message has the reason."""
 
 
 def worst_of_gate(adapter: Adapter, config: Wire, seed: int) -> Classification:
-    """The weakest of all schedules through a gate that is polled. Raises UndrivenError."""
+    """The result of the worst schedule of a polled gate. Raises UndrivenError."""
     return _worst(
         _Gate(adapter, config, Random(f"{seed} gate {number}")).run() for number in range(SCHEDULES)
     )
 
 
 def worst_of_sink(adapter: Adapter, config: Wire, seed: int) -> Classification:
-    """The weakest of all schedules through a transactional sink. Raises UndrivenError."""
+    """The result of the worst schedule of a transactional sink. Raises UndrivenError."""
     return _worst(
         _Sink(adapter, config, Random(f"{seed} sink {number}")).run() for number in range(SCHEDULES)
     )
+
+
+def unexpected(component: str, event: Wire, effect: Wire) -> UndrivenError:
+    """The error of an effect that this run cannot carry out."""
+    return UndrivenError(f"{component}, {dict(event)}: expected an effect of a sound run, came {effect}")
 
 
 def _worst(accounts: Iterator[Account]) -> Classification:
@@ -57,13 +62,13 @@ def _worst(accounts: Iterator[Account]) -> Classification:
 _GATE_ONLY = frozenset(
     {"trigger", "block", "resume", "abort", "start_persisting", "stop_persisting", "prioritise", "persist"}
 )
-"""Effects that move no record here: the events come in an order in which no channel has to wait."""
+"""Effects that move no record: in this order of events no channel has to wait."""
 _SINK_ONLY = frozenset({"commit", "begin", "abort_transaction"})
 """Effects that show no new row."""
 
 
 class _Driven:
-    """One instance after the other; an attempt begins with a new one."""
+    """A component in a job; each attempt begins with a new instance."""
 
     component: str
 
@@ -73,16 +78,16 @@ class _Driven:
     def new(self) -> None:
         made = self.adapter.new(self.component, self.config)
         if not isinstance(made, Made):
-            raise UndrivenError(f"{self.component}: {_said(made)}")
+            raise UndrivenError(f"{self.component}: {_described(made)}")
 
     def effects(self, event: Wire) -> Iterator[Wire]:
         answer = self.adapter.apply([event])
         if not isinstance(answer, Applied):
-            raise UndrivenError(f"{self.component}, {dict(event)}: {_said(answer)}")
+            raise UndrivenError(f"{self.component}, {dict(event)}: {_described(answer)}")
         yield from answer.effects[0]
 
 
-def _said(failure: Failure | Made | Applied) -> str:
+def _described(failure: Failure | Made | Applied) -> str:
     return failure.describe() if not isinstance(failure, Made | Applied) else "answered something else"
 
 
@@ -90,7 +95,7 @@ def _said(failure: Failure | Made | Applied) -> str:
 
 
 class _Gate(_Driven):
-    """Two sources before a gate, behind it a count by source, and an output that commits in two phases."""
+    """A gate with two sources before it; after it a count by source, and an output with two-phase commit."""
 
     component = "gate"
 
@@ -99,7 +104,7 @@ class _Gate(_Driven):
         self.state: dict[Hashable, Totals] = {}
         self.rows: list[Row] = []
         self.cut: tuple[dict[Hashable, Totals], int] | None = None
-        """What the checkpoint holds: the state, and how many rows it commits."""
+        """The checkpoint: the state, and the number of rows that it commits."""
 
     def run(self) -> Account:
         lanes = range(_CHANNELS)
@@ -111,16 +116,13 @@ class _Gate(_Driven):
         if self.cut is None:
             raise UndrivenError("gate: no checkpoint was triggered although its barrier came on each channel")
         state, committed = self.cut
-        self.state, self.rows = (
-            dict(state),
-            self.rows[:committed],
-        )  # the failure; the rest was never committed
+        self.state, self.rows = dict(state), self.rows[:committed]  # the other rows were never committed
         self._attempt([[*range(start, _RECORDS)] for start in barrier], None)
         offsets: dict[Hashable, int] = {f"in-{lane}": at for lane, at in enumerate(barrier)}
         return Account(sent, self.rows, dict(self.state), [Cut(1, offsets, state)])
 
     def _attempt(self, records: list[list[int]], barriers: list[int] | None) -> None:
-        """Deliver what the sources send, in an order that is drawn; the first attempt ends at the trigger."""
+        """Deliver the records in a random order; the first attempt ends at the trigger."""
         self.new()
         waiting: list[list[Wire]] = []
         for lane, numbers in enumerate(records):
@@ -147,14 +149,14 @@ class _Gate(_Driven):
             elif effect["kind"] == "trigger" and self.cut is None:
                 self.cut = (dict(self.state), len(self.rows))
             elif effect["kind"] not in _GATE_ONLY:
-                raise UndrivenError(f"{self.component}, {dict(event)}: came {effect}, which ends this run")
+                raise unexpected(self.component, event, effect)
 
 
 # ---------------------------------------------------------------- a sink
 
 
 class _Sink(_Driven):
-    """One source before a sink; the job fails at any time, and goes on from what was completed last."""
+    """A sink with one source; the job may fail at any time, and restores the last completed checkpoint."""
 
     component = "sink"
 
@@ -188,7 +190,7 @@ class _Sink(_Driven):
         return Account(sent, [one.row for one in seen], seen=seen)
 
     def _checkpoint(self, luck: float) -> bool:
-        """One checkpoint; whether the job lives on: it may fail before it is complete, or is heard of."""
+        """One checkpoint. Returns False if the job fails before its completion or its notification."""
         self.checkpoint += 1
         self._take({"kind": "snapshot", "checkpoint": self.checkpoint})
         if luck < _FAILS_BEFORE:
@@ -200,7 +202,7 @@ class _Sink(_Driven):
         return True
 
     def _fail(self, offsets: Mapping[int, int]) -> int:
-        """The job fails and is restored; where its source goes on."""
+        """The job fails and is restored. Returns the offset of its source."""
         self._take({"kind": "crash"})
         self._take({"kind": "restore", "checkpoint": self.completed or None})
         return offsets[self.completed]
@@ -214,7 +216,7 @@ class _Sink(_Driven):
             elif effect["kind"] == "commit" and effect["transaction"] not in self.shown:
                 self._show(effect["transaction"])
             elif effect["kind"] not in _SINK_ONLY:
-                raise UndrivenError(f"{self.component}, {dict(event)}: came {effect}, which ends this run")
+                raise unexpected(self.component, event, effect)
 
     def _show(self, transaction: int) -> None:
         filed = self.filed.get(transaction, self.checkpoint + 1)

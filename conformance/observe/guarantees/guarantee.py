@@ -1,8 +1,8 @@
-"""Which guarantee has a run kept? Its output and state are held against what its input leads to.
+"""The guarantee that a run has kept: its output and state are compared with those that its input requires.
 
-Everything comes in as plain values (`Account`), from whatever engine; nothing is read or run here. Each
-anomaly of `anomalies` is looked for; the verdict is the strongest guarantee that none of them refutes. It
-is one about this run: a guarantee that was not refuted is not proved.
+The run is given as plain values (`Account`), of any engine. The classification looks for each anomaly of
+`anomalies`; the verdict is the strongest guarantee that none of them refutes. It is about this run: a
+guarantee that is not refuted is not proved.
 """
 
 from collections import defaultdict
@@ -24,11 +24,11 @@ class Sent(NamedTuple):
     lane: Hashable
     position: int
     weight: int = 1
-    """What it adds to the total of its key."""
+    """Its contribution to the total of its key."""
 
 
 class Row(NamedTuple):
-    """A committed update: the record that led to it, its place among its key's, and their total so far."""
+    """A committed result: its record, its place among the results of its key, and their total so far."""
 
     key: Key
     record: RecordId
@@ -44,7 +44,7 @@ class Totals(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A row that somebody has read while the job ran. `complete`: a checkpoint with it was, then."""
+    """A row that was read while the job ran. `complete`: its checkpoint was complete then."""
 
     row: Row
     checkpoint: int
@@ -52,7 +52,7 @@ class Seen(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A checkpoint: how far each lane had been read, and the state (with what was in flight towards it)."""
+    """A checkpoint: the offset of each lane, and the state with the records in flight towards it."""
 
     checkpoint: int
     offsets: Mapping[Hashable, int]
@@ -61,7 +61,7 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """What one run was given and what it has left. `state` is the final one; None: not known."""
+    """The input, output and state of one run. `state` is the final one; None: unknown."""
 
     sent: Mapping[RecordId, Sent]
     committed: Sequence[Row]
@@ -72,14 +72,14 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """The verdict on one run: the strongest guarantee that is not refuted, and what was found."""
+    """The verdict on one run: the strongest guarantee that is not refuted, and the anomalies."""
 
     findings: tuple[Finding, ...]
     records: int
     rows: int
 
     def of(self, subject: Subject) -> Guarantee:
-        """The strongest guarantee about `subject` that nothing found refutes."""
+        """The strongest guarantee about `subject` that no anomaly refutes."""
         refuted = {
             one for finding in self.findings if finding.anomaly.subject is subject
             for one in finding.anomaly.refutes
@@ -88,16 +88,16 @@ class Classification:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of state and output together: what neither refutes."""
+        """The strongest guarantee that no anomaly of state or output refutes."""
         refuted = {one for finding in self.findings for one in finding.anomaly.refutes}
         return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
 
     def refutes(self, guarantee: Guarantee) -> bool:
-        """Something was found that rules it out, of state or of output."""
+        """Whether an anomaly of state or output refutes it."""
         return any(guarantee in finding.anomaly.refutes for finding in self.findings)
 
     def describe(self) -> str:
-        """The verdict, then each anomaly with its evidence and what it rules out."""
+        """The verdict, then each anomaly with its evidence and the guarantees that it refutes."""
         each = f"state {self.of(Subject.STATE).value}, output {self.of(Subject.OUTPUT).value}"
         lines = [
             f"{self.guarantee.value} is not refuted ({each}): {self.rows} rows of {self.records} records"
@@ -110,7 +110,7 @@ class Classification:
 
 
 def classify(account: Account) -> Classification:
-    """Look for every anomaly."""
+    """Search the account for every anomaly."""
     found: dict[Anomaly, list[Evidence]] = defaultdict(list)
     for search in (_records, _results, _seen, _final_state, _cuts):
         for anomaly, evidence in search(account):
@@ -127,7 +127,7 @@ Found = Iterator[tuple[Anomaly, Evidence]]
 
 
 def totals(sent: Mapping[RecordId, Sent], offsets: Mapping[Hashable, int] | None = None) -> dict[Key, Totals]:
-    """What the records give by key: all of them, or of each lane those below its offset."""
+    """The right state by key, of all records or of those below the offsets of their lanes."""
     made: dict[Key, Totals] = {}
     for one in sent.values():
         if offsets is None or one.position < offsets.get(one.lane, 0):
@@ -158,7 +158,7 @@ def _records(account: Account) -> Found:
 
 
 def _results(account: Account) -> Found:
-    """By key: results 1 to n in an order of its lanes, each the sum of what came up to it."""
+    """By key: results 1 to n in an order of its lanes, each with the total so far."""
     by_key: dict[Key, list[Row]] = defaultdict(list)
     for row in account.committed:
         if row.record in account.sent:
@@ -172,17 +172,17 @@ def _results(account: Account) -> Found:
             if row.place != place or row.total != total:
                 what = f"result {row.place} of total {row.total}, where {place} of {total} has its place"
                 yield Anomaly.WRONG_RESULT, Evidence(key, row.record, what)
-                break  # what follows is a consequence
+                break  # later differences are consequences
 
 
 def _order(account: Account, key: Key, rows: Sequence[Row]) -> Found:
-    """First passages only: a record that comes again comes late, and is a duplicate."""
+    """The order of first results: a later one of the same record is a duplicate."""
     last: dict[Hashable, tuple[int, RecordId]] = {}
-    passed: set[RecordId] = set()
+    known: set[RecordId] = set()
     for row in rows:
-        if row.record in passed:
+        if row.record in known:
             continue
-        passed.add(row.record)
+        known.add(row.record)
         sent = account.sent[row.record]
         position, before = last.get(sent.lane, (-1, None))
         if sent.position < position:
@@ -193,19 +193,19 @@ def _order(account: Account, key: Key, rows: Sequence[Row]) -> Found:
 
 
 def _seen(account: Account) -> Found:
-    """What a reader saw while the job ran."""
+    """The rows that were read while the job ran."""
     committed = set(account.committed)
     for row, checkpoint, complete in dict.fromkeys(account.seen):
         if not complete:
             what = f"read as output of checkpoint {checkpoint}, which was not complete"
             yield Anomaly.DIRTY_OUTPUT, Evidence(row.key, row.record, what)
         if row not in committed:
-            what = f"read as output of checkpoint {checkpoint}, and gone in the end"
+            what = f"read as output of checkpoint {checkpoint}, and missing at the end"
             yield Anomaly.OUTPUT_TAKEN_BACK, Evidence(row.key, row.record, what)
 
 
 def _final_state(account: Account) -> Found:
-    """The state that the job has ended with."""
+    """The final state of the job."""
     if account.state is None:
         return
     for key, have, want in _unequal(account.state, totals(account.sent)):

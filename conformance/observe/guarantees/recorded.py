@@ -1,7 +1,7 @@
-"""The account of a recorded run, of whatever engine, as a file of JSON: what was sent, and what is left.
+"""The account of a recorded run of any engine, as a JSON file: its input, its output, and its state.
 
 `sent`: `record`, `key`, `lane`, `position`, `weight` (1 if left out). `committed`: rows of `key`, `record`,
-`place`, `total`. What follows may be left out. `state`: `key`, `records`, `total`. `cuts`: `checkpoint`,
+`place`, `total`. The other fields may be left out. `state`: `key`, `records`, `total`. `cuts`: `checkpoint`,
 `offsets` (by lane) and `state`. `seen`: a row of `committed` with `checkpoint` and `complete`.
 """
 
@@ -11,17 +11,18 @@ from typing import Any
 
 import orjson
 
+from conformance.errors import InputError
 from conformance.observe.guarantees.guarantee import Account, Cut, Row, Seen, Sent, Totals
 
 Object = Mapping[str, Any]
 
 
-class RecordedError(ValueError):
+class RecordedError(InputError):
     """A file that holds no account; the message says where, and what was expected."""
 
 
 def account_in(file: Path) -> Account:
-    """Read the account; raises RecordedError."""
+    """Read the account. Raises RecordedError if the file has none."""
     try:
         read: Object = orjson.loads(file.read_bytes())
         sent: dict[Hashable, Sent] = {
@@ -61,8 +62,8 @@ def _number(value: object) -> int:
     return value
 
 
-def _offsets(told: Mapping[str, object]) -> dict[Hashable, int]:
-    return {lane: _number(offset) for lane, offset in told.items()}
+def _offsets(offsets: Mapping[str, object]) -> dict[Hashable, int]:
+    return {lane: _number(offset) for lane, offset in offsets.items()}
 
 
 def _row(one: Object) -> Row:

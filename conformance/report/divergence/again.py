@@ -1,21 +1,6 @@
-"""Run as `python -P -m conformance.report.divergence.again`: plays the case of a written test, JSON on stdin.
+"""The former name of `conformance.drive.saved`: tests that earlier versions of `conform` wrote start it."""
 
-It is a process of its own, so that packages of a reader's project and ours do not meet, whatever their names.
-"""
-
-import json
-import sys
-
-from conformance.report.divergence.saved import assert_conforms
-
-
-def main() -> None:
-    """Ends with 1 and the story if the case does not conform."""
-    try:
-        assert_conforms(*json.load(sys.stdin))
-    except AssertionError as departs:
-        sys.exit(str(departs))
-
+from conformance.drive.saved import main
 
 if __name__ == "__main__":
     main()

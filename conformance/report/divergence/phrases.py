@@ -5,7 +5,7 @@ from typing import Any
 
 from conformance import escape
 from conformance.adapters.protocol import FAILURES, Effects, Failure, Wire
-from conformance.drive.lockstep import Answer
+from conformance.divergence import Answer
 
 
 def of_event(event: Wire) -> str:
@@ -23,9 +23,9 @@ def of_event(event: Wire) -> str:
 
 def of_paths(paths: int, hit: int, excluded: int) -> str:
     """How many of the paths of step functions a case takes, and what is known of the others."""
-    told = f"{hit:,} of {paths:,} paths hit, {excluded:,} no run takes"
+    text = f"{hit:,} of {paths:,} paths hit, {excluded:,} no run takes"
     beyond = paths - hit - excluded
-    return f"{told}, {beyond:,} beyond the small models" if beyond else told
+    return f"{text}, {beyond:,} beyond the small models" if beyond else text
 
 
 def of_effect(effect: Wire) -> str:
@@ -51,7 +51,7 @@ def of_state(state: Wire, names: Iterable[str]) -> str:
 
 
 def of_answer(answer: Answer | Failure) -> str:
-    """What one side said to an event."""
+    """The answer of one side to an event."""
     if isinstance(answer, FAILURES):
         return answer.describe()
     return "refused" if answer.refused is not None else of_effects(answer.effects)

@@ -1,7 +1,6 @@
 """A divergence as a person meets it: the rule, the steps, expected beside actual, and how to see it again.
 
-At most 80 columns, plain text, and no more than two screens: of a long sequence the steps are told that lead
-up to its end.
+At most 80 columns, plain text, and no more than two screens: of a long sequence the last steps are shown.
 """
 
 import textwrap
@@ -11,9 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance import escape
-from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire
-from conformance.drive.lockstep import Answer, Divergence
-from conformance.drive.oracle import Oracle, canonical
+from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire, canonical
+from conformance.divergence import Answer, Divergence
 from conformance.report.divergence import phrases
 from conformance.report.formats.columns import NARROW
 from conformance.rules import index as rule_index
@@ -21,7 +19,7 @@ from conformance.rules import index as rule_index
 LINES = 48
 """Two screens of 24 lines."""
 CUT = 400
-"""Letters of a paragraph; what an implementation says may be of any length."""
+"""Characters of a paragraph; the answer of an implementation may be of any length."""
 _COLUMNS = (20, 24, 24)
 """Widths of event, expected and got; the step stands before them in 6 columns."""
 _STDERR_LINES = 8
@@ -78,8 +76,8 @@ def tell(telling: Telling, saved: Written | None = None) -> str:
                 f"  in TLC  not: {escape.line(str(saved.module))}", NARROW, subsequent_indent=" " * 10
             )
         )
-    room = LINES - len(before) - len(after)
-    return escape.block("\n".join([*before, *_table(divergence, room), *after]) + "\n")
+    height = LINES - len(before) - len(after)
+    return escape.block("\n".join([*before, *_table(divergence, height), *after]) + "\n")
 
 
 def headline(divergence: Divergence) -> str:
@@ -103,13 +101,12 @@ def _headline(divergence: Divergence) -> list[str]:
     return lines
 
 
-def _table(divergence: Divergence, room: int) -> list[str]:
-    """The steps in at most `room` lines, if the last one leaves so many."""
+def _table(divergence: Divergence, height: int) -> list[str]:
+    """The steps in at most `height` lines, if the last one leaves so many."""
     blocks = []
-    edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
-    for number, (event, edge) in enumerate(zip(divergence.events, edges, strict=True), start=1):
+    permitted = (*divergence.before, divergence.expected)
+    for number, (event, expected) in enumerate(zip(divergence.events, permitted, strict=True), start=1):
         last = number == divergence.step
-        expected = Answer(edge.effects, edge.after.observed, edge.refused)
         got = divergence.got if last else expected
         cells = (phrases.of_event(event), phrases.of_answer(expected), phrases.of_answer(got))
         mark = "->" if last else "  "
@@ -117,18 +114,18 @@ def _table(divergence: Divergence, room: int) -> list[str]:
         blocks.append([f"{mark}{number:>4}  {rows[0]}", *(" " * 8 + row for row in rows[1:])])
     lines = [
         "  step  " + _row(("event", "expected", "got"))[0],
-        *_fitting(blocks, room - 1 - len(_states(divergence))),
+        *_fitting(blocks, height - 1 - len(_states(divergence))),
     ]
     return [line.rstrip() for line in (*lines, *_states(divergence))]
 
 
-def _fitting(blocks: list[list[str]], room: int) -> list[str]:
-    """All steps, or the first, how many are left out, and as many of the last as there is room for."""
-    if sum(map(len, blocks)) <= room:
+def _fitting(blocks: list[list[str]], height: int) -> list[str]:
+    """All steps, or the first, how many are left out, and as many of the last as there is height for."""
+    if sum(map(len, blocks)) <= height:
         return [line for block in blocks for line in block]
     first, rest = blocks[0], blocks[1:]
     kept: list[str] = []
-    while rest and (not kept or len(first) + 1 + len(rest[-1]) + len(kept) <= room):
+    while rest and (not kept or len(first) + 1 + len(rest[-1]) + len(kept) <= height):
         kept = rest.pop() + kept
     if not rest:
         return [*first, *kept]
@@ -183,13 +180,13 @@ def difference(divergence: Divergence) -> str:
     if expected.refused is not None:
         return f"The protocol does not allow this event here ({expected.refused}); it was taken."
     sentences = []
-    wanted, came = list(expected.effects), list(got.effects)
-    missing, extra = _without(wanted, came), _without(came, wanted)
+    due, came = list(expected.effects), list(got.effects)
+    missing, extra = _without(due, came), _without(came, due)
     if missing:
         sentences.append(f"The implementation does not say: {phrases.of_effects(missing)}.")
     if extra:
         sentences.append(f"It says what it must not: {phrases.of_effects(extra)}.")
-    if not missing and not extra and canonical(wanted) != canonical(came):
+    if not missing and not extra and canonical(due) != canonical(came):
         sentences.append("The implementation says the right things in another order.")
     for name in differing(expected.state, got.state):
         is_now = phrases.of_state(got.state, [name])

@@ -19,6 +19,8 @@ def lines(parts: Sequence[PartResult]) -> Iterator[str]:
 def _line(part: PartResult, found: Finding) -> str:
     place = {"file": found.file, "line": str(found.row) if found.row else ""}
     fields = {**place, "title": f"{part.name}: {found.rule or 'could not be judged'}"}
-    told = ",".join(f"{name}={escape.workflow_property(value)}" for name, value in fields.items() if value)
+    properties = ",".join(
+        f"{name}={escape.workflow_property(value)}" for name, value in fields.items() if value
+    )
     message = f"{found.line}\n\n{found.story}".rstrip()
-    return f"::{'warning' if found.rule is None else 'error'} {told}::{escape.workflow_data(message)}"
+    return f"::{'warning' if found.rule is None else 'error'} {properties}::{escape.workflow_data(message)}"

@@ -5,6 +5,9 @@ import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from rich.console import Console
+from rich.table import Table
+
 from conformance import escape
 
 NARROW, WIDE = 80, 100
@@ -27,6 +30,14 @@ def wrapped(line: str, indent: int) -> str:
 def deeper(text: str, by: int = 2) -> str:
     """Each line of a text, going on that much deeper than it began where it is too long."""
     return "\n".join(wrapped(line, len(line) - len(line.lstrip()) + by) for line in text.splitlines())
+
+
+def table_text(table: Table, indent: int = 2) -> str:
+    """A table as plain text, each column as wide as its widest cell, without spaces at the ends of lines."""
+    console = Console(width=10_000, color_system=None, force_terminal=False, highlight=False, markup=False)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(" " * indent + line.rstrip() for line in captured.get().splitlines())
 
 
 def command(begin: str, line: str) -> str:

@@ -1,39 +1,25 @@
-"""What a command has found, for machines: JSON with a schema, JUnit XML, SARIF, annotations of GitHub."""
+"""The findings of a command for machines: JSON with a schema, JUnit XML, SARIF, annotations of GitHub."""
 
-from collections.abc import Sequence
-from functools import cache
-from importlib import resources
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jsonschema
-import orjson
-
 from conformance import escape
-from conformance.adapters.in_process import own_version
 from conformance.parts.result import Finding, PartResult
-from conformance.report.formats import annotations, junit, sarif
+from conformance.report.formats import annotations, documents, junit, sarif
 from conformance.verdict import together
+from conformance.version import own_version
 
 FORMAT = 1
 
 
-class Asked(NamedTuple):
-    """Which files are to be written."""
+class Outputs(NamedTuple):
+    """The files that are to be written."""
 
     json: Path | None = None
     junit: Path | None = None
     sarif: Path | None = None
     annotations: Path | None = None
-
-
-@cache
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    loaded: dict[str, Any] = orjson.loads(
-        resources.files("conformance.report").joinpath("schemas", "findings.schema.json").read_bytes()
-    )
-    return loaded
 
 
 def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str, Any]:
@@ -59,23 +45,22 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
         ],
     }
     made = escape.json(made)
-    jsonschema.Draft202012Validator(schema()).validate(made)
+    documents.check("findings", made)
     return made
 
 
-def write(asked: Asked, command: str, parts: Sequence[PartResult], again: str) -> None:
-    """Write the files that are asked for."""
-    if asked.json is not None:
-        asked.json.parent.mkdir(parents=True, exist_ok=True)
-        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        asked.json.write_bytes(orjson.dumps(document(command, parts, again), option=options))
-    if asked.junit is not None:
-        junit.write_tree(junit.of_parts(f"barrierspec {command}", parts), asked.junit)
-    if asked.sarif is not None:
-        sarif.write(parts, asked.sarif)
-    if asked.annotations is not None:
-        asked.annotations.parent.mkdir(parents=True, exist_ok=True)
-        asked.annotations.write_text("".join(f"{line}\n" for line in annotations.lines(parts)), "utf-8")
+def files(
+    outputs: Outputs, command: str, parts: Sequence[PartResult], again: str
+) -> Iterator[tuple[Path, bytes]]:
+    """The selected files, each with its content."""
+    if outputs.json is not None:
+        yield outputs.json, documents.encoded(document(command, parts, again))
+    if outputs.junit is not None:
+        yield outputs.junit, junit.encoded(junit.of_parts(f"barrierspec {command}", parts))
+    if outputs.sarif is not None:
+        yield outputs.sarif, documents.encoded(sarif.document(parts))
+    if outputs.annotations is not None:
+        yield outputs.annotations, "".join(f"{line}\n" for line in annotations.lines(parts)).encode()
 
 
 def _finding(found: Finding) -> dict[str, Any]:

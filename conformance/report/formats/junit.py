@@ -1,23 +1,25 @@
 """A verification as JUnit XML, for CI servers: a test suite a part, a test case for the part and each rule.
 
-A rule that is charged is a failure, what could not be judged is an error, a part that was not asked for
+A rule that is charged is a failure, what could not be judged is an error, a part that was not selected
 is skipped. A part's own case carries its verdict, so that a part cannot look green when its rules do.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from conformance import escape
 from conformance.parts.result import Finding, PartResult
-from conformance.parts.verify import Verification
 from conformance.report.screen import title_of
 from conformance.verdict import Verdict
+
+if TYPE_CHECKING:
+    from conformance.parts.verify import Verification
 
 Element = ElementTree.Element
 
 
-def junit(verification: Verification) -> Element:
+def junit(verification: "Verification") -> Element:
     """The element `testsuites`."""
     root = of_parts("barrierspec verify", verification.parts, verification.not_run)
     root.set("time", f"{verification.seconds:.3f}")
@@ -32,17 +34,11 @@ def of_parts(name: str, parts: Iterable[PartResult], not_run: Iterable[str] = ()
     return root
 
 
-def write(verification: Verification, file: Path) -> None:
-    """Write the XML."""
-    write_tree(junit(verification), file)
-
-
-def write_tree(root: Element, file: Path) -> None:
-    """Write an element, indented."""
-    tree = ElementTree.ElementTree(root)
-    ElementTree.indent(tree)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    tree.write(file, encoding="utf-8", xml_declaration=True)
+def encoded(root: Element) -> bytes:
+    """The XML of an element, indented."""
+    ElementTree.indent(root)
+    xml: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return xml
 
 
 def _suite(result: PartResult) -> Element:
@@ -59,9 +55,9 @@ def _suite(result: PartResult) -> Element:
 def _part_case(result: PartResult) -> Element:
     case = _case(result.name, "the part as a whole", result.seconds)
     if result.verdict is Verdict.DIVERGES:
-        _said(case, "failure", "DIVERGES", result.bound, f"again: {result.again}")
+        _outcome(case, "failure", "DIVERGES", result.bound, f"again: {result.again}")
     elif result.verdict is Verdict.UNDETERMINED:
-        _said(case, "error", "UNDETERMINED", result.bound, f"again: {result.again}")
+        _outcome(case, "error", "UNDETERMINED", result.bound, f"again: {result.again}")
     else:
         ElementTree.SubElement(case, "system-out").text = escape.xml(result.bound)
     return case
@@ -77,7 +73,7 @@ def _rule_cases(result: PartResult) -> Iterator[Element]:
         findings = charged.get(rule, [])
         case = _case(result.name, f"{rule} {title_of(Finding(rule, ''))}")
         if findings:
-            _said(case, "failure", rule, findings[0].line, _stories(findings))
+            _outcome(case, "failure", rule, findings[0].line, _stories(findings))
         yield case
 
 
@@ -85,7 +81,7 @@ def _doubt_cases(result: PartResult) -> Iterator[Element]:
     for finding in result.findings:
         if finding.rule is None:
             case = _case(result.name, finding.line)
-            _said(case, "error", "could not be judged", finding.line, finding.story)
+            _outcome(case, "error", "could not be judged", finding.line, finding.story)
             yield case
 
 
@@ -106,9 +102,9 @@ def _case(part: str, name: str, seconds: float = 0.0) -> Element:
     )
 
 
-def _said(case: Element, tag: str, kind: str, message: str, text: str) -> None:
-    said = ElementTree.SubElement(case, tag, {"type": kind, "message": escape.xml(message)})
-    said.text = escape.xml(text)
+def _outcome(case: Element, tag: str, kind: str, message: str, text: str) -> None:
+    element = ElementTree.SubElement(case, tag, {"type": kind, "message": escape.xml(message)})
+    element.text = escape.xml(text)
 
 
 def _stories(findings: Sequence[Finding]) -> str:

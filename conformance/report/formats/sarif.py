@@ -6,38 +6,24 @@ of a log names its line, one of an implementation its replay file; others stand 
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
-import jsonschema
-import orjson
-
 from conformance import escape
-from conformance.adapters.in_process import own_version
 from conformance.parts.result import Finding, PartResult
+from conformance.report.formats import documents
 from conformance.rules import index as rule_index
 from conformance.verdict import Verdict, together
+from conformance.version import own_version
 
 URI = "https://json.schemastore.org/sarif-2.1.0.json"
 INDEX = "spec/rules.toml"
 UNJUDGED = "could-not-be-judged"
 OUTSIDE = "outside-the-index"
-"""Of a charge that is no rule of the index: something happened where no rule fires, or nobody declared it."""
+"""A charge that is no rule of the index: something happened where no rule fires, or is not declared."""
 _MORE = {
     UNJUDGED: "Something could not be judged; a skip is never a pass.",
     OUTSIDE: "What happened stands under no rule of the index.",
 }
-
-
-@cache
-def schema() -> dict[str, Any]:
-    """The part of the schema of SARIF 2.1.0 that is written here, closed: nothing else may be there."""
-    loaded: dict[str, Any] = orjson.loads(
-        resources.files("conformance.report").joinpath("schemas", "sarif.schema.json").read_bytes()
-    )
-    return loaded
 
 
 def document(parts: Sequence[PartResult]) -> dict[str, Any]:
@@ -68,14 +54,8 @@ def document(parts: Sequence[PartResult]) -> dict[str, Any]:
         ],
     }
     made = escape.json(made)
-    jsonschema.Draft202012Validator(schema()).validate(made)
+    documents.check("sarif", made)
     return made
-
-
-def write(parts: Sequence[PartResult], file: Path) -> None:
-    """Write the document."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(orjson.dumps(document(parts), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def _rules() -> Iterator[dict[str, Any]]:

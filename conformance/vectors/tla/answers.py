@@ -8,10 +8,10 @@ so no answer may bring one about, and an answer that differs has to differ in th
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from conformance.adapters.protocol import Effects, Wire
+from conformance.adapters.protocol import Effects, Wire, canonical
 from conformance.adapters.validation import complaints
-from conformance.drive.lockstep import Answer, Divergence
-from conformance.drive.oracle import Edge, canonical
+from conformance.divergence import Answer, Divergence
+from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import Binding
 from conformance.vectors.tla.text import RECORD, Raw, Word, is_int_of_tla, value
 

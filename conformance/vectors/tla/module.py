@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from conformance import escape
 from conformance.components.registry import COMPONENTS
-from conformance.drive.lockstep import Answer, Divergence
+from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Edge, Oracle
 from conformance.vectors.tla.answers import came, due, fits
 from conformance.vectors.tla.binding import Binding

@@ -5,8 +5,7 @@ from functools import cache
 from typing import Any
 
 from conformance import escape
-from conformance.adapters.protocol import Wire
-from conformance.drive.oracle import canonical
+from conformance.adapters.protocol import Wire, canonical
 from spec.values import Function
 from spec.vocabulary import vocabulary
 

@@ -1,1 +1,1 @@
-"""Replayable sources: over files, folders, and made-up rows."""
+"""Sources that can be read again from an offset: files, folders of files, and generated rows."""

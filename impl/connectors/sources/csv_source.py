@@ -1,4 +1,4 @@
-"""A replayable source over a CSV file, plain or zipped; a text file cannot be entered in its middle."""
+"""A source over a CSV file, plain or zipped, that can be read again from an offset."""
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,14 +14,15 @@ from impl.connectors.sources.file_source import FileSource
 
 _BLOCK_BYTES = 1 << 22
 _LARGEST_EXACT = 1 << 53
-"""From here on a float may stand for several whole numbers."""
+"""From here on a float may stand for several integers."""
 
 
 class CsvSource(FileSource):
     """A file with a header.
 
-    `columns`: which to read, in this order; all of them if left out. `types`: of columns whose type shall
-    not be inferred from the first rows. `member`: which file of a zip; its only one if left out.
+    `columns`: the columns to read, in this order; None: all. `types`: of columns whose type is not to be
+    inferred from the first rows. `member`: the file of a zip; None: its only file. Raises SourceError if the
+    file cannot be read.
     """
 
     def __init__(
@@ -60,9 +61,10 @@ class CsvSource(FileSource):
         return reader.schema, (self._exact(block, guessed) for block in reader)
 
     def _exact(self, block: pa.RecordBatch, guessed: Sequence[str]) -> pa.RecordBatch:
-        """A block; refused if a column was guessed to be of floats and has a number that may be another.
+        """`block`, if no column whose type was inferred as float has a number that may have lost digits.
 
-        Whole numbers beyond 64 bits are guessed to be floats, which round them.
+        Integers beyond 64 bits are inferred as floats, which round them. Raises SourceError for such a
+        number.
         """
         for name in guessed:
             bounds = pc.min_max(block.column(name)).as_py()

@@ -1,11 +1,10 @@
-"""What all sources over one file share: partitions, offsets, and a file that must not change.
+"""The base of all sources over one file: partitions, offsets, and the check that the file has not changed.
 
-Row i of the file, counted from 0, belongs to partition i mod n: the partitions are equally long, whatever n
-is, and row k of partition p is row k * n + p of the file. The offset is the number of rows of this partition
-read so far, and with the fingerprint of the file it is the whole snapshot: restoring it reads the same rows
-again, or refuses a file whose content has changed (ONCE-01).
+Row i of the file, from 0 on, belongs to partition i mod n: row k of partition p is row k * n + p of the file.
+A snapshot is the offset, the number of rows of the partition that were read, and the fingerprint of the file.
+A restore reads the same rows again, or refuses a file whose content has changed (ONCE-01).
 
-Every partition reads the whole file, block by block, and takes its rows.
+Every partition reads the whole file, block by block, and selects its rows.
 """
 
 import hashlib
@@ -33,13 +32,14 @@ class FileOffset:
     partition: int
     partitions: int
     offset: int
-    """Rows of this partition read so far."""
+    """Number of rows of this partition that were read."""
 
 
 class FileSource(ABC):
-    """Reads partition `partition` of `partitions` of one file, in batches of Arrow.
+    """Reads partition `partition` of `partitions` of one file, in Arrow batches.
 
-    A format says how the file is opened, and which errors tell that its content is not as declared.
+    A format overrides `_open` and `broken`, the errors of a file whose content is not as declared. Raises
+    SourceError if the file cannot be read or the partition does not exist.
     """
 
     _row: int
@@ -69,7 +69,7 @@ class FileSource(ABC):
 
     @property
     def offset(self) -> int:
-        """Rows of this partition read so far."""
+        """Number of rows of this partition that were read."""
         return self._offset
 
     def read(self, max_rows: int) -> pa.RecordBatch | None:
@@ -87,11 +87,14 @@ class FileSource(ABC):
         return rows
 
     def snapshot(self) -> FileOffset:
-        """Where the source stands now."""
+        """The offset of the source."""
         return FileOffset(self._path.name, self._fingerprint, self._partition, self._partitions, self._offset)
 
     def restore(self, snapshot: FileOffset) -> None:
-        """Go to where a snapshot stood; `SourceChangedError` if it is of another file or partition."""
+        """Continue at the offset of a snapshot.
+
+        Raises SourceChangedError if it is of another file or partition.
+        """
         here = (self._partition, self._partitions)
         if (snapshot.partition, snapshot.partitions) != here:
             raise SourceChangedError(
@@ -106,7 +109,7 @@ class FileSource(ABC):
         self._begin_at(snapshot.offset)
 
     def _begin_at(self, offset: int) -> Self:
-        """Open the file and skip what was read before."""
+        """Open the file and skip the rows before `offset`."""
         self._schema, self._blocks = self._open()
         self._row = 0  # the first row of the next block, counted over the whole file
         self._offset = 0
@@ -120,7 +123,7 @@ class FileSource(ABC):
         return self
 
     def _next_block(self) -> pa.RecordBatch | None:
-        """This partition's rows of the next block of the file, perhaps none; None at the end."""
+        """The rows of this partition in the next block of the file, perhaps none; None at the end."""
         try:
             block = next(self._blocks, None)
         except self.broken as cause:

@@ -1,4 +1,4 @@
-"""A replayable source over a file of JSON lines: one object a line, under a declared schema."""
+"""A source over a file of JSON lines, one object a line, that can be read again from an offset."""
 
 import json
 import math
@@ -16,7 +16,7 @@ _BLOCK_ROWS = 8_192
 
 
 class JsonLinesSource(FileSource):
-    """`schema`: what is read of each object; a field that is missing is null, others are left out."""
+    """Reads the fields of `schema`; a missing field is null, other fields are ignored."""
 
     broken = (pa.ArrowException, ValueError)
 
@@ -39,7 +39,7 @@ class JsonLinesSource(FileSource):
                 yield self._batch_of(rows)
 
     def _batch_of(self, rows: list[dict[str, object]]) -> pa.RecordBatch:
-        """Rows as a batch. Raises `ColumnValueError` for a value that its field does not hold exactly."""
+        """Rows as a batch. Raises ColumnValueError for a value that its field does not hold exactly."""
         columns = [column_of([row.get(field.name) for row in rows], field) for field in self._declared]
         return pa.RecordBatch.from_arrays(columns, schema=self._declared)
 
@@ -58,7 +58,7 @@ class JsonLinesSource(FileSource):
 
 
 def _finite(text: str) -> float:
-    """A number that has a fraction or an exponent. Raises `ValueError` if it is beyond a float's range."""
+    """A number with a fraction or an exponent. Raises ValueError if it is beyond a float's range."""
     number = float(text)
     if number in (math.inf, -math.inf):
         raise ValueError(f"the number {text} is larger than a float can be")

@@ -1,8 +1,8 @@
-"""A replayable source over a folder of Parquet files.
+"""A source over a folder of Parquet files that can be read again from an offset.
 
-The files, in the order of their names, are shared out whole: file i belongs to partition i mod n, so that
-each is read once, by one partition. The offset is the number of rows read of all files of the partition, and
-the snapshot tells which files it takes for granted: a restore that finds others there is refused (ONCE-01).
+File i, in the order of names, belongs to partition i mod n, so one partition reads each file as a whole. The
+offset is the number of rows that were read of all files of the partition. The snapshot lists the files of the
+folder, and a restore with other files is refused (ONCE-01).
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,22 @@ class FolderOffset:
     """The snapshot of one partition."""
 
     files: tuple[str, ...]
-    """All files of the folder, by name."""
+    """The names of all files of the folder."""
     partition: int
     partitions: int
     finished: int
-    """Rows of the files that were read to their ends."""
+    """Number of rows of the files that were read to their ends."""
     number: int
-    """How many files those are."""
+    """Number of these files."""
     current: FileOffset | None
-    """In the file after them; None where none of it was read, or there is none."""
+    """The offset in the next file; None if no row of it was read, or there is none."""
 
 
 class ParquetFolder:
-    """Reads partition `partition` of `partitions`, file after file, each as a `ParquetSource`."""
+    """Reads partition `partition` of `partitions`, file after file, each as a `ParquetSource`.
+
+    Raises SourceError if the folder has no Parquet file or the partition does not exist.
+    """
 
     def __init__(
         self,
@@ -62,7 +65,7 @@ class ParquetFolder:
 
     @property
     def offset(self) -> int:
-        """Rows of this partition read so far."""
+        """Number of rows of this partition that were read."""
         return self._finished + (self._current.offset if self._current else 0)
 
     def read(self, max_rows: int) -> pa.RecordBatch | None:
@@ -79,13 +82,16 @@ class ParquetFolder:
         return None
 
     def snapshot(self) -> FolderOffset:
-        """Where the source stands now."""
+        """The offset of the source."""
         current = self._current.snapshot() if self._current else None
         here = (self._partition, self._partitions)
         return FolderOffset(self._files, *here, self._finished, self._number, current)
 
     def restore(self, snapshot: FolderOffset) -> None:
-        """Go to where a snapshot stood; `SourceChangedError` if it is of another folder or partition."""
+        """Continue at the offset of a snapshot.
+
+        Raises SourceChangedError if it is of another folder or partition.
+        """
         here = (self._partition, self._partitions)
         if (snapshot.partition, snapshot.partitions) != here:
             raise SourceChangedError(

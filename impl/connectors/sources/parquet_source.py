@@ -1,4 +1,4 @@
-"""A replayable source over a Parquet file."""
+"""A source over a Parquet file that can be read again from an offset."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,9 +13,10 @@ _BLOCK_ROWS = 65_536
 
 
 class ParquetSource(FileSource):
-    """`columns`: which to read, in this order; all of them if left out.
+    """Reads a Parquet file. `columns`: the columns to read, in this order; None: all.
 
-    With `dictionaries` columns of strings come dictionary-encoded, as they mostly are in the file.
+    `dictionaries`: columns of strings are dictionary-encoded, as they mostly are in the file. Raises
+    SourceError if the file or a column cannot be read.
     """
 
     broken = (pa.ArrowInvalid, OSError)
@@ -34,7 +35,7 @@ class ParquetSource(FileSource):
         super().__init__(path, partition, partitions)
 
     def _strings(self) -> list[str]:
-        """The columns that come as dictionaries."""
+        """The columns that are read as dictionaries."""
         there = pq.read_schema(self._path) if self._dictionaries else ()
         return [field.name for field in there if pa.types.is_string(field.type)]
 
@@ -49,8 +50,8 @@ class ParquetSource(FileSource):
         missing = [name for name in names if name not in file.schema_arrow.names]
         if missing:
             raise SourceError(
-                f"{self._path}: has the columns {file.schema_arrow.names}, asked for were also {missing}; "
-                "correct the columns"
+                f"{self._path}: has the columns {file.schema_arrow.names}, came also {missing}; correct "
+                "`columns`"
             )
         schema = pa.schema([file.schema_arrow.field(name) for name in names])
         blocks = file.iter_batches(_BLOCK_ROWS, columns=names, use_threads=False)

@@ -1,4 +1,4 @@
-"""A source that makes its rows: for measurements, and for jobs that shall not depend on a file."""
+"""A source that generates its rows, for measurements and for jobs without an input file."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ class RateSource:
 
     @property
     def offset(self) -> int:
-        """Rows of this partition made so far."""
+        """Number of rows of this partition that were generated."""
         return self._offset
 
     def read(self, max_rows: int) -> pa.RecordBatch | None:
@@ -54,11 +54,14 @@ class RateSource:
         return pa.RecordBatch.from_arrays([pa.array(numbers)], schema=SCHEMA)
 
     def snapshot(self) -> RateOffset:
-        """Where the source stands now."""
+        """The offset of the source."""
         return RateOffset(self._rows, self._partition, self._partitions, self._offset)
 
     def restore(self, snapshot: RateOffset) -> None:
-        """Go to where a snapshot stood; `SourceChangedError` if it is of another source or partition."""
+        """Continue at the offset of a snapshot.
+
+        Raises SourceChangedError if it is of another source or partition.
+        """
         there = (snapshot.rows, snapshot.partition, snapshot.partitions)
         here = (self._rows, self._partition, self._partitions)
         if there != here:

@@ -39,19 +39,6 @@ class Polled(Component, Generic[AnyGate]):
         """The state of the gate; waiting items are not part of it."""
         return self._gate.observe()
 
-    def record(self, channel: int, value: object) -> GateEffects:
-        """A record arrives on `channel`."""
-        return self._arrive(channel, Record(channel, value))
-
-    def cancel(self, channel: int, checkpoint: int) -> GateEffects:
-        """The cancellation marker of `checkpoint` arrives on `channel`."""
-        require_checkpoint_id(checkpoint)
-        return self._arrive(channel, Cancel(channel, checkpoint))
-
-    def end_of_partition(self, channel: int) -> GateEffects:
-        """The channel ends. On a blocked channel the end waits like any other item."""
-        return self._arrive(channel, EndOfPartition(channel))
-
     @abstractmethod
     def _holds(self, channel: int) -> bool:
         """Whether the items of the channel wait."""
@@ -72,7 +59,7 @@ class Polled(Component, Generic[AnyGate]):
             )
 
     def _arrive(self, channel: int, event: Event) -> GateEffects:
-        """The gate reads the item now, or the item waits."""
+        """An item arrives on a channel: the gate reads it now, or it waits."""
         self._require_sendable(channel)
         if not self._holds(channel):
             return self._deliver(self._read(event))
@@ -112,15 +99,6 @@ class PolledGate(Polled[AlignedGate]):
         super().__init__(gate)
         self._limit_pages = None if limit_bytes is None else limit_bytes // PAGE_SIZE
 
-    def barrier(self, channel: int, checkpoint: int) -> GateEffects:
-        """The barrier of `checkpoint` arrives on `channel`."""
-        require_checkpoint_id(checkpoint)
-        return self._arrive(channel, Barrier(channel, checkpoint))
-
-    def inject(self, checkpoint: int) -> GateEffects:
-        """The task itself is triggered; this waits for no channel."""
-        return self._deliver(self._gate.inject(checkpoint))
-
     def _holds(self, channel: int) -> bool:
         return self._gate.is_blocked(channel)
 
@@ -131,18 +109,15 @@ class PolledGate(Polled[AlignedGate]):
         return (*effects, *self._deliver(self._gate.exceed_limit()))
 
     def handle(self, event: Record | AlignedEvent) -> GateEffects:
-        """Take one typed event; returns its effects in order."""
+        """Take one typed event; returns its effects in order. An injection waits for no channel."""
         match event:
-            case Record(channel, value):
-                return self.record(channel, value)
-            case Barrier(channel, checkpoint):
-                return self.barrier(channel, checkpoint)
-            case Cancel(channel, checkpoint):
-                return self.cancel(channel, checkpoint)
-            case EndOfPartition(channel):
-                return self.end_of_partition(channel)
-            case Inject(checkpoint):
-                return self.inject(checkpoint)
+            case Barrier(channel, checkpoint) | Cancel(channel, checkpoint):
+                require_checkpoint_id(checkpoint)
+                return self._arrive(channel, event)
+            case Record(channel) | EndOfPartition(channel):
+                return self._arrive(channel, event)
+            case Inject():
+                return self._deliver(self._gate.handle(event))
             case _:
                 assert_never(event)
 

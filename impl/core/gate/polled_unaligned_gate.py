@@ -5,14 +5,15 @@ snapshot (UNAL-23). The sender of a blocked channel has stopped after an aligned
 channel waits, announcements and unaligned barriers too (UNAL-24).
 """
 
+from dataclasses import replace
 from typing import assert_never
 
-from impl.core.component import events_of
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.events import Advance, Event
 from impl.core.gate.events import Block, Cancel, EndOfPartition, Record, Resume
 from impl.core.gate.polled_gate import Polled
 from impl.core.gate.two_threads import TwoThreadsGate
-from impl.core.gate.unaligned import OptionFields, UnalignedGate
+from impl.core.gate.unaligned import UnalignedGate
 from impl.core.gate.unaligned_events import (
     Announcement,
     BarrierWithOptions,
@@ -36,26 +37,6 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
         super().__init__(gate)
         self._stopped: set[int] = set()
 
-    def barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> GateEffects:
-        """The barrier of `checkpoint` arrives on `channel`; its timestamp is the present if left out."""
-        self._require_sendable(channel)
-        arrived = self._gate.options(checkpoint, *options)
-        return self._arrive(channel, BarrierWithOptions(channel, checkpoint, *arrived))
-
-    def announce(self, channel: int, checkpoint: int, *options: *OptionFields) -> GateEffects:
-        """The announcement of a barrier arrives on `channel`."""
-        self._require_sendable(channel)
-        arrived = self._gate.options(checkpoint, *options)
-        return self._arrive(channel, Announcement(channel, checkpoint, *arrived))
-
-    def inject(self, checkpoint: int, *options: *OptionFields) -> GateEffects:
-        """The task itself is triggered; this waits for no channel."""
-        return self._deliver(self._obey(self._gate.inject(checkpoint, *options)))
-
-    def advance(self, ms: int) -> GateEffects:
-        """Virtual time passes, in milliseconds."""
-        return self._deliver(self._obey(self._gate.advance(ms)))
-
     def _holds(self, channel: int) -> bool:
         return channel in self._stopped
 
@@ -74,22 +55,22 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
         return effects
 
     def handle(self, event: Record | UnalignedEvent) -> GateEffects:
-        """Take one typed event; returns its effects in order."""
+        """Take one typed event; returns its effects in order. An injection and time wait for no channel.
+
+        The timestamp of a barrier or announcement is the present if left out.
+        """
         match event:
-            case Record(channel, value):
-                return self.record(channel, value)
-            case BarrierWithOptions(channel, checkpoint, alignment, savepoint, timestamp):
-                return self.barrier(channel, checkpoint, alignment, savepoint, timestamp)
-            case Announcement(channel, checkpoint, alignment, savepoint, timestamp):
-                return self.announce(channel, checkpoint, alignment, savepoint, timestamp)
-            case Injection(checkpoint, alignment, savepoint, timestamp):
-                return self.inject(checkpoint, alignment, savepoint, timestamp)
+            case BarrierWithOptions(channel, checkpoint) | Announcement(channel, checkpoint):
+                self._require_sendable(channel)
+                options = self._gate.options(checkpoint, event.alignment, event.savepoint, event.timestamp)
+                return self._arrive(channel, replace(event, timestamp=options.timestamp))
             case Cancel(channel, checkpoint):
-                return self.cancel(channel, checkpoint)
-            case EndOfPartition(channel):
-                return self.end_of_partition(channel)
-            case Advance(ms):
-                return self.advance(ms)
+                require_checkpoint_id(checkpoint)
+                return self._arrive(channel, event)
+            case Record(channel) | EndOfPartition(channel):
+                return self._arrive(channel, event)
+            case Injection() | Advance():
+                return self._deliver(self._obey(self._gate.handle(event)))
             case _:
                 assert_never(event)
 
@@ -103,22 +84,10 @@ class PolledTwoThreadsGate(PolledUnalignedGate):
         super().__init__(gate)
         self._two_threads = gate
 
-    def receive_barrier(self, channel: int, checkpoint: int, *options: *OptionFields) -> GateEffects:
-        """The network thread receives a barrier."""
-        return self._two_threads.receive_barrier(channel, checkpoint, *options)
-
-    def mail(self) -> GateEffects:
-        """The task thread runs its mailbox."""
-        return self._two_threads.mail()
-
     def handle(self, event: Record | UnalignedEvent | NetworkEvent) -> GateEffects:
         """Take one typed event; returns its effects in order."""
-        match event:
-            case ReceivedBarrier(channel, checkpoint, alignment, savepoint, timestamp):
-                return self.receive_barrier(channel, checkpoint, alignment, savepoint, timestamp)
-            case MailRun():
-                return self.mail()
-            case _:
-                return super().handle(event)
+        if isinstance(event, ReceivedBarrier | MailRun):
+            return self._two_threads.handle(event)
+        return super().handle(event)
 
     _events = events_of(Record | UnalignedEvent | NetworkEvent)

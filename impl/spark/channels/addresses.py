@@ -1,4 +1,4 @@
-"""Where processes find each other: on loopback while all run on one host, else by the address of the route.
+"""The addresses of processes: loopback while all run on one host, else the address of the route.
 
 A master is `local[N]`, `local-cluster[...]`, `spark://host:port` or another of Spark's, or for Spark Connect
 `sc://host:port`, a server that runs, and `sc:local[N]`, one of the session's own.
@@ -22,18 +22,18 @@ def is_local(master: str) -> bool:
 
 
 def connect_remote(master: str) -> str:
-    """What Spark's builder is given as the remote of a Connect session."""
+    """The argument of `remote` of Spark's builder for a Connect session."""
     return master if master.startswith("sc://") else master.removeprefix(_CONNECT)
 
 
 def own_address(master: str) -> str | None:
-    """The address by which the workers of `master` reach this process; None if the master does not tell."""
+    """The address by which the workers of `master` reach this process; None if it is not known."""
     if is_local(master):
         return LOOPBACK
     parts = urlsplit(master.split(",")[0])
     if parts.scheme not in ("sc", "spark") or parts.hostname is None:
         return None
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as route:
-        route.connect((parts.hostname, parts.port or 1))  # sends nothing: it asks which way this would go
+        route.connect((parts.hostname, parts.port or 1))  # sends nothing: it only chooses a route
         address: str = route.getsockname()[0]
     return address

@@ -1,8 +1,8 @@
-"""Frames: how two processes of one attempt talk over TCP.
+"""Frames: the units that two processes of one attempt exchange over TCP.
 
-A frame is a header of 13 bytes (length of the payload, kind, attempt id) and the payload. The attempt id
-stands in every frame, so that a process of an ended attempt is noticed at its first word (ONCE-06).
-A connection is read by one thread and may be written by several.
+A frame is a header of 13 bytes (length of the payload, kind, attempt id) and the payload. Every frame has the
+attempt id, so that the first frame of a process of an ended attempt is refused (ONCE-06). A connection is
+read by one thread and may be written by several.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ MAX_HANDSHAKE = 4_096
 
 
 class Kind(IntEnum):
-    """What a frame carries."""
+    """The content of a frame."""
 
     HANDSHAKE = 1
     CONTROL = 2
@@ -44,7 +44,7 @@ class Kind(IntEnum):
     CREDIT = 8
     ANNOUNCEMENT = 9
     CONTROL_PART = 10
-    """The beginning of a control message that goes on in the next frame."""
+    """The beginning of a control message that continues in the next frame."""
 
 
 class Deadline:
@@ -60,8 +60,8 @@ class Deadline:
         left = self._end - self._clock()
         if left <= 0:
             raise HandshakeTimeoutError(
-                f"expected a complete handshake within {self.seconds:g} s, it is not complete; see whether "
-                "the other process hangs, or is none of this job"
+                f"expected a complete handshake within {self.seconds:g} s, it is not complete; check whether "
+                "the other process hangs, or belongs to another job"
             )
         return left
 
@@ -92,7 +92,7 @@ class Connection:
     def _send(self, kind: Kind, payload: bytes) -> None:
         head = _HEADER.pack(len(payload), kind, self.attempt)
         try:
-            if self._deadline is not None:  # a time-out is that of a whole `sendall`
+            if self._deadline is not None:  # the time-out holds for a whole `sendall`
                 self._socket.settimeout(self._deadline.left())
             self._socket.sendall(head + payload if len(payload) < 4_096 else head)
             if len(payload) >= 4_096:
@@ -134,7 +134,7 @@ class Connection:
             try:
                 part = self._socket.recv(count - len(got))
             except TimeoutError:
-                continue  # `left` raises what there is to say
+                continue  # `left` raises the error
             if not part:
                 break
             got += part
@@ -172,7 +172,7 @@ class Connection:
         self._socket.settimeout(seconds)
 
     def complete_by(self, deadline: Deadline | None) -> None:
-        """All sends and receives from now on share `deadline`; None: they take as long as they need.
+        """All sends and receives from now on share `deadline`; None: they have none.
 
         For a handshake: no byte that follows one is read into the buffer before its deadline is lifted.
         """
@@ -181,11 +181,11 @@ class Connection:
             self._socket.settimeout(None)
 
     def give_up_after(self, ms: int) -> None:
-        """What was sent and is not received within `ms` breaks the connection: the other host is gone."""
+        """Break the connection if sent bytes are not received within `ms`: the other host is gone."""
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, ms)
 
     def cut(self) -> None:
-        """The connection breaks, as if the network had lost it; both sides have to notice."""
+        """Break the connection, as a network that fails does; both sides get an error."""
         with contextlib.suppress(OSError):  # broken already
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -193,7 +193,7 @@ class Connection:
         """Close both directions; a thread that waits in `send` or `receive` gets `ConnectionLostError`."""
         self.cut()
         with contextlib.suppress(OSError, ValueError):  # closed already
-            self._reader.close()  # or it would keep the descriptor
+            self._reader.close()  # it would keep the descriptor
         self._socket.close()
 
 
@@ -263,5 +263,5 @@ def unpack_id(payload: bytes) -> int:
 
 
 def order_in(payload: bytes) -> bytes:
-    """What a savepoint's BARRIER frame carries behind its id; nothing for a checkpoint's."""
+    """The order in a savepoint's BARRIER frame, behind the id; empty for a checkpoint's."""
     return payload[_ID.size :]

@@ -1,9 +1,9 @@
-"""A subtask's outputs: rows are buffered for each downstream subtask, barriers go to all of them in-band.
+"""The outputs of a subtask: rows are buffered for each downstream subtask, barriers are sent to all of them.
 
-Rows sent before a barrier are on the wire before it (TASK-01): a broadcast flushes first. Single rows wait
-for others in a buffer, a batch of Arrow is sent as it comes. For a sink, which declares the schema of its
-rows, they become columns at the sender. How rows are spread is part of the plan, edge by edge (`spreading`);
-barriers and ends go to every channel of every edge.
+Rows that were emitted before a barrier are sent before it (TASK-01): a broadcast flushes first. Single rows
+wait for others in a buffer, a batch of Arrow is sent at once. For a sink, which declares the schema of its
+rows, the sender makes columns of them. The plan decides how the rows of each edge are distributed
+(`partitioners`); barriers and ends are sent to every channel of every edge.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,22 +22,22 @@ _LARGEST_BATCH: Final = MAX_PAYLOAD // 4
 
 
 class Channel(Protocol):
-    """What rows and barriers are sent into."""
+    """One channel to a downstream subtask."""
 
     def send(self, kind: Kind, payload: bytes = b"") -> None:
         """Send one frame, in order."""
 
     def cut(self) -> None:
-        """The connection breaks."""
+        """Break the connection."""
 
     def close(self) -> None:
-        """Nothing more is sent."""
+        """Close the connection."""
 
 
 class Outputs:
     """The output channels of one subtask, by the ids of the subtasks at their other ends.
 
-    `routes`: the edges; every row goes along each of them.
+    `routes`: the edges; every row is sent along each of them.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Outputs:
         )
 
     def emit(self, rows: Rows) -> None:
-        """Send `rows`; they may wait in a buffer until it is full, flushed or followed by a barrier."""
+        """Send `rows`; they may wait in a buffer until it is full or flushed, or a barrier follows."""
         for spread in self._spreads:
             spread(rows)
 
@@ -100,20 +100,20 @@ class Outputs:
             connection.send(kind, payload)
 
     def sent(self) -> dict[str, int]:
-        """Rows given to each channel in this attempt, those that still wait in buffers among them."""
+        """Rows emitted to each channel in this attempt, those in buffers included."""
         waiting = (len(buffer) for buffer in self._buffers)
         return {name: sent + left for name, sent, left in zip(self._names, self._sent, waiting, strict=True)}
 
     @property
     def has_room(self) -> bool:
-        """More may be emitted; a channel that is full lets its sender wait in `emit`."""
+        """Whether rows may be emitted; here a full channel makes `emit` wait."""
         return True
 
     def drain(self) -> None:
-        """Everything was sent when it was emitted."""
+        """Wait until everything is sent; here it is sent when it is emitted."""
 
     def cut(self) -> None:
-        """Every connection breaks."""
+        """Break every connection."""
         for connection in self._connections:
             connection.cut()
 
@@ -124,11 +124,11 @@ class Outputs:
 
 
 def _as_columns(rows: Rows, schema: pa.Schema | None) -> Rows:
-    """Rows for a sink; those that do not fit go as they are, and the sink says what is wrong with them."""
+    """Rows for a sink as columns; rows that do not fit the schema stay as they are, and the sink raises."""
     if not schema or isinstance(rows, pa.RecordBatch):
         return rows
     try:
         batch = batch_of(rows, schema)
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
         return rows
-    return batch if batch.nbytes <= _LARGEST_BATCH else rows  # pickled, a value that many share is there once
+    return batch if batch.nbytes <= _LARGEST_BATCH else rows  # pickled, a shared value is stored once

@@ -1,7 +1,7 @@
-"""How rows are spread over the channels of one edge: by key, in turn, or to all of them.
+"""Distributes rows over the channels of one edge: by key, in turn, or to all of them.
 
-Lists of rows are spread row by row, batches of Arrow by their columns; equal keys go the same way in both,
-to the subtask that owns their key group.
+Lists of rows are distributed row by row, batches of Arrow by their columns. In both, a row reaches the
+subtask that owns the key group of its key.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -20,7 +20,7 @@ from impl.state.backends.key_values import require_key
 _REMEMBERED_KEYS = 100_000
 
 Fill = Callable[[int, Rows], None]
-"""Give rows to a channel."""
+"""Adds rows to a channel."""
 Spread = Callable[[Rows], None]
 
 
@@ -30,7 +30,7 @@ def channel_of(key: object, channels: int, max_parallelism: int = DEFAULT_MAX_PA
 
 
 def spread_of(route: Route, channels: Sequence[int], max_parallelism: int, fill: Fill) -> Spread:
-    """What spreads the rows of one edge. `channels`: those of its receivers, in their order."""
+    """The function that distributes the rows of one edge. `channels`: of its receivers, in their order."""
     if len(channels) == 1:
         return partial(fill, channels[0])
     match route.partitioning:
@@ -69,7 +69,7 @@ class ByKey:
         self._part_of: Codes | None = None
 
     def __call__(self, rows: Rows) -> None:
-        """Spread rows."""
+        """Distribute rows."""
         by_columns = isinstance(rows, pa.RecordBatch) and self._columns is not None
         parts = self._of_batch(rows) if by_columns else self._of_rows(rows_of(rows))
         for channel, part in parts:
@@ -87,7 +87,7 @@ class ByKey:
                     part = self._learnt(key)
                 parts[part].append(row)
         except TypeError:
-            require_key(key)  # one without a hash is refused as such; else the selector itself has failed
+            require_key(key)  # raises for a key without a hash; otherwise the selector has failed
             raise
         return zip(self._channels, parts, strict=True)
 
@@ -101,9 +101,9 @@ class ByKey:
             yield channel, taken(batch, np.flatnonzero(parts == part))
 
     def _by_dictionary(self, batch: pa.RecordBatch) -> Codes | None:
-        """The parts of a batch whose keys have the dictionary of the batch before: it is looked up once.
+        """The channel of every row, if the keys have the dictionary of the previous batch; else None.
 
-        Batches of one part of a file share theirs. None: it is another, or there is none.
+        Batches of one part of a file share a dictionary, whose channels are computed once.
         """
         assert self._columns is not None
         column = batch.column(self._columns.columns[0])
@@ -130,7 +130,7 @@ class ByKey:
 
 
 def _is_same(one: pa.Array, other: pa.Array) -> bool:
-    """Whether both are the same memory, not only equal."""
+    """Whether both have the same memory, and not only equal values."""
     if len(one) != len(other) or one.offset != other.offset:
         return False
     places = [[part and part.address for part in array.buffers()] for array in (one, other)]

@@ -1,7 +1,7 @@
 """Rows as the payloads of RECORDS frames, none of which is larger than a frame may be.
 
-Rows that are too large together are cut in the middle, again and again, and stay in order. Only one record
-that is too large alone has no frame: that is a `RecordTooLargeError`, which fails the job.
+Rows that are too large for one frame are halved until they fit, in their order. A single record that is too
+large raises `RecordTooLargeError`, which fails the job.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,13 +15,13 @@ from impl.spark.errors import RecordTooLargeError
 
 
 def payloads_of(rows: Rows, limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
-    """Payloads of at most `limit` bytes that together are `rows`, in order.
+    """Payloads of at most `limit` bytes that contain `rows`, in order.
 
     Raises `RecordTooLargeError` for a record that has more than `limit` bytes alone.
     """
     count = len(rows)
     if count > 1 and isinstance(rows, pa.RecordBatch) and rows.nbytes > 2 * limit:
-        yield from _halves(rows, limit)  # packing it as a whole would only copy it
+        yield from _halves(rows, limit)  # packing it as a whole would copy it in vain
         return
     packed = pack_rows(rows)
     if len(packed) <= limit:
@@ -33,12 +33,12 @@ def payloads_of(rows: Rows, limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
     else:
         raise RecordTooLargeError(
             f"expected records of at most {limit:,} bytes, one came that takes {len(packed):,}; cut it into "
-            "several records, or let it name a file or an object that holds the bytes"
+            "several records, or store the bytes in a file that the record names"
         )
 
 
 def within_limit(payloads: Iterable[bytes], limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
-    """The same payloads, larger ones cut: a checkpoint of an older version may hold such."""
+    """The same payloads, larger ones halved: a checkpoint of an older version may have such."""
     for payload in payloads:
         if len(payload) <= limit:
             yield payload

@@ -1,18 +1,17 @@
-"""Spark's Python daemon, with what a subtask needs imported before it forks.
+"""Spark's Python daemon, which imports the modules of a subtask before it forks.
 
-Spark starts `python -m <this>` once and forks every worker from it. Imported here, pyarrow, pandas and our
-rooms are paid for once; imported in each of eight workers, on two cores, they cost ten seconds at the
-start of a job and more than one after a worker was killed.
+Spark starts `python -m <this>` once and forks every worker from it. Imports in each of eight workers, on two
+cores, would take ten seconds at the start of a job, and more than one after a worker was killed.
 
-What is imported is never garbage. Frozen, it is not looked at again whenever a batch of rows has made many
-objects, and with a higher threshold that is not so often: both together are a tenth of the time of a row.
+Imported objects are never garbage. `freeze` excludes them from every collection, and a higher threshold makes
+collections rarer: both together save a tenth of the time of a row.
 
-A snapshot is written beside the processing, by a thread that lets the interpreter go at every file operation
-and at every larger checksum, and gets it back when the processing has held it for the switch interval. With
-Python's 5 ms the writing of 5,000 keys takes 50 ms, though there is work of 6 ms in it.
+A thread writes the snapshot while the subtask goes on. It releases the interpreter at every file operation
+and every larger checksum, and gets it back after the switch interval. With Python's 5 ms the writing of 5,000
+keys takes 50 ms, with 6 ms of work.
 
-The folder it is started in comes last on its path: functions of a job are found there, but no module that is
-called like one of ours.
+The working folder comes last on its path: functions of a job are found there, and no module with the name of
+one of this package.
 """
 
 import gc

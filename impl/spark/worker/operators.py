@@ -1,7 +1,7 @@
-"""What subtasks run: `sources`, `processing` and `sinks` have the operators.
+"""The interface of operators; `sources`, `processing` and `sinks` have the implementations.
 
-One shape for all: rows in, rows out, a snapshot in two parts, and what a restore needs to go on from it. The
-engine calls them from one thread, but for the asynchronous part of a snapshot.
+An operator takes rows and returns rows, and takes snapshots in two parts. All calls come from one thread,
+except that of the asynchronous part of a snapshot.
 """
 
 from collections.abc import Callable
@@ -15,25 +15,25 @@ Process = Callable[[Rows], Rows]
 
 
 class Operator(Protocol):
-    """What a subtask runs behind its gate."""
+    """The operator of one subtask."""
 
     @property
     def inputs(self) -> tuple[Process, ...]:
-        """For each input: takes rows, answers what is to be sent on."""
+        """For each input a function from its rows to the rows to be sent."""
         ...
 
     def before_barrier(self) -> Rows:
-        """A barrier is about to be sent; answers what has to be sent on before it."""
+        """The rows to be sent before the next barrier."""
         ...
 
     def finish(self) -> Rows:
-        """The end of the data; answers the last rows to be sent on."""
+        """The data has ended; the last rows to be sent."""
         ...
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Take the state as it is now; the asynchronous part answers its sections, encoded, by name.
+        """Take the state of this moment; the asynchronous part returns its sections, encoded, by name.
 
-        `alone`: the files of a savepoint, which shares nothing with any checkpoint.
+        `alone`: the files of a savepoint, which shares no file with a checkpoint.
         """
         ...
 
@@ -46,5 +46,5 @@ class Operator(Protocol):
         ...
 
     def close(self) -> None:
-        """The subtask ends, well or not."""
+        """The subtask has finished or failed."""
         ...

@@ -1,4 +1,4 @@
-"""Processing: the operator that runs a user's function over rows and the state of their keys."""
+"""The operator that runs a user's function over rows and the state of their keys."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -16,8 +16,8 @@ from impl.state.shared import SharedFiles
 class ProcessOperator:
     """Runs a user's function, with one input or two.
 
-    `key_selectors`: by input, for those that are keyed. `state` and `store` keep the state by key and by
-    subtask, and hold what was restored.
+    `key_selectors`: by input, for those that are keyed. `state` has the state by key, `store` that of the
+    subtask, both restored.
     """
 
     def __init__(
@@ -43,44 +43,44 @@ class ProcessOperator:
         )
 
     def before_barrier(self) -> Rows:
-        """What the function has kept back."""
-        kept_back: Rows | None = self._call("before_barrier")
-        return () if kept_back is None else kept_back
+        """The rows that the function has held back."""
+        held_back: Rows | None = self._call("before_barrier")
+        return () if held_back is None else held_back
 
     def finish(self) -> Rows:
         """The function's last rows."""
         return tuple(self._call("finish") or ())
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """All state; that of the subtask is encoded here and now."""
+        """All state; that of the subtask is encoded at once."""
         self._call("snapshot_state", checkpoint)
         mine = self._store.sections()
         rest = self._state.snapshot(checkpoint, alone)
         return lambda: {**mine, **rest()}
 
     def notify_complete(self, checkpoint: int) -> None:
-        """The backend may let go of what an older checkpoint needed."""
+        """The backend may delete files that only older checkpoints need."""
         self._state.notify_complete(checkpoint)
 
     def notify_abort(self, checkpoint: int) -> None:
-        """The backend may let go of what this checkpoint needed."""
+        """The backend may delete files that only this checkpoint needs."""
         self._state.notify_abort(checkpoint)
 
     def close(self) -> None:
-        """The function lets go, then the state is closed."""
+        """Close the function, then the state."""
         try:
             self._call("close")
         finally:
             self._state.close()
 
-    def _call(self, hook: str, *given: object) -> Any:  # noqa: ANN401 - what the user's function answers
+    def _call(self, hook: str, *given: object) -> Any:  # noqa: ANN401 - the result of the user's function
         """Call a hook of the function, if it has it."""
         called = getattr(self._function, hook, None)
         return None if called is None else called(*given)
 
 
 def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
-    """What takes the batches of one input: whole, if the function takes those, else each row in its order."""
+    """The function for the batches of one input: whole if the user's function takes those, else by rows."""
     columns = None if key_of is None else columns_of(key_of)
     by_row = _by_row(function, element, key_of)
 
@@ -106,19 +106,19 @@ def _by_row(
     element: Any,  # noqa: ANN401
     key_of: KeySelector | None,
 ) -> Callable[[Sequence[Row], Sequence[Hashable] | None], Rows]:
-    """What takes rows one by one, and their keys where these are known already."""
+    """The function for rows one by one, and their keys if they are known."""
 
     def refused(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         raise StateError(
             f"{type(function).__name__} takes whole batches, keyed by columns if at all, and {len(rows)} "
-            "rows came one by one: let the source hand out its batches (no `to_rows`), select keys by "
-            "column, and keep functions of rows out of the way"
+            "rows came one by one: declare the source without `to_rows`, select keys by column, and put no "
+            "function of rows before it"
         )
 
     def keyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         assert key_of is not None
         keys = list(map(key_of, rows)) if keys is None else keys
-        require_keys(keys)  # a subtask that is alone in its stage has nobody before it who looks at them
+        require_keys(keys)  # the only subtask of a stage gets keys that no partitioner has checked
         if hasattr(function, "process_keyed_rows"):
             emitted: Rows = function.process_keyed_rows(keys, rows)
             return emitted

@@ -1,4 +1,4 @@
-"""The sources of a job: what a user declares, and the operator that reads it."""
+"""The sources of a job: the declarations, and the operator that reads them."""
 
 import time
 from collections import deque
@@ -18,7 +18,7 @@ from impl.state import AsynchronousPart, Sections, StateError, encode
 from impl.state.shared import SharedFiles
 
 ToRows = Callable[[pa.RecordBatch, int, int], list[Row]]
-_PACE_SECONDS = 0.02
+_BATCH_SECONDS = 0.02
 
 
 class Source(Protocol):
@@ -34,16 +34,16 @@ class Source(Protocol):
         ...
 
     def snapshot(self) -> object:
-        """Where it stands now."""
+        """Its position."""
         ...
 
     def restore(self, snapshot: Any) -> None:  # noqa: ANN401 - its own snapshot
-        """Go to where a snapshot stood; raises ConnectorError if it is another source's."""
+        """Continue at the position of a snapshot. Raises ConnectorError if it is another source's."""
         ...
 
 
 class Input(Protocol):
-    """What a user declares as the source of a job; each subtask reads one partition of it."""
+    """The declaration of a source; each subtask reads one partition of it."""
 
     @property
     def to_rows(self) -> ToRows | None:
@@ -55,7 +55,7 @@ class Input(Protocol):
 
     @property
     def rows_per_second(self) -> float | None:
-        """The pace of the whole stage; None: as fast as it goes."""
+        """The rate of the whole stage; None: no limit."""
         ...
 
     def open(self, partition: int, partitions: int) -> Source:
@@ -82,7 +82,7 @@ class CsvInput:
 
 @dataclass(frozen=True, slots=True)
 class ParquetInput:
-    """A Parquet file as the source of a job, or a folder of them, which are read one after the other."""
+    """A Parquet file, or a folder of Parquet files, as the source of a job."""
 
     path: Path
     to_rows: ToRows | None = None
@@ -129,9 +129,9 @@ class RateInput:
 
 
 class SourceOperator:
-    """Reads the splits of one subtask in turn, at its pace; their offsets are the state.
+    """Reads the splits of one subtask in turn, at its rate; their offsets are the state.
 
-    `splits`: in how many the source is cut; `own`: the subtask's, with where each stood, None: at its
+    `splits`: number of all splits; `own`: those of the subtask, with the position of each, None at the
     beginning. A subtask may have none.
     """
 
@@ -146,17 +146,17 @@ class SourceOperator:
         self._rate = spec.rows_per_second * len(own) / splits if spec.rows_per_second else None
         self._batch_rows = batch_rows
         if self._rate is not None:
-            self._batch_rows = max(1, min(batch_rows, int(self._rate * _PACE_SECONDS)))
+            self._batch_rows = max(1, min(batch_rows, int(self._rate * _BATCH_SECONDS)))
         self._begun: float | None = None
         self._read = 0
 
     @property
     def offset(self) -> int:
-        """Rows of the subtask's splits read so far, those before a restore among them."""
+        """Rows of the subtask's splits read until now, those before a restore included."""
         return sum(source.offset for source in self._own.values())
 
     def pause(self, now: float) -> float:
-        """Seconds until the pace allows the next batch; 0: now."""
+        """Seconds until the rate allows the next batch; 0: now."""
         if self._begun is None:
             self._begun = now
         if not self._rate:
@@ -164,7 +164,7 @@ class SourceOperator:
         return max(0, (self._read + self._batch_rows) / self._rate - (now - self._begun))
 
     def read(self) -> Rows | None:
-        """The next rows, of the split whose turn it is; None at the end. The pace may allow none yet."""
+        """The next rows; None at the end, none of them if the rate does not allow any yet."""
         if self.pause(time.monotonic()) > 0:
             return []
         while self._unread:
@@ -180,15 +180,15 @@ class SourceOperator:
 
     @property
     def inputs(self) -> tuple[Process, ...]:
-        """None."""
+        """No input."""
         return ()
 
     def before_barrier(self) -> Rows:
-        """Nothing is held back."""
+        """No rows."""
         return ()
 
     def finish(self) -> Rows:
-        """Nothing is held back."""
+        """No rows."""
         return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
@@ -198,13 +198,13 @@ class SourceOperator:
         return lambda: {SPLITS: encoded}
 
     def notify_complete(self, checkpoint: int) -> None:
-        """A source commits nothing."""
+        """Does nothing: a source commits nothing."""
 
     def notify_abort(self, checkpoint: int) -> None:
-        """A source keeps nothing for a checkpoint."""
+        """Does nothing: a source keeps nothing for a checkpoint."""
 
     def close(self) -> None:
-        """The file is closed with the reader."""
+        """Does nothing: the file is closed with the reader."""
 
 
 def _restore(source: Source, state: object) -> None:
@@ -216,9 +216,9 @@ def _restore(source: Source, state: object) -> None:
 def splits_of(
     index: int, parallelism: int, splits: int | None, before: Sequence[Sections]
 ) -> tuple[int, dict[int, object]]:
-    """How many splits there are, and those of subtask `index` with where they stood in a checkpoint.
+    """The number of splits, and those of subtask `index` with their positions in a checkpoint.
 
-    `splits`: as declared; `before`: the snapshots of all subtasks as they were, none at the beginning.
+    `splits`: as declared; `before`: the snapshots of all subtasks in the checkpoint, none at the beginning.
     """
     if not before:
         count = splits or parallelism

@@ -8,8 +8,8 @@ from jsonschema import Draft202012Validator
 
 from conformance.adapters import frames, validation
 from conformance.adapters.in_process import model_adapter
-from conformance.adapters.protocol import Applied, Errored, Unsupported
-from conformance.drive.oracle import Oracle, canonical
+from conformance.adapters.protocol import Applied, Errored, Unsupported, canonical
+from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 
 

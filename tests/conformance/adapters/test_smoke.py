@@ -24,7 +24,7 @@ STORE = {"store": MODELS["store"]}
 
 def failing(adapter):
     """What fails, with the reason."""
-    return {check.asks: check.wrong for check in smoke(adapter) if check.wrong is not None}
+    return {check.name: check.wrong for check in smoke(adapter) if check.wrong is not None}
 
 
 @pytest.mark.parametrize("name", ["model", "impl"])
@@ -37,8 +37,8 @@ def test_what_speaks_the_protocol_passes_with_every_component(name):
 def test_a_gate_that_speaks_well_and_does_wrong_fails_the_first_look_only():
     with ProcessAdapter([sys.executable, str(ADAPTERS / "gate_forgets_subsumption.py")]) as adapter:
         wrong = failing(adapter)
-    assert list(wrong) == ["does as the model in 100 random cases"]
-    assert "ALIGN-03" in wrong["does as the model in 100 random cases"]
+    assert list(wrong) == ["answers like the model in 100 random cases"]
+    assert "ALIGN-03" in wrong["answers like the model in 100 random cases"]
 
 
 @pytest.mark.parametrize(
@@ -125,19 +125,19 @@ class Offers(ModelAdapter):
 
 
 @pytest.mark.parametrize(
-    ("kind", "asks"),
+    ("kind", "name"),
     [
-        (Remembers, "answers alike when it is asked again"),
-        (Merges, "answers a batch as its events"),
-        (Swallows, "refuses a strange event, and goes on"),
-        (Loses, "refuses a strange event, and goes on"),
-        (Loses, "says which event of a batch it refuses"),
+        (Remembers, "gives the same answers to the same events"),
+        (Merges, "answers a batch like its single events"),
+        (Swallows, "refuses an unknown event, and goes on"),
+        (Loses, "refuses an unknown event, and goes on"),
+        (Loses, "gives the position of a refused event in its batch"),
         (Renames, "answers in the words of the protocol"),
         (Offers, "offers modes, profiles and levels that exist"),
     ],
 )
-def test_every_check_can_fail(kind, asks):
-    assert asks in failing(kind(STORE))
+def test_every_check_can_fail(kind, name):
+    assert name in failing(kind(STORE))
 
 
 def test_the_command_tells_it_and_ends_with_1():

@@ -13,8 +13,9 @@ import conformance
 from conformance.adapters.choose import ours
 from conformance.cases.rule_cases import FILE, RuleCase, chosen_cases, fires, read, rule_cases, written
 from conformance.cases.walks import LENGTH, walks
+from conformance.divergence import Answer, Divergence
 from conformance.drive.examine import Plan, examine
-from conformance.drive.lockstep import Answer, Divergence, drawn, given
+from conformance.drive.lockstep import drawn, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle, Oracles
 from conformance.drive.shrink import fewest_events
@@ -103,8 +104,8 @@ def make_anew(component):
     rule_cases.cache_clear()
 
 
-def play_rule_cases(component, asked=frozenset()):
-    chosen = chosen_cases(component, Oracles(component), {}, asked)
+def play_rule_cases(component, selected=frozenset()):
+    chosen = chosen_cases(component, Oracles(component), {}, selected)
     return drive((given(oracle, events) for _, oracle, events in chosen), ours("impl"))
 
 

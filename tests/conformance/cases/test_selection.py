@@ -11,8 +11,9 @@ from conformance.cases.walks import LENGTH, walks
 from conformance.drive.examine import Plan, examine
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
+from conformance.errors import InputError
 from conformance.rules.coverage import coverage
-from conformance.rules.selection import AskedError, asked_for, components_of
+from conformance.rules.selection import components_of, selected_rules
 from conformance.verdict import Exit, Verdict
 
 PINNED = {"mode": "exactly-once", "level": "handler", "channels": 2, "profile": "flink-1.14"}
@@ -44,15 +45,15 @@ def walked(component, adapter, seed, count, *, length=LENGTH, **chosen):
     return drive(islice(walks(component, seed, length=length, **chosen), count), adapter)
 
 
-def run(component, adapter, seed, count, *, asked=frozenset(), **chosen):
-    source = Source(seed, count, steps=6, asked=frozenset(asked), **chosen)
+def run(component, adapter, seed, count, *, selected=frozenset(), **chosen):
+    source = Source(seed, count, steps=6, selected=frozenset(selected), **chosen)
     return run_machine(component, adapter, source)
 
 
 @pytest.mark.parametrize("played", [walked, run], ids=["walks", "machine"])
-def test_every_case_exercises_a_rule_that_is_asked_for(played):
+def test_every_case_exercises_a_selected_rule(played):
     listening, whole = Listening(), Listening()
-    played("gate", listening, 1, 20, pinned=PINNED, asked={"ALIGN-16", "ALIGN-11"})
+    played("gate", listening, 1, 20, pinned=PINNED, selected={"ALIGN-16", "ALIGN-11"})
     played("gate", whole, 1, 20, pinned=PINNED)
 
     assert listening.cases
@@ -62,7 +63,7 @@ def test_every_case_exercises_a_rule_that_is_asked_for(played):
 
 def test_the_cases_are_those_of_the_whole_run():
     listening, whole = Listening(), Listening()
-    walked("store", listening, 5, 60, asked={"SUB-10"})
+    walked("store", listening, 5, 60, selected={"SUB-10"})
     walked("store", whole, 5, 60)
 
     wanted = [case for case in whole.cases if "SUB-10" in fired(case)]
@@ -73,7 +74,7 @@ def test_the_cases_are_those_of_the_whole_run():
 @pytest.mark.parametrize("played", [walked, run], ids=["walks", "machine"])
 def test_a_rule_that_is_broken_is_found(start, played):
     adapter = start("gate_unblocks_on_late_barrier")
-    broken = played("gate", adapter, 3, 100, pinned=PINNED, asked={"ALIGN-04"})
+    broken = played("gate", adapter, 3, 100, pinned=PINNED, selected={"ALIGN-04"})
 
     assert broken.divergence.rule == "ALIGN-04"
 
@@ -81,14 +82,14 @@ def test_a_rule_that_is_broken_is_found(start, played):
 @pytest.mark.rule("ALIGN-12")
 def test_what_is_not_asked_for_is_not_found(start):
     adapter = start("gate_unblocks_on_late_barrier")
-    kept = walked("gate", adapter, 1, 20, length=4, pinned=PINNED, asked={"ALIGN-12"})
+    kept = walked("gate", adapter, 1, 20, length=4, pinned=PINNED, selected={"ALIGN-12"})
 
     assert kept.cases > 0
     assert kept.divergence is None
 
 
-def test_coverage_tells_what_was_not_asked_for():
-    told = coverage("store", {"SUB-09"}, asked={"SUB-09", "SUB-10"})
+def test_coverage_counts_the_rules_that_were_not_selected():
+    told = coverage("store", {"SUB-09"}, selected={"SUB-09", "SUB-10"})
 
     assert told.missing == ("SUB-10",)
     assert told.not_asked == tuple(
@@ -99,7 +100,7 @@ def test_coverage_tells_what_was_not_asked_for():
 
 @pytest.mark.rule("ALIGN-17")
 def test_a_rule_that_cannot_fire_here_leaves_a_doubt():
-    plan = Plan(1, 3, pinned={"level": "handler"}, asked=frozenset({"ALIGN-17"}))
+    plan = Plan(1, 3, pinned={"level": "handler"}, selected=frozenset({"ALIGN-17"}))
     done = examine("gate", ours("impl"), plan)
 
     assert done.verdict is Verdict.UNDETERMINED
@@ -107,9 +108,13 @@ def test_a_rule_that_cannot_fire_here_leaves_a_doubt():
 
 
 def test_rules_choose_the_components():
-    asked = asked_for(["sub-01", "SINK-03"], [])
+    selected = selected_rules(["sub-01", "SINK-03"], [])
 
-    assert components_of(asked, ["gate", "store", "coordinator", "sink"]) == ["gate", "coordinator", "sink"]
+    assert components_of(selected, ["gate", "store", "coordinator", "sink"]) == [
+        "gate",
+        "coordinator",
+        "sink",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -122,13 +127,13 @@ def test_rules_choose_the_components():
     ],
 )
 def test_a_rule_that_cannot_be_asked_for_is_refused(rules, components, complaint):
-    with pytest.raises(AskedError, match=complaint):
-        asked_for(rules, components)
+    with pytest.raises(InputError, match=complaint):
+        selected_rules(rules, components)
 
 
-def test_the_command_says_what_it_was_asked_for(capsys):
-    asked = ["--rule", "SUB-09", "--rule", "SUB-10", "--component", "store"]
-    assert cli.run(["conform", "--adapter", "impl", *asked, "--examples", "4", "--seed", "3"]) == 0
+def test_the_command_names_the_selected_rules(capsys):
+    selected = ["--rule", "SUB-09", "--rule", "SUB-10", "--component", "store"]
+    assert cli.run(["conform", "--adapter", "impl", *selected, "--examples", "4", "--seed", "3"]) == 0
     said = capsys.readouterr().out
 
     assert said.startswith("barrierspec conform   barrierspec-impl ")
@@ -160,8 +165,8 @@ def test_fail_fast_ends_at_the_first_component_that_diverges(little_adapter, tmp
 
 
 def test_a_number_of_steps_is_gone_to(capsys):
-    asked = ["--component", "store", "--component", "offsets", "--examples", "1", "--steps", "3000"]
-    assert cli.run(["conform", "--adapter", "impl", *asked]) == 0
+    selected = ["--component", "store", "--component", "offsets", "--examples", "1", "--steps", "3000"]
+    assert cli.run(["conform", "--adapter", "impl", *selected]) == 0
     said = capsys.readouterr().out
 
     (told,) = [line for line in said.splitlines() if line.startswith("  steps   ")]
@@ -170,7 +175,7 @@ def test_a_number_of_steps_is_gone_to(capsys):
 
 
 def test_a_rule_about_an_event_that_is_not_offered_is_undetermined():
-    done = examine("gate", ours("model"), Plan(0, 1, asked=frozenset({"ALIGN-24"})))
+    done = examine("gate", ours("model"), Plan(0, 1, selected=frozenset({"ALIGN-24"})))
 
     assert done.verdict is Verdict.UNDETERMINED
     assert done.doubts == ("cannot fire in these configurations: ALIGN-24",)

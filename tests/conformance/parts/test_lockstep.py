@@ -9,8 +9,9 @@ from conformance.adapters.in_process import InProcess
 from conformance.adapters.protocol import Crashed, Errored
 from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.walks import walks
+from conformance.divergence import Answer
 from conformance.drive.examine import Plan, examine, not_offered
-from conformance.drive.lockstep import Answer, replay
+from conformance.drive.lockstep import replay
 from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrink import shrink

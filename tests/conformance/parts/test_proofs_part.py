@@ -35,7 +35,7 @@ def test_what_no_case_reaches_is_not_proved(monkeypatch, tmp_path):
 
     assert set(result.rules) == every - {"SINK-01", "ALIGN-03"}
     assert [finding.line for finding in result.findings] == [
-        "no case asks for ALIGN-03; add one to model/cases/"
+        "no case checks ALIGN-03; add one to model/cases/"
     ]
 
 

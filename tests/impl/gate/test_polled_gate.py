@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from impl.core import COMPONENTS
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
-from impl.core.gate.events import Process
+from impl.core.gate.events import Barrier, Cancel, Process, Record
 
 
 def gate(channels: int, **config: object):
@@ -145,12 +145,12 @@ def test_no_record_is_lost_doubled_or_reordered_within_its_channel(data):
     processed: dict[int, list[int]] = {channel: [] for channel in range(channels)}
     for number in range(data.draw(st.integers(0, 30))):
         channel = data.draw(st.integers(0, channels - 1))
-        kind = data.draw(st.sampled_from(["record", "record", "barrier", "cancel"]))
-        if kind == "record":
+        kind = data.draw(st.sampled_from([Record, Record, Barrier, Cancel]))
+        if kind is Record:
             sent[channel].append(number)
-            effects = it.record(channel, number)
+            effects = it.handle(Record(channel, number))
         else:
-            effects = getattr(it, kind)(channel, data.draw(st.integers(0, 5)))
+            effects = it.handle(kind(channel, data.draw(st.integers(0, 5))))
         for effect in effects:
             if isinstance(effect, Process):
                 processed[effect.channel].append(effect.value)

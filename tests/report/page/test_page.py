@@ -19,7 +19,8 @@ from conformance.diagram.elements import BOTH, IMPLEMENTATION, MODEL, Diagram
 from conformance.diagram.figure import TEMPLATE, resource
 from conformance.diagram.lanes import BANDS, COMPONENTS, LOOKS
 from conformance.diagram.layout import laid_out
-from conformance.drive.lockstep import Answer, drawn
+from conformance.divergence import Answer
+from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 from conformance.page import details, render

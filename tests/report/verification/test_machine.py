@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from conformance import machine
-from conformance.adapters.in_process import own_version
+from conformance.version import own_version
 
 
 @pytest.fixture

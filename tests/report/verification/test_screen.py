@@ -17,7 +17,7 @@ ALL_PASS = """\
 barrierspec verify                                                                      commit 8c1f2aa, seed 7
                                                             2 cores, Python 3.11.7, Java 17.0.15, Linux x86_64
 
-  proofs          PASS   46 rules for every checkpoint id, 1 to 4 channels, 1,311 paths  z3                9 s
+  proofs          PASS   46 rules for every checkpoint id, 1 to 4 channels, 1,311 paths             z3     9 s
 
 CONFORMS   within the bounds above
   report  build/report/verification.json, build/report/junit.xml
@@ -28,9 +28,9 @@ ONE_FAILS = """\
 barrierspec verify --only lock-step --only proofs         commit 8c1f2aa, seed 7
                               2 cores, Python 3.11.7, Java 17.0.15, Linux x86_64
 
-  lock-step       FAIL   2 steps                           Python            1 s
-  proofs          PASS   46 rules for every checkpoint     z3                9 s
-                         id, 1 to 4 channels, 1,311 paths
+  lock-step       FAIL   2 steps                                  Python     1 s
+  proofs          PASS   46 rules for every checkpoint id, 1 to   z3         9 s
+                         4 channels, 1,311 paths
   pipeline        ----   not run
 
   lock-step       ALIGN-04  a late barrier must not touch the alignment of a

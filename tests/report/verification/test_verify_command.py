@@ -1,10 +1,11 @@
 """`barrierspec verify` from the outside: exit codes, files, and what is printed."""
 
+import json
+
 import pytest
 
 from conformance import cli
 from conformance.parts import verify
-from conformance.report import verification
 
 PARTS = tuple(verify.PARTS)
 
@@ -40,9 +41,9 @@ def test_the_worst_part_decides(stand_in, tmp_path, capsys, fake, code, word):
     printed = capsys.readouterr().out
     assert f"\n{word}   " in printed
     assert "again   barrierspec verify --seed 11\n" in printed
-    done = verification.read(tmp_path / "report" / "verification.json")
-    assert [part.name for part in done.parts] == list(PARTS)
-    assert done.seed == 11
+    done = json.loads((tmp_path / "report" / "verification.json").read_text())
+    assert [part["name"] for part in done["parts"]] == list(PARTS)
+    assert done["seed"] == 11
     assert (tmp_path / "report" / "junit.xml").is_file()
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert page.count(f">{word}</span>") == 1 + (1 if fake != "passes" else len(PARTS))
@@ -57,9 +58,9 @@ def test_only_some_parts(stand_in, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "; this is about lock-step only; smaller bounds (--quick)" in printed
     assert "again   barrierspec verify --only lock-step --seed 20261121 --quick" in printed
-    assert verification.read(tmp_path / "report" / "verification.json").not_run == (
+    assert json.loads((tmp_path / "report" / "verification.json").read_text())["not_run"] == [
         "specification", "triangle", "exploration", "proofs", "pipeline", "trace",
-    )  # fmt: skip
+    ]  # fmt: skip
 
 
 def test_a_part_that_does_not_exist_is_a_usage_error(tmp_path, capsys):

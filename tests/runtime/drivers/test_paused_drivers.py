@@ -19,7 +19,6 @@ from pathlib import Path
 import psycopg
 import pyarrow as pa
 import pytest
-from coordination_bench import coordination_of
 from psycopg import sql
 
 from impl.config import CheckpointConfig
@@ -33,10 +32,14 @@ from impl.connectors import (
     read_committed,
 )
 from impl.graph.plan import Edge, Plan, Role, Stage
+from impl.savepoints import SavepointRequests
 from impl.spark.channels.messages import CheckpointCompleted
 from impl.spark.coordination.cleanup import Reclaiming
 from impl.spark.coordination.context import JobContext
+from impl.spark.coordination.coordination import Coordination
 from impl.spark.errors import AttemptFailedError
+from impl.spark.savepoints.savepoints import Savepoints
+from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.sinks import state_in
 from impl.state import FileSystemStorage, StateError, SupersededError, encode, origin_of, pack
 
@@ -97,7 +100,9 @@ class Driver(threading.Thread):
         self._storage = FileSystemStorage(self._folder, inline_bytes=1 << 20)
         config = CheckpointConfig(1_000, num_retained_checkpoints=2)
         context = JobContext(plan, config, self._storage, None, lambda: self._now, lambda: 5)
-        self._coordination = coordination_of(context)
+        savepoints = Savepoints(SavepointRequests(), Path(), "", plan, self._storage)
+        files = SnapshotLocations(self._storage, savepoints, plan.max_parallelism)
+        self._coordination = Coordination(context, files)
         self._reclaiming = Reclaiming(plan, self._storage, origin_of(self._storage))
         after = None
         for _ in range(4):

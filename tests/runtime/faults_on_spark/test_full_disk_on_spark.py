@@ -9,7 +9,7 @@ from impl.connectors import read_committed
 from impl.jobs.numbers import numbers_job
 from impl.metrics import JobMetrics
 from impl.spark.errors import JobFailedError
-from impl.spark.faults.worker import full_disk
+from impl.spark.faults.injector import full_disk
 from impl.state import FileSystemStorage
 
 ROWS = 2_000

@@ -16,7 +16,7 @@ from impl.faults import (
     SNAPSHOT_WRITTEN,
     FaultPlan,
 )
-from impl.jobs.flights import run
+from impl.jobs.flights import FlightsOptions, run
 from impl.jobs.flights_check import check_flights
 from impl.spark.errors import JobFailedError, TooFewSlotsError, UnsupportedSettingError
 from impl.spark.session import refuse_unsupported, require_slots
@@ -31,7 +31,7 @@ RATE = 20_000
 def run_flights(spark, flights_20000, tmp_path):
     def run_once(*faults, **options):
         settings = {"rate": RATE, "csv": flights_20000, "spark": spark, "checkpoints": CHECKPOINTS}
-        return run(tmp_path, 0, faults, execution=EXECUTION, **{**settings, **options})
+        return run(tmp_path, 0, faults, FlightsOptions(execution=EXECUTION, **{**settings, **options}))
 
     return run_once
 

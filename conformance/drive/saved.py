@@ -4,6 +4,8 @@ Both are named by a hash over what is played, so that the same divergence is wri
 """
 
 import hashlib
+import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,10 +15,13 @@ import orjson
 
 from conformance import escape
 from conformance.adapters.choose import open_adapter
-from conformance.adapters.protocol import FAILURES, Failure, Hello, Wire
-from conformance.drive.lockstep import Answer, replay
-from conformance.drive.oracle import Oracle, canonical
-from conformance.report.divergence import replays, story
+from conformance.adapters.protocol import FAILURES, Failure, Hello, Wire, canonical
+from conformance.divergence import Answer
+from conformance.drive import replays
+from conformance.drive.lockstep import replay
+from conformance.drive.oracle import Oracle
+from conformance.errors import InputError
+from conformance.report.divergence import as_test, story
 from conformance.report.divergence.story import Telling, Written
 from conformance.vectors.itf import events_of
 
@@ -24,7 +29,7 @@ FORMAT = 1
 FOLDER = Path("build") / "divergences"
 
 
-class ReplayError(ValueError):
+class ReplayError(InputError):
     """A file that holds no divergence in this format."""
 
 
@@ -62,7 +67,7 @@ def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
     replay_file.write_bytes(
         orjson.dumps(escape.json(written), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     )
-    test_file.write_text(_test(name, telling), encoding="utf-8")
+    test_file.write_text(as_test.text(name, telling), encoding="utf-8")
     _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name)
     return Written(replay_file, test_file, module)
 
@@ -147,27 +152,16 @@ def _answer(answer: Answer | Failure) -> dict[str, Any]:
     return {"outcome": "refused" if answer.refused is not None else "applied", **answer._asdict()}
 
 
-def _test(name: str, telling: Telling) -> str:
-    divergence = telling.divergence
-    headline = escape.python_docstring(escape.line(story.headline(divergence)))
-    implementation = escape.python_docstring(escape.short(telling.implementation))
-    return f'''"""DIVERGES {headline}.
+def main() -> None:
+    """Play the case of a written test, JSON on stdin; ends with 1 and the story if it does not conform.
 
-{implementation}; written by `barrierspec conform`. Fails as long as it is so.
-"""
-
-import json
-import subprocess
-import sys
-
-ADAPTER = {escape.python_text(telling.adapter)}
-CONFIG = {escape.python(dict(divergence.config))}
-EVENTS = {escape.python([dict(event) for event in divergence.events])}
+    It runs in a process of its own, so that packages of a user's project cannot take the place of ours.
+    """
+    try:
+        assert_conforms(*json.load(sys.stdin))
+    except AssertionError as departs:
+        sys.exit(str(departs))
 
 
-def test_{name}() -> None:
-    case = json.dumps([ADAPTER, {escape.python_text(divergence.component)}, CONFIG, EVENTS])
-    play = [sys.executable, "-P", "-m", "conformance.report.divergence.again"]
-    played = subprocess.run(play, input=case, capture_output=True, text=True, check=False)
-    assert played.returncode == 0, played.stderr
-'''
+if __name__ == "__main__":
+    main()

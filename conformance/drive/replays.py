@@ -8,8 +8,8 @@ from pathlib import Path
 import orjson
 
 from conformance import escape
+from conformance.divergence import Divergence
 from conformance.drive.bounds.ids import highest_id
-from conformance.drive.lockstep import Divergence
 from conformance.vectors.itf import divergence_to_itf
 from conformance.vectors.tla import module as tla
 from conformance.vectors.tla.text import NotInTlaError
@@ -74,13 +74,13 @@ def by_tlc(file: Path) -> tuple[Verdict, str]:
         return Verdict.CONFORMS, f"CONFORMS   TLC: the recorded answers are the protocol's; {file}"
     run = render(_named(outcome.trace))
     if violated == "AsModel":
-        said = "UNDETERMINED  AsModel: the module says otherwise than the reference model does here"
-        return Verdict.UNDETERMINED, f"{said}{unchecked}\n\n{run}"
+        text = "UNDETERMINED  AsModel: the module says otherwise than the reference model does here"
+        return Verdict.UNDETERMINED, f"{text}{unchecked}\n\n{run}"
     why = _WHY.get(violated, "the last answer violates this rule")
-    told = f"DIVERGES  {violated.replace('_', '-')}: {why}{unchecked}\n\n{run}"
+    text = f"DIVERGES  {violated.replace('_', '-')}: {why}{unchecked}\n\n{run}"
     if violated == "Allows":
-        return Verdict.DIVERGES, told
-    return Verdict.DIVERGES, f"{told}\n     where the specification {_due(outcome.trace[-1].state)}"
+        return Verdict.DIVERGES, text
+    return Verdict.DIVERGES, f"{text}\n     where the specification {_due(outcome.trace[-1].state)}"
 
 
 def _unchecked(rules: tuple[str, ...]) -> str:
@@ -91,11 +91,11 @@ def _unchecked(rules: tuple[str, ...]) -> str:
 def _due(last: State) -> str:
     """The specification's own step in the place of the last: its effects, and where it leads elsewhere."""
     due = last["due"]
-    said = "; ".join(" ".join(map(plain, effect)) for effect in due["out"]) or "nothing"
+    effects = "; ".join(" ".join(map(plain, effect)) for effect in due["out"]) or "nothing"
     leads = {name: value for name, value in due.items() if name in last and name != "out"}
     elsewhere = changes({name: last[name] for name in leads}, leads)
-    told = [f"{name} = {format_value(value)}" for name, value in elsewhere.items()]
-    return f"says {said}" + "".join(f", {one}" for one in told)
+    changed = [f"{name} = {format_value(value)}" for name, value in elsewhere.items()]
+    return f"says {effects}" + "".join(f", {one}" for one in changed)
 
 
 def _named(trace: Trace) -> Trace:

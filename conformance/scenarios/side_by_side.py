@@ -16,8 +16,7 @@ from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.report.divergence import phrases
-from conformance.report.scenarios import coordinator as coordinator_scenario
-from conformance.report.scenarios.coordinator import ScenarioError
+from conformance.vectors.transcripts import spoken
 from model.components import WireError
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.fields import to_wire
@@ -34,6 +33,10 @@ driven through the sequence and gave exactly these answers. At coordinators a re
 those up to the next, 1.9 for 1.10 too; the coordinator of 1.16 is that of 1.17. No package of PyPI carries \
 a jar of 1.7 or 1.8: their column rests on the rule index and the model alone.
 """
+
+
+class ScenarioError(ValueError):
+    """The file of scenarios cannot be read; the message says where."""
 
 
 class Scenario(NamedTuple):
@@ -84,28 +87,22 @@ def scenarios() -> list[Scenario]:
 
 
 def _scenario(row: dict[str, Any]) -> Scenario:
-    name, why, config = row["name"], row["why"], row["config"]
-    if row.get("component", "gate") == "gate":
-        return Scenario(name, why, config, tuple(map(event_of, row["events"])))
-    events = tuple(map(coordinator_scenario.event_of, row["events"]))
-    return Scenario(name, why, config, events, "coordinator", coordinator_scenario.opening(config))
+    name, config, component = row["name"], row["config"], row.get("component", "gate")
+    events = tuple(event_of(text) for text in row["events"])
+    opening: tuple[Wire, ...] = ()
+    if component == "coordinator":  # the job and all of its tasks begin to run
+        tasks = [{"kind": "task_status", "task": task["id"], "status": "RUNNING"} for task in config["tasks"]]
+        opening = ({"kind": "job_status", "status": "RUNNING"}, *tasks)
+    return Scenario(name, row["why"], config, events, component, opening)
 
 
-def event_of(text: str) -> dict[str, Any]:
-    """`barrier 1 on 0 unaligned` as an event of the wire: kind, number, channel, alignment or `savepoint`."""
-    kind, *rest = text.split()
-    fields: dict[str, Any] = {"kind": kind}
-    number = {"record": "value"}.get(kind, "checkpoint")
-    if rest and rest[0] != "on":
-        fields[number] = int(rest.pop(0))
-    if rest[:1] != ["on"] or len(rest) not in (2, 3):
-        raise ScenarioError(f"scenarios.toml: expected `kind [number] on channel [alignment]`, got {text!r}")
-    fields["channel"] = int(rest[1])
-    if len(rest) == 3 and rest[2] == "savepoint":
-        fields["savepoint"] = True
-    elif len(rest) == 3:
-        fields["alignment"] = rest[2]
-    return fields
+def event_of(text: str) -> Wire:
+    """`barrier channel=0 checkpoint=1` as an event of the wire; values are JSON. Raises ScenarioError."""
+    try:
+        kind, fields = spoken(text)
+    except ValueError as wrong:
+        raise ScenarioError(f"scenarios.toml: expected `kind field=value ...`, got {text!r}") from wrong
+    return {"kind": kind, **fields}
 
 
 def page(releases: Sequence[Driven], say: Callable[[str], None]) -> str:
@@ -126,12 +123,12 @@ def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
         edges = oracle.transcript((*scenario.opening, *scenario.events))[len(scenario.opening) :]
     except WireError:
         return None
-    said: list[str] = []
+    found: list[str] = []
     failed = False
     for edge in edges:
-        said.append("the task has failed" if failed else phrases.of_effects(edge.effects))
+        found.append("the task has failed" if failed else phrases.of_effects(edge.effects))
         failed = failed or edge.fails
-    return tuple(said)
+    return tuple(found)
 
 
 def _drive(scenario: Scenario, release: Driven) -> Seen | None:
@@ -149,9 +146,9 @@ def _drive(scenario: Scenario, release: Driven) -> Seen | None:
 def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
     columns: dict[tuple[str, ...], list[str]] = {}
     for name in scenario.profiles:
-        said = answers(scenario, name)
-        if said is not None:
-            columns.setdefault(said, []).append(name)
+        found = answers(scenario, name)
+        if found is not None:
+            columns.setdefault(found, []).append(name)
     seen = [one for one in driven if one is not None]
     lines = [
         f"## {scenario.name[0].upper()}{scenario.name[1:]}",
@@ -162,7 +159,7 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
         _row(["---"] * (len(columns) + 1)),
     ]
     for number, event in enumerate(scenario.events):
-        lines.append(_row([phrases.of_event(event), *(said[number] for said in columns)]))
+        lines.append(_row([phrases.of_event(event), *(found[number] for found in columns)]))
     agreed = [
         ", ".join(one.version for one in seen if one.profile in names and one.diverged_at is None)
         for names in columns.values()
@@ -213,7 +210,7 @@ def _coordinator_switches() -> str:
 def _table(releases: Mapping[Any, str], newest: object) -> list[str]:
     lines = [_row(["switch", "on", "what it means"]), _row(["---"] * 3)]
     for name, meaning in _sentences(newest).items():
-        on = [told for one, told in releases.items() if getattr(one, name)]
+        on = [release for one, release in releases.items() if getattr(one, name)]
         lines.append(_row([f"`{name}`", ", ".join(on) or "-", meaning]))
     return lines
 
@@ -268,11 +265,11 @@ def _told_apart() -> str:
             lines.append(_row([one.mode, pair, "none", "", ""]))
             continue
         run = "; ".join(phrases.of_event(to_wire(event)) for event in one.difference.run)
-        said = [
+        found = [
             phrases.of_effects([to_wire(effect) for effect in side])
             for side in (one.difference.left, one.difference.right)
         ]
-        lines.append(_row([one.mode, pair, run, *said]))
+        lines.append(_row([one.mode, pair, run, *found]))
     return "\n".join([*lines, ""])
 
 

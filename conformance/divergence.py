@@ -1,0 +1,60 @@
+"""A divergence as a value: the case up to its last event, what the model permits there, and what came."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Crashed, Effects, Failure, Malformed, Wire
+
+
+class Answer(NamedTuple):
+    """Effects of one event and the state after it, or why the event was refused (`refused`)."""
+
+    effects: Effects
+    state: Wire
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first step at which an implementation departs from the model."""
+
+    component: str
+    config: Wire
+    events: tuple[Wire, ...]
+    """All events up to and with the one that shows it."""
+    expected: Answer
+    got: Answer | Failure
+    rules: tuple[str, ...]
+    """The rules that fired in the model at this step; the first is the primary one."""
+    before: tuple[Answer, ...] = ()
+    """The permitted answers to the events before the last, which were given."""
+
+    @property
+    def step(self) -> int:
+        """The number of the step, from 1."""
+        return len(self.events)
+
+    @property
+    def event(self) -> Wire:
+        """The event that shows it."""
+        return self.events[-1]
+
+    @property
+    def rule(self) -> str | None:
+        """The primary rule; None where no rule fires, and where nothing was answered that could break one."""
+        return self.rules[0] if self.rules and self.lost is None else None
+
+    @property
+    def lost(self) -> str | None:
+        """`crashed` or `malformed` where the implementation did not answer; else None."""
+        return _LOST.get(type(self.got))
+
+    @property
+    def charge(self) -> str | None:
+        """What is charged: the primary rule, or how the answer was lost; None where no rule fires."""
+        return self.lost or self.rule
+
+
+_LOST: Mapping[type, str] = {Crashed: "crashed", Malformed: "malformed"}
+"""Answers that are none. They break no rule: nothing was answered that could break one."""

@@ -1,0 +1,241 @@
+"""`conform`: examines the components of an implementation one by one, and plays saved divergences."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance.adapters.choose import open_adapter
+from conformance.adapters.flink.adapter import UNGUARDED, is_release
+from conformance.adapters.hello_words import require_known_words
+from conformance.adapters.protocol import Adapter, Hello, Wire
+from conformance.drive import replays, saved
+from conformance.drive.examine import Examination, Plan, examine, not_offered, seen_again
+from conformance.drive.listed import Known
+from conformance.drive.lockstep import Played, replay
+from conformance.drive.oracle import Oracle
+from conformance.drive.plan import for_offer
+from conformance.errors import InputError
+from conformance.generators import generate
+from conformance.parts.result import Finding, PartResult
+from conformance.refusals import explained
+from conformance.released.known_divergences import is_alignment_clock
+from conformance.report import conform as texts
+from conformance.report.divergence import story
+from conformance.report.divergence.story import Telling
+from conformance.rules.coverage import rules_that_fire
+from conformance.rules.selection import components_of
+from conformance.verdict import Verdict
+from model.components import WireError
+from spec.tool_output import TlcError
+
+NO_RULE = "none"
+"""Charged where something happened although no rule fires."""
+Say = Callable[[str], None]
+
+
+class Order(NamedTuple):
+    """What `conform` is to do."""
+
+    command: str
+    """What was given after `--adapter`."""
+    components: Sequence[str]
+    """Empty: all that the implementation offers and that the selected rules concern."""
+    plan: Plan
+    out: Path
+    """The folder of saved divergences. Those of this command are played first."""
+    known: Known | None = None
+    """Divergences that are passed over."""
+    fix: bool = False
+    """New divergences become known."""
+    fail_fast: bool = False
+    """A component that diverges is the last one."""
+
+    @property
+    def again(self) -> str:
+        """The command line that examines the same again."""
+        return texts.command_line(self.command, self.components, self.plan)
+
+
+class Reported(NamedTuple):
+    """The outcome of a run."""
+
+    verdicts: tuple[Verdict, ...]
+    parts: tuple[PartResult, ...]
+    """One for each component, then one for a list of known divergences in which some pass."""
+    again: str
+    examined: tuple[Examination, ...] = ()
+    hello: Hello | None = None
+    """None if the implementation did not answer."""
+
+    @property
+    def implementation(self) -> str:
+        """Its name and version."""
+        return saved.name_of(self.hello) if self.hello is not None else "the implementation"
+
+
+def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
+    """Examine the components, and pass the text about each to `say` as soon as it is done.
+
+    Raises ListError if the list of known divergences cannot be played, InputError for a released Flink and
+    for a `hello` with unknown words.
+    """
+    hello = adapter.hello()
+    if not isinstance(hello, Hello):
+        say(texts.no_hello(hello, order.again))
+        doubt = Finding(None, f"no answer to hello: {hello.describe()}")
+        lost = PartResult("hello", Verdict.UNDETERMINED, "nothing was examined", findings=(doubt,))
+        return Reported((Verdict.UNDETERMINED,), (lost,), order.again)
+    if is_release(hello):
+        raise InputError(f"{UNGUARDED}; `barrierspec flink conform {hello.version}` drives it")
+    require_known_words(hello)
+    implementation = saved.name_of(hello)
+    offered = [name for name in generate.COMPONENTS if name in hello.components]
+    chosen = list(order.components) or components_of(order.plan.selected, offered)
+    say(texts.heading(implementation, order.plan))
+    examined = []
+    for done in _examined(adapter, hello, chosen, order):
+        examined.append(done)
+        say(texts.component(done))
+        if order.fail_fast and done.verdict is Verdict.DIVERGES:
+            break
+    parts = [_part(done, implementation, order, say) for done in examined]
+    verdicts = [done.verdict for done in examined]
+    if order.known is not None:
+        say(texts.known(order.known, fix=order.fix))
+        parts += _passing(order.known, fix=order.fix)
+        verdicts = [part.verdict for part in parts]
+    say(texts.closing(verdicts, chosen, examined, order.plan, order.again))
+    return Reported(tuple(verdicts), tuple(parts), order.again, tuple(examined), hello)
+
+
+def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Order) -> Iterator[Examination]:
+    plan = order.plan._replace(is_known=is_alignment_clock)
+    if order.known is not None:
+        order.known.replay(adapter, chosen)
+        listed = order.known.holds
+        plan = plan._replace(is_known=lambda found: listed(found) or is_alignment_clock(found))
+    for component in chosen:
+        offer = hello.components.get(component)
+        if offer is None:
+            yield not_offered(component)
+            continue
+        selected = plan.selected.intersection(rules_that_fire(component))
+        share = for_offer(plan, component, offer)._replace(
+            selected=selected, steps=-(-plan.steps // len(chosen))
+        )
+        yield _seen_before(component, adapter, order, share) or examine(component, adapter, share)
+
+
+def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
+    """One component for machines; a divergence is saved, and its story is passed to `say`."""
+    findings = [Finding(None, doubt) for doubt in done.doubts]
+    if done.divergence is not None:
+        telling = Telling(done.divergence, implementation, order.command, done.steps)
+        files = saved.save(telling, order.plan.seed, order.out)
+        text = story.tell(telling, files)
+        say("\n" + text.removesuffix("\n"))
+        rule = done.divergence.charge or NO_RULE
+        findings.append(Finding(rule, story.headline(done.divergence), text, str(files[0])))
+    findings += (Finding(NO_RULE, wrong) for wrong in done.broken)
+    return PartResult(
+        done.component,
+        done.verdict,
+        done.bound,
+        rules=done.coverage.fired,
+        findings=tuple(findings),
+        tried={**done.tried.values(), "not_asked": list(done.not_asked)},
+    )
+
+
+def _passing(known: Known, *, fix: bool) -> list[PartResult]:
+    """Each entry of a list that passes is a finding, unless the list is rewritten."""
+    if fix or not known.passing:
+        return []
+    findings = tuple(
+        Finding(entry.rule or NO_RULE, f"is listed and passes: {texts.entry(entry)}")
+        for entry in known.passing
+    )
+    bound = f"{len(known.entries)} listed"
+    return [PartResult("known divergences", Verdict.DIVERGES, bound, findings=findings)]
+
+
+def _seen_before(component: str, adapter: Adapter, order: Order, plan: Plan) -> Examination | None:
+    """A divergence that an earlier run has saved for this command, if it still exists and is not known."""
+    for found in saved.of_command(order.out, order.command, component):
+        try:
+            played = replay(Oracle(component, found.config), adapter, found.events)
+        except (WireError, KeyError):
+            continue  # saved by another version of the protocol
+        if plan.selected and not plan.selected.intersection(played.fired):
+            continue
+        if played.divergence is not None and not plan.is_known(played.divergence):
+            return seen_again(component, played, plan)
+    return None
+
+
+# ---------------------------------------------------------------- saved divergences
+
+
+class Replayed(NamedTuple):
+    """The outcome of a saved divergence that was played again."""
+
+    component: str
+    config: Wire
+    events: tuple[Wire, ...]
+    played: Played
+    implementation: str
+    command: str
+    """What stands after `--adapter`."""
+
+
+def again(
+    replay_file: Path,
+    command: str | None,
+    limit: float,
+    say: Say,
+    show: Callable[[Replayed, Adapter], None] | None = None,
+) -> Verdict:
+    """Play a saved divergence, by default against the implementation in which it was found.
+
+    `show` gets the outcome while the implementation still runs, but nothing of a replay by TLC.
+    """
+    if replay_file.suffix == replays.TLA:
+        return _by_tlc(replay_file, say)
+    known = saved.load(replay_file)
+    command = command or known.adapter
+    if not command:
+        raise InputError(f"{replay_file} names no implementation; give --adapter")
+    adapter = open_adapter(command, limit)
+    try:
+        oracle = Oracle(known.component, known.config)
+        hello = adapter.hello()
+        played = replay(oracle, adapter, known.events)
+        done = Replayed(known.component, known.config, known.events, played, saved.name_of(hello), command)
+        if show is not None and played.stopped is None:
+            show(done, adapter)
+    except (WireError, KeyError) as error:
+        raise InputError(f"{replay_file}: {error}; give a file as `conform` wrote it") from error
+    finally:
+        adapter.bye()
+    if played.divergence is not None:
+        telling = Telling(played.divergence, done.implementation, command, played.steps)
+        say(story.tell(telling).removesuffix("\n"))
+        say("\n".join(explained.of_divergence(played.divergence)))
+        return Verdict.DIVERGES
+    if played.stopped is not None:
+        say(f"UNDETERMINED  {played.stopped.describe()}")
+        return Verdict.UNDETERMINED
+    say(f"CONFORMS   in these {played.steps} steps of {known.component}; nothing else was tried")
+    return Verdict.CONFORMS
+
+
+def _by_tlc(file: Path, say: Say) -> Verdict:
+    try:
+        verdict, text = replays.by_tlc(file)
+    except OSError as missing:
+        raise InputError(f"{missing.filename}: {missing.strerror}; give a module with its .cfg") from missing
+    except TlcError as failed:
+        say(f"UNDETERMINED  {failed}")
+        return Verdict.UNDETERMINED
+    say(text.rstrip())
+    return verdict

@@ -1,0 +1,99 @@
+"""The mutation score: the outcome of a campaign as JSON, from which an interrupted campaign goes on.
+
+The document has a checksum of the sources that were tried: with other sources a campaign starts again.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from conformance import machine
+from conformance.errors import InputError
+from conformance.mutants.campaign import Verdict as Fate
+from conformance.mutants.catalogue import load_catalogue
+from conformance.report import mutants
+from conformance.report.formats import documents
+
+FORMAT = 2
+_JUDGED_BY = ("spec", "model", "impl", "conformance/adapters", "conformance/drive", "conformance/mutants")
+_PINNED = ("conformance/rule-cases.txt", "conformance/scenarios.toml")
+_SUFFIXES = (".py", ".tla", ".toml", ".json")
+
+
+@cache
+def sources() -> str:
+    """A checksum over all files that decide the outcome of a mutant."""
+    checksum = hashlib.sha256()
+    files = [machine.HOME / name for name in _PINNED]
+    for folder in _JUDGED_BY:
+        found = (machine.HOME / folder).rglob("*")
+        files += sorted(file for file in found if file.suffix in _SUFFIXES)
+    for file in files:
+        checksum.update(f"{file.relative_to(machine.HOME).as_posix()}\0".encode())
+        checksum.update(file.read_bytes())
+    return checksum.hexdigest()[:16]
+
+
+class ScoreError(InputError):
+    """A file is no document of a campaign; the message says what to do."""
+
+
+def document(fates: Sequence[Fate], catalogued: int) -> dict[str, Any]:
+    """The outcome of each mutant; `catalogued` is the number of all mutants."""
+    made = {
+        "format": FORMAT,
+        "commit": machine.source(),
+        "sources": sources(),
+        "verdict": mutants.verdict(fates).value,
+        "catalogued": catalogued,
+        "tried": len(fates),
+        "killed": sum(fate.killed for fate in fates),
+        "mutants": [_entry(fate) for fate in fates],
+    }
+    documents.check("mutants", made)
+    return made
+
+
+def write(fates: Sequence[Fate], catalogued: int, file: Path) -> None:
+    """Write the document, whole or not at all: a campaign may be interrupted at any time."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_bytes(documents.encoded(document(fates, catalogued)))
+    part.replace(file)
+
+
+def judged(file: Path) -> Mapping[str, Fate]:
+    """The outcomes of an earlier campaign over the same sources, by mutant; empty if there was none."""
+    try:
+        read = orjson.loads(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except orjson.JSONDecodeError as wrong:
+        raise ScoreError(f"{file}: expected what `mutants` writes, got {wrong}; take it away") from wrong
+    if not isinstance(read, dict) or (read.get("format"), read.get("sources")) != (FORMAT, sources()):
+        return {}
+    catalogue = {mutant.id: mutant for mutant in load_catalogue()}
+    return {
+        one["id"]: Fate(
+            catalogue[one["id"]], tuple(one["charged"]), one["length"] or 0, one["where"], one["size"] or ""
+        )
+        for one in read["mutants"]
+    }
+
+
+def _entry(fate: Fate) -> dict[str, Any]:
+    return {
+        "id": fate.mutant.id,
+        "layer": fate.mutant.layer,
+        "rule": fate.mutant.rule,
+        "story": fate.mutant.story,
+        "outcome": fate.outcome,
+        "charged": list(fate.rules),
+        "length": fate.length if fate.rules else None,
+        "size": fate.size or None,
+        "where": fate.where,
+    }

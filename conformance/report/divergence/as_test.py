@@ -1,0 +1,32 @@
+"""A divergence as a test for pytest, which fails as long as the implementation diverges."""
+
+from conformance import escape
+from conformance.report.divergence import story
+from conformance.report.divergence.story import Telling
+
+
+def text(name: str, telling: Telling) -> str:
+    """The source of the test; `name` is the hash of the divergence."""
+    divergence = telling.divergence
+    headline = escape.python_docstring(escape.line(story.headline(divergence)))
+    implementation = escape.python_docstring(escape.short(telling.implementation))
+    return f'''"""DIVERGES {headline}.
+
+{implementation}; written by `barrierspec conform`. Fails as long as it is so.
+"""
+
+import json
+import subprocess
+import sys
+
+ADAPTER = {escape.python_text(telling.adapter)}
+CONFIG = {escape.python(dict(divergence.config))}
+EVENTS = {escape.python([dict(event) for event in divergence.events])}
+
+
+def test_{name}() -> None:
+    case = json.dumps([ADAPTER, {escape.python_text(divergence.component)}, CONFIG, EVENTS])
+    play = [sys.executable, "-P", "-m", "conformance.drive.saved"]
+    played = subprocess.run(play, input=case, capture_output=True, text=True, check=False)
+    assert played.returncode == 0, played.stderr
+'''

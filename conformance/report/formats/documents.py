@@ -1,0 +1,33 @@
+"""JSON documents whose shape is published as a JSON Schema (draft 2020-12)."""
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jsonschema
+import orjson
+
+NAMES = ("findings", "mutants", "sarif", "verification")
+
+
+class ReportError(ValueError):
+    """A document does not fit its schema; the message says where it departs from it."""
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """The schema of one of NAMES."""
+    file = resources.files("conformance.report").joinpath("schemas", f"{name}.schema.json")
+    loaded: dict[str, Any] = orjson.loads(file.read_bytes())
+    return loaded
+
+
+def check(name: str, made: object) -> None:
+    """Raises ReportError if a document does not fit its schema."""
+    for error in jsonschema.Draft202012Validator(schema(name)).iter_errors(made):
+        raise ReportError(f"{error.json_path}: {error.message}; see {name}.schema.json")
+
+
+def encoded(made: object) -> bytes:
+    """A document as it is written: indented, with an end of line, so that two of them can be compared."""
+    return orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

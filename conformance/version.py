@@ -1,0 +1,11 @@
+"""The version of this package."""
+
+from importlib import metadata
+
+
+def own_version() -> str:
+    """The installed version; `0+source` where it runs from a checkout that is not installed."""
+    try:
+        return metadata.version("barrierspec")
+    except metadata.PackageNotFoundError:
+        return "0+source"
