@@ -46,17 +46,18 @@ def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *
     spoken = [
         one
         for one in vocabulary()[component].events
-        if _exists(component, one.where, config) and (injects or one.kind != INJECT)
+        if exists(component, one.where, config) and (injects or one.kind != INJECT)
     ]
     kind = one_of(data, spoken)
     event: dict[str, Any] = {"kind": kind.kind}
     for field in kind.fields:
-        if _exists(component, field.where, config) and (field.required or data.draw(st.booleans(), "given")):
+        if exists(component, field.where, config) and (field.required or data.draw(st.booleans(), "given")):
             event[field.name] = data.draw(_values(field, config, seen), field.name)
     return event
 
 
-def _exists(component: str, where: Where, config: Wire) -> bool:
+def exists(component: str, where: Where, config: Wire) -> bool:
+    """Whether what exists at `where` exists under the configuration, given or by default."""
     defaults = {one.name: one.defaults[0] for one in vocabulary()[component].config if one.defaults}
     given = {"mode": "exactly-once", **defaults, **config}
     return all(given[option] in values for option, values in where.items())
