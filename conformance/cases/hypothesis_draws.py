@@ -46,12 +46,12 @@ def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *
     spoken = [
         one
         for one in vocabulary()[component].events
-        if _exists(component, one.where, config) and (injects or one.kind != INJECT)
+        if exists(component, one.where, config) and (injects or one.kind != INJECT)
     ]
     kind = one_of(data, spoken)
     event: dict[str, Any] = {"kind": kind.kind}
     for field in kind.fields:
-        if not _exists(component, field.where, config):
+        if not exists(component, field.where, config):
             continue
         is_given = field.required
         if not is_given and field.name == "tasks":  # a region names its tasks, and only a region does
@@ -63,7 +63,8 @@ def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *
     return event
 
 
-def _exists(component: str, where: Where, config: Wire) -> bool:
+def exists(component: str, where: Where, config: Wire) -> bool:
+    """Whether what exists at `where` exists under the configuration, given or by default."""
     defaults = {one.name: one.defaults[0] for one in vocabulary()[component].config if one.defaults}
     given = {"mode": "exactly-once", **defaults, **config}
     return all(given[option] in values for option, values in where.items())

@@ -139,7 +139,7 @@ def test_wrong_usage_says_what_is_right(arguments, complaint, capsys):
         ),
         (
             b'{"format": 1, "component": "gate", "config": {}, "events": [{}], "adapter": "impl"}',
-            "channels: expected an int",
+            "field 'channels' is missing",
         ),
     ],
 )
