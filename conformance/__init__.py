@@ -1,1 +1,1 @@
-"""Package conformance."""
+"""The conformance suite: drives implementations beside the model, compares, observes and reports."""

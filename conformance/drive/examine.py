@@ -56,7 +56,7 @@ class Examination:
         bound = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
         if not self.cases:
             return bound
-        left = f"; not asked: {'; '.join(self.not_asked)}" if self.not_asked else ""
+        left = f"; not tested: {'; '.join(self.not_asked)}" if self.not_asked else ""
         return f"{bound}; {self.tried.describe()}{left}"
 
 

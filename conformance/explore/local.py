@@ -45,7 +45,7 @@ class Explored(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Distinct states a second of the search alone."""
+        """States per second of search time; with `labelled`, pairs of a state and the effects before it."""
         return max(self.states, self.labelled) / self.search_seconds
 
     def as_json(self) -> dict[str, Any]:
@@ -59,14 +59,14 @@ class Explored(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How the moves of a model are read before there is a kernel."""
+    """How the transition relation of a model is built."""
 
     labelled: bool = False
     """With the last effects, as TLC counts."""
     symmetric: bool = False
-    """Which channel or task is which is divided out."""
+    """States that differ only by a permutation of channels or tasks are one."""
     every_id: bool = False
-    """Ids are known by their order."""
+    """Only the order of checkpoint ids counts."""
 
 
 def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:
@@ -92,7 +92,7 @@ def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:
 
 
 def in_python(chosen: Chosen, limit: int) -> Explored:
-    """The explorer itself."""
+    """Searches with the Python explorer."""
     properties = of_component(chosen.closed.component)
     begun = perf_counter()
     graph = explore(chosen.closed, properties, keep_transitions=False, limit=limit)

@@ -65,7 +65,7 @@ def refusal(asked: RefusedAnswer) -> Refusal:
 
 
 def _grouped(found: Candidates) -> list[Candidate]:
-    """The nearest way of each action: what happens first, then what was said, then the fewest guards."""
+    """The nearest way of each action: what happens first, then the answer, then the fewest guards."""
     nearest: dict[object, Candidate] = {}
     for way in found.ways:
         nearest.setdefault((way.rules, way.refused, len(way.failing) == 0 or _was_said(way, found)), way)
@@ -87,7 +87,7 @@ def _told(way: Candidate, found: Candidates) -> Action:
 
 
 def _conflict(found: Candidates) -> str:
-    """The fewest values that exclude what was said, as z3 tells them; empty if nothing does."""
+    """The fewest values that exclude the answer, as z3 finds them; empty if nothing does."""
     excluded = conflict(found)
     if excluded is None:
         return ""
@@ -96,7 +96,7 @@ def _conflict(found: Candidates) -> str:
         return f"No action answers so, {bound if found.is_complete else 'of those looked at'}."
     facts = " and ".join(excluded.facts)
     looked = "" if found.is_complete else ", on the ways looked at"
-    return f"What was said is excluded by {facts}; z3: no less will do{looked}."
+    return f"The answer contradicts {facts}; z3 proves that none of these can be left out{looked}."
 
 
 def _shown(effect: Wire) -> Wire:

@@ -65,7 +65,7 @@ def _reach(done: "Examination") -> Iterator[str]:
     if done.verdict is not Verdict.DIVERGES and done.cases:
         yield f"tried: {done.tried.describe()}"
         if done.not_asked:
-            yield f"not asked: {'; '.join(done.not_asked)}"
+            yield f"not tested: {'; '.join(done.not_asked)}"
 
 
 def known(listed: "Known", *, fix: bool) -> str:

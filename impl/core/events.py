@@ -1,4 +1,4 @@
-"""The base of all events, and the event `advance` of several components.
+"""The base class of events, the types of checkpoints, and the event `advance` of several components.
 
 Each component declares its events in its own module `events`.
 """

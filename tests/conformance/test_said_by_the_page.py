@@ -41,7 +41,7 @@ def test_who_does_not_offer_inject_is_not_asked_and_the_verdict_says_so(tmp_path
     code, said = run(tmp_path, capsys, "no-inject")
 
     assert code == Exit.CONFORMS, said
-    assert "not asked: event inject (not among the capabilities)" in said
+    assert "not tested: event inject (not among the capabilities)" in said
 
 
 def test_a_crash_is_charged_to_no_rule(tmp_path, capsys):

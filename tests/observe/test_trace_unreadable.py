@@ -58,7 +58,7 @@ def test_a_refused_event_is_told_with_every_action(recorded: Path, tmp_path: Pat
     assert rejection is not None
     assert rejection.refused is not None
     told = explained.of_rejection(rejection.refused, rejection.waiting)
-    assert any(one.startswith("      was said; needs current > ") for one in told)
+    assert any(one.startswith("      this answer; needs current > ") for one in told)
     assert len(told) <= 24
     assert all(len(one) <= 80 for one in told)
 

@@ -194,7 +194,15 @@ def flink(
             click.echo(flink_log.table(outcomes, seed, NEVER_OBSERVABLE), nl=False)
             verdicts.append(flink_log.verdict_of(outcomes))
             parts.append(flink_log.corruptions_part(log, outcomes))
-    again = escape.shell(["barrierspec", "trace", "flink", *logs])
+    options = {
+        "--max-concurrent": (max_concurrent,),
+        "--retain": (retain,),
+        "--max-lines": (max_lines,),
+        "--require": required,
+        "--seed": (seed,) if corruptions else (),
+    }
+    words = [str(word) for name, values in options.items() for value in values for word in (name, value)]
+    again = escape.shell(["barrierspec", "trace", "flink", *words, *["--corruptions"] * corruptions, *logs])
     write_findings(files, "trace flink", parts, again)
     if html_file is not None:
         from conformance.page.of_flink import page_of

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from conformance.report.formats.findings import Outputs
 
 WATCHED = ("model", "spec/rules.toml")
-"""If nothing of these is another one, nothing of the protocol has changed."""
+"""The gate compares behaviour only if one of these has changed.
+
+`make verify` compares the modules of `spec/` and the implementation with the model.
+"""
 
 
 @click.command()

@@ -185,7 +185,7 @@ def difference(divergence: Divergence) -> str:
     if missing:
         sentences.append(f"The implementation does not say: {phrases.of_effects(missing)}.")
     if extra:
-        sentences.append(f"It says what it must not: {phrases.of_effects(extra)}.")
+        sentences.append(f"Effects that the rule forbids: {phrases.of_effects(extra)}.")
     if not missing and not extra and canonical(due) != canonical(came):
         sentences.append("The implementation says the right things in another order.")
     for name in differing(expected.state, got.state):

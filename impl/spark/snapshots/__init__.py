@@ -1,1 +1,1 @@
-"""The snapshots of one subtask: taken, written, and where they lie."""
+"""The snapshots of one subtask, and the barriers that it sends to its outputs."""

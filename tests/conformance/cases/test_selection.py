@@ -96,7 +96,7 @@ def test_coverage_counts_the_rules_that_were_not_selected():
     assert told.not_asked == tuple(
         rule for rule in coverage("store", ()).missing if rule not in {"SUB-09", "SUB-10"}
     )
-    assert told.describe() == f"1 of 2 rules, not SUB-10; not asked: {len(told.not_asked)} others"
+    assert told.describe() == f"1 of 2 rules, not SUB-10; not tested: {len(told.not_asked)} others"
 
 
 @pytest.mark.rule("ALIGN-17")
@@ -139,7 +139,7 @@ def test_the_command_names_the_selected_rules(capsys):
 
     assert said.startswith("barrierspec conform   barrierspec-impl ")
     assert "seed 3, only SUB-09, SUB-10\n" in said
-    assert "2 of 2 rules; not asked: 3 others" in said
+    assert "2 of 2 rules; not tested: 3 others" in said
     again = "barrierspec conform --adapter impl --component store --rule SUB-09 --rule SUB-10 --seed 3"
     assert f"  again   {again} --examples 4" in said.replace(" \\\n           ", "")
 

@@ -134,7 +134,7 @@ def test_the_divergence_is_told_and_drawn(late):
     assert rules()["ALIGN-04"].must in read.text
     assert f"--replay {replay}" in read.text
     assert f"pytest {replay.with_name(f'test_{replay.stem}.py')}" in read.text
-    assert "What was said is excluded by blocked[1] = true" in read.text
+    assert "The answer contradicts blocked[1] = true" in read.text
     assert [a["data-step"] for a in read.all("rect", "wrong")] == ["2"]
     assert (
         len(read.all("rect", "blocked")) == 2 + 1
