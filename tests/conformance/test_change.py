@@ -150,8 +150,8 @@ def test_a_change_of_behaviour_has_to_be_declared(repository):
     edit(repository / "spec/rules.toml", 'version = "0.1.0"', 'version = "0.2.0"')
     edit(
         repository / "CHANGELOG.md",
-        "## Unreleased\n",
-        "## Unreleased\n\n- Completions are ignored in silence.\n",
+        "# Changelog\n",
+        "# Changelog\n\n## Unreleased\n\n- Completions are ignored in silence.\n",
     )
     done = invoke(gate, "--base", "HEAD", "--component", "offsets")
     assert done.return_value == 0

@@ -26,7 +26,7 @@ def test_ids_sizes_and_offsets_are_listed(folder, capsys):
     assert "5,000" in said
     assert "chk-5/count-0.1.state" in said
     assert said.count("whole") == 2
-    assert "goes on from checkpoint 5" in said
+    assert "a resumed run starts from checkpoint 5" in said
 
 
 def test_what_checkpoints_share_is_new_once(tmp_path, capsys):
@@ -58,7 +58,7 @@ def test_an_altered_checkpoint_is_named_and_the_one_before_is_gone_on_from(folde
     assert cli.run(["checkpoints", str(folder)]) == 1
     said = capsys.readouterr().out
     assert "checksum" in said
-    assert "goes on from checkpoint 3" in said
+    assert "a resumed run starts from checkpoint 3" in said
 
 
 def test_a_folder_without_checkpoints_is_told_apart_from_no_folder(tmp_path, capsys):
