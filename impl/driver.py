@@ -34,6 +34,7 @@ from impl.output_lock import inherit, locked
 from impl.process_tree import TOKEN, end, exit_on_sigterm, new_token
 from impl.spark.errors import JobFailedError
 from impl.spark.results import RunSettings, Start
+from impl.state import FileSystemStorage
 
 _LENGTH = struct.Struct(">Q")
 
@@ -81,10 +82,13 @@ def supervise(
         event_log=event_log,
         faults=tuple(faults),
         fault_record=folder / f"{token}-faults",
+        owner=token,
     )
     with exit_on_sigterm(), locked(output, supersedes=resume) as lock:
         _make_private(folder, empty=not resume)
         supervisor = _Supervisor(folder, token, lock)
+        follows = FileSystemStorage(output / "checkpoints").newest_attempt()
+        settings = replace(settings, follows=follows)
         deaths: list[str] = []
         try:
             while len(deaths) < drivers:
@@ -201,10 +205,12 @@ def _end_with(supervisor: int) -> None:
 
 
 def _write_privately(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """Write a file that only its owner can read, as a whole."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "wb") as file:
         file.write(content)
+    os.replace(temporary, path)
 
 
 if __name__ == "__main__":

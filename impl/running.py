@@ -60,7 +60,8 @@ class RunningJob:
         try:
             result = run()
         except BaseException as failed:  # noqa: BLE001 - `result` raises it
-            self._requests.close(f"the job failed: {failed}")
+            # `run_job` has answered those of other processes; a start that was refused has none
+            self._requests.close(f"the job failed: {failed}", superseded=True)
             self._result.set_exception(failed)
         else:
             self._result.set_result(result)

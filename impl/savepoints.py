@@ -72,6 +72,8 @@ class PendingRequest:
 
     request: SavepointRequest
     answer: Callable[[Answer], None]
+    elsewhere: bool = False
+    """Whether another process has made it, by a file that the next driver finds, too."""
 
 
 class SavepointRequests:
@@ -120,7 +122,7 @@ class SavepointRequests:
                 answer(refused)
                 continue
             with self._changing:
-                self._waiting.append(PendingRequest(request, answer))
+                self._waiting.append(PendingRequest(request, answer, elsewhere=True))
 
     def take(self) -> PendingRequest | None:
         """Remove and return the oldest request; None without one."""
@@ -139,7 +141,8 @@ class SavepointRequests:
         with self._changing:
             self._closed = reason
         while (pending := self.take()) is not None:
-            pending.answer(SavepointFailedError(reason))
+            if not (superseded and pending.elsewhere):
+                pending.answer(SavepointFailedError(reason))
         if self._files is not None and self._files.is_dir() and not any(self._files.iterdir()):
             self._files.rmdir()
 

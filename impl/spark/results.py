@@ -85,6 +85,10 @@ class RunSettings:
     faults: tuple[FaultPlan, ...] = ()
     fault_record: Path | None = None
     """A file that keeps over drivers which faults have happened; None for none."""
+    owner: str = ""
+    """The supervisor of the driver, by its token; empty for none."""
+    follows: int | None = None
+    """The newest attempt when the supervisor began: every newer one that is not its own has superseded it."""
     on_progress: OnProgress | None = None
     requests: SavepointRequests | None = None
     """Of savepoints; None for those of other processes only."""

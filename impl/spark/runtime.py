@@ -79,8 +79,10 @@ def run_job(
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
     storage = FileSystemStorage(paths.checkpoints)
-    newest = storage.newest_attempt() if settings.start is Start.ANEW else None
+    newest = _followed(storage, settings)
     _prepare(storage, plan, paths, settings)
+    if settings.from_savepoint is not None:
+        newest = _followed(storage, settings)  # that has drawn one
     log, continued = None, False
     if paths.events is not None:
         same_tasks = tasks_of_last_attempt(paths.events) == [*plan.ids()]
@@ -104,6 +106,23 @@ def run_job(
             log.close()
 
 
+def _followed(storage: FileSystemStorage, settings: RunSettings) -> int | None:
+    """The attempt that the first one has to follow; None: the newest, whosever it is.
+
+    Raises `SupersededError` if a driver is replaced whose job another run has resumed before it died.
+    """
+    newest = storage.newest_attempt()
+    if settings.start is Start.ANEW:
+        return newest
+    if settings.start is not Start.TAKEN_OVER or settings.follows is None:
+        return None
+    if newest > settings.follows and storage.owner_of(newest) != settings.owner:
+        raise SupersededError.of(
+            "replacing a driver that has died", settings.follows, newest, str(storage.directory)
+        )
+    return newest
+
+
 def _prepare(storage: FileSystemStorage, plan: Plan, paths: JobPaths, settings: RunSettings) -> None:
     """Check the folders and the outputs. Raises as `run_job`."""
     allow, start = settings.allow_non_restored_state, settings.start
@@ -114,6 +133,7 @@ def _prepare(storage: FileSystemStorage, plan: Plan, paths: JobPaths, settings: 
             plan,
             again=start is Start.TAKEN_OVER,
             allow_non_restored_state=allow,
+            owner=settings.owner,
         )
     known = storage.latest_completed().completed is not None
     resume = start in (Start.RESUMED, Start.SAVEPOINT) or (start is Start.TAKEN_OVER and known)
@@ -220,7 +240,7 @@ class _Job:
     def _attempt(self) -> bool:
         """Run one attempt; whether it finished the job."""
         run = self._run_context
-        number = self._newest = self._storage.new_attempt(after=self._newest)
+        number = self._newest = self._storage.new_attempt(self._newest, run.settings.owner)
         workers = run.parts.workers(run.host, Credentials(self._secret, number), self._plan.ids())
         try:
             report, states = self._begin(number, workers)

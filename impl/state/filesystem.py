@@ -39,7 +39,6 @@ from pathlib import Path
 from typing import Final
 
 from impl.state.durable import (
-    TEMPORARY,
     make_directory,
     publish_file,
     read_file,
@@ -61,6 +60,8 @@ METADATA: Final = "_metadata"
 WORKING: Final = "working"
 _CHECKPOINT: Final = re.compile(r"chk-(0|[1-9][0-9]{0,17})")
 _ATTEMPT: Final = re.compile(r"[0-9]{1,18}")
+_OPEN_METADATA: Final = re.compile(r"\._metadata\.(?:([0-9]{1,18})-)?[0-9a-f]+\.tmp")
+"""A manifest before its link; without an attempt, of an earlier release."""
 _STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.([0-9]{1,18})\.state(\.tmp)?")
 
 
@@ -85,13 +86,14 @@ class FileSystemStorage(SnapshotFiles):
 
     # ------------------------------------------------------------ attempts
 
-    def new_attempt(self, after: int | None = None) -> int:
+    def new_attempt(self, after: int | None = None, owner: str = "") -> int:
         """Draw the id of a new execution attempt, from 1 on and above all others; each id is drawn once.
 
-        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest.
+        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. `owner`: who
+        draws it, for `owner_of`.
         """
         attempt = (self.newest_attempt() if after is None else after) + 1
-        while not publish_file(self._directory / "attempts" / str(attempt), b""):
+        while not publish_file(self._directory / "attempts" / str(attempt), owner.encode()):
             if after is not None:
                 self.require_newest("drawing a new attempt", after)
             attempt += 1
@@ -130,6 +132,10 @@ class FileSystemStorage(SnapshotFiles):
         newest = self.newest_attempt()
         if attempt < newest:
             raise SupersededError.of(doing, attempt, newest, str(self._directory))
+
+    def owner_of(self, attempt: int) -> str:
+        """Who has drawn an attempt; empty if it was not told."""
+        return read_file(self._directory / "attempts" / str(attempt)).decode()
 
     def newest_attempt(self) -> int:
         """The newest attempt; 0 if none was drawn."""
@@ -227,7 +233,10 @@ class FileSystemStorage(SnapshotFiles):
         make_directory(self._path(checkpoint))
         path = self._path(checkpoint) / METADATA
         # the sync of the folder makes this name and those of all snapshots durable
-        if not publish_file(path, completed.encode()) and read_file(path) != completed.encode():
+        if (
+            not publish_file(path, completed.encode(), f"{attempt}-")
+            and read_file(path) != completed.encode()
+        ):
             raise CheckpointConflictError(
                 f"{path}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
@@ -312,18 +321,28 @@ class FileSystemStorage(SnapshotFiles):
 
     def _referenced(self) -> set[str] | None:
         """The shared files that any manifest lists; None if a manifest cannot be read."""
-        try:
-            manifests = [self._manifest(one) for one in self.completed_ids()]
-        except SnapshotCorruptError:
-            return None
+        manifests = []
+        for one in self.completed_ids():
+            try:
+                manifests.append(self._manifest(one))
+            except FileNotFoundError:
+                continue  # another driver has just discarded it
+            except SnapshotCorruptError:
+                return None
         return {one.file for there in manifests for handle in there.handles.values() for one in handle.shared}
 
     def _manifest(self, checkpoint: int) -> CompletedCheckpoint:
         """The manifest. Raises FileNotFoundError if the checkpoint is not complete."""
         path = self._path(checkpoint) / METADATA
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: checkpoint {checkpoint} is not complete; restore another")
-        return CompletedCheckpoint.decode(read_file(path), str(path.relative_to(self._directory)))
+        try:
+            content = read_file(path)
+        except StorageError as failed:
+            if not isinstance(failed.__cause__, FileNotFoundError):
+                raise
+            raise FileNotFoundError(
+                f"{path}: checkpoint {checkpoint} is not complete; restore another"
+            ) from failed
+        return CompletedCheckpoint.decode(content, str(path.relative_to(self._directory)))
 
     def _path(self, checkpoint: int) -> Path:
         return self._directory / f"chk-{checkpoint}"
@@ -351,7 +370,8 @@ def _files_in(directory: Path) -> tuple[Path, ...]:
 
 def _is_left_over(name: str, attempt: int) -> bool:
     """Whether the name is a file of an attempt before `attempt`, or a temporary one."""
-    if name.startswith(f".{METADATA}") and name.endswith(TEMPORARY):
-        return True
+    temporary = _OPEN_METADATA.fullmatch(name)
+    if temporary is not None:
+        return temporary.group(1) is None or int(temporary.group(1)) < attempt
     match = _STATE.fullmatch(name)
     return match is not None and int(match.group(1)) < attempt

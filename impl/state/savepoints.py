@@ -153,7 +153,9 @@ def savepoints_in(folder: Path) -> tuple[SavepointFolder, ...]:
     return tuple(one for _, one in sorted(found, key=lambda pair: (pair[0], str(pair[1].directory))))
 
 
-def begin_from(storage: FileSystemStorage, savepoint: SavepointFolder) -> CompletedCheckpoint:
+def begin_from(
+    storage: FileSystemStorage, savepoint: SavepointFolder, owner: str = ""
+) -> CompletedCheckpoint:
     """Let the next attempt in `storage` start from `savepoint`; returns its copy as a checkpoint.
 
     Ids of attempts continue above the savepoint's. Checkpoints in the folder beyond the savepoint belong to a
@@ -162,8 +164,9 @@ def begin_from(storage: FileSystemStorage, savepoint: SavepointFolder) -> Comple
     there = savepoint.load()
     described = there.savepoint or {}
     attempts = storage.directory / "attempts"
-    publish_file(attempts / str(there.attempt), b"")
-    attempt = storage.new_attempt()
+    publish_file(attempts / str(there.attempt), owner.encode())
+    attempt = storage.new_attempt(owner=owner)
+    storage.require_newest("beginning from the savepoint", attempt)
     storage.discard(there.checkpoint)  # an earlier driver may have copied a part
     storage.reserve(there.checkpoint)
     handles: list[StateHandle] = []

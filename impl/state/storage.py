@@ -133,7 +133,7 @@ class LatestCompleted:
 class CheckpointStorage(Protocol):
     """The durable state of one job, for all its tasks and attempts."""
 
-    def new_attempt(self, after: int | None = None) -> int:
+    def new_attempt(self, after: int | None = None, owner: str = "") -> int:
         """Draw the id of a new execution attempt, above all others; each id is drawn once.
 
         `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. An older

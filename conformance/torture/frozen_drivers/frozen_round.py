@@ -30,16 +30,15 @@ from conformance.torture.leftovers import lasting
 from conformance.torture.local import MASTER
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.server import KeptServer
-from impl.config import ConfigError, ExecutionConfig, RestartConfig
-from impl.connectors.errors import ConnectorError, DatabaseLockedError
+from impl.config import ExecutionConfig, RestartConfig
+from impl.connectors.errors import DatabaseLockedError
 from impl.connectors.two_phase import Output
 from impl.driver import DriverJob
 from impl.faults import FREEZE
 from impl.job import Job, JobResult, Progress, SqliteOutput
 from impl.jobs.numbers import UPDATES, numbers_job
-from impl.spark.errors import SparkRuntimeError
 from impl.spark.results import RunSettings, Start
-from impl.state import StateError, SupersededError
+from impl.state import SupersededError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,6 +90,10 @@ class _FirstDriver:
     def runs(self) -> bool:
         """Whether it has not ended."""
         return self._process.poll() is None
+
+    def was_struck(self) -> bool:
+        """Whether it has consented to its fault."""
+        return (self._folder / "faults").is_file()
 
     def kill(self) -> None:
         """Kill the driver itself, which is not frozen."""
@@ -150,9 +153,13 @@ def run_frozen(
             if not whole:
                 first.kill()
         elif first.runs():  # it is far too slow: its replacement completes the input
+            if first.was_struck():
+                outcome.findings.append("its fault has struck, and not every process of the driver stopped")
             kill_alive(token)
         else:
             outcome.drivers = 1  # its input has ended before the fault was due
+            if not isinstance(ended := first.ended(), JobResult):
+                outcome.findings.append(f"the first driver ended by itself, with {ended!r:.400}")
         if outcome.drivers > 1:
             second = RunSettings(Start.TAKEN_OVER, on_progress=watch, spark=session)
             try:
@@ -166,7 +173,7 @@ def run_frozen(
                 first.thaw(driver_first=planned.driver_first)
             if whole and struck:
                 outcome.findings += _first_ended(first.ended())
-    except (SparkRuntimeError, StateError, ConnectorError, ConfigError, TimeoutError) as failed:
+    except Exception as failed:  # noqa: BLE001 - a round that fails does not end the campaign
         outcome.findings.append(f"the second driver failed: {type(failed).__name__}: {failed}")
     finally:
         first.thaw(driver_first=True)

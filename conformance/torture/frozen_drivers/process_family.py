@@ -24,8 +24,11 @@ class ProcessFamily:
 
     def all_stopped(self) -> bool:
         """Whether the root and every descendant that lives are stopped."""
-        alive = [status for one in self._members() if (status := _status(one)) not in (None, *_GONE)]
-        return bool(alive) and set(alive) == {psutil.STATUS_STOPPED}
+        members = [*self._members()]
+        alive = [status for one in members if (status := _status(one)) not in (None, *_GONE)]
+        if not alive or set(alive) != {psutil.STATUS_STOPPED}:
+            return False
+        return self._members() == members  # none was started before its parent had stopped
 
     def thaw(self, *, root_first: bool) -> None:
         """Let every member go on: those known and those that have been started since.

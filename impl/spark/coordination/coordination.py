@@ -117,6 +117,7 @@ class Coordination:
         self._running.clear()
         self._final = FinalCheckpoint()
         self._failure = None
+        self._savepoints.clear_left()
         states, published = self._restoring.newest(self._coordinator.completed)
         first = self._reserved_id()
         if published is not None or first != self._coordinator.next_id:
@@ -150,7 +151,8 @@ class Coordination:
         """Every task has finished: the savepoints that were taken, and why the cleanup failed, if it did.
 
         Answers the request that has stopped the job. The output is committed, so a full disk fails nothing.
-        Raises `SupersededError` if a newer attempt exists; nothing has changed then.
+        Raises `SupersededError` if a newer attempt exists before or directly after the cleanup, which
+        concerns this driver's own checkpoints only.
         """
         self._storage.require_newest("finishing the job", self._attempt)
         self._send = _drop
@@ -159,6 +161,7 @@ class Coordination:
             self._clean_up()
         except StorageError as failed:
             failure = str(failed)
+        self._storage.require_newest("finishing the job", self._attempt)  # superseded in between
         self._savepoints.finished()
         return tuple(self._savepoints.completed), failure
 

@@ -15,6 +15,7 @@ def begin_at(
     *,
     again: bool = False,
     allow_non_restored_state: bool = False,
+    owner: str = "",
 ) -> None:
     """Let the run begin from a savepoint that fits the plan. `again`: another driver may have done it.
 
@@ -24,7 +25,7 @@ def begin_at(
     require_restorable(plan, loaded, savepoint, allow_non_restored_state=allow_non_restored_state)
     origin = Origin(str((loaded.savepoint or {})["lineage"]), loaded.checkpoint)
     if not again or origin_of(storage) != origin:
-        begin_from(storage, savepoint)
+        begin_from(storage, savepoint, owner)
 
 
 def require_a_start(

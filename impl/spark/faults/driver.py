@@ -52,7 +52,6 @@ from impl.spark.worker.worker import SparkTask
 from impl.state import StateHandle
 
 Line = Callable[..., None]
-_FREEZE_SECONDS = 10.0
 
 
 class DriverInjector:
@@ -205,16 +204,28 @@ class FaultyWorkers(Workers):
 def freeze(process: int) -> None:
     """Stop a process and everything below it, the process itself last: it may be the caller.
 
-    A signal takes effect when its process is scheduled next, and until then that process may start others:
-    this looks again until all that is below has stopped, for at most `_FREEZE_SECONDS`.
+    A signal takes effect when its process is scheduled next, and until then that process may start others.
+    So this looks until all have stopped, and no look after that finds another one. A process that is not the
+    caller starts no more when it has stopped, so there is an end, however busy the machine is.
     """
-    until = time.monotonic() + _FREEZE_SECONDS
-    while (running := [one for one in _below(process) if not _is_stopped(one)]) and time.monotonic() < until:
-        for one in running:
-            with suppress(ProcessLookupError):
-                os.kill(one, signal.SIGSTOP)
+    while not _settled(process):
         time.sleep(0.001)
     os.kill(process, signal.SIGSTOP)
+
+
+def _settled(process: int) -> bool:
+    """Stop what runs; whether nothing ran, and nothing was started before the last one had stopped."""
+    family = _to_stop(process)
+    running = [one for one in family if not _is_stopped(one)]
+    for one in running:
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGSTOP)
+    return not running and _to_stop(process) == family
+
+
+def _to_stop(process: int) -> list[int]:
+    """A process and its descendants, without the caller, which is stopped last."""
+    return [one for one in (process, *_below(process)) if one != os.getpid()]
 
 
 def _is_stopped(process: int) -> bool:

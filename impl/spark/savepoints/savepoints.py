@@ -56,9 +56,23 @@ class Savepoints:
         self._stopped: tuple[PendingRequest, Savepoint] | None = None
         self._polled = -_POLL_MS
         self.completed: list[Savepoint] = []
-        for left in savepoints_in(folder) if folder.is_dir() else ():
-            if not left.is_complete:
-                left.discard()  # a driver died while it was taken
+        self._cleared = False
+
+    def clear_left(self) -> None:
+        """Once, when the first attempt is drawn: delete what an earlier driver has begun and not completed.
+
+        Not before: until then the earlier driver may complete it, and tell its user so.
+        """
+        if self._cleared:
+            return
+        self._cleared = True
+        for left in savepoints_in(self._folder) if self._folder.is_dir() else ():
+            try:
+                if not left.is_complete:
+                    left.discard()
+            except StateError:
+                if not left.is_complete:  # else it was completed meanwhile; who has done so withdraws it
+                    raise
 
     # ------------------------------------------------------------ requests
 
@@ -146,7 +160,11 @@ class Savepoints:
             "lineage": self._lineage,
         }
         folder = self._of(checkpoint)
-        folder.publish(checkpoint, attempt, handles, self._plan.max_parallelism, description)
+        try:
+            folder.publish(checkpoint, attempt, handles, self._plan.max_parallelism, description)
+        except StateError:  # a driver that has taken over has deleted its files
+            self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
+            raise
         try:
             self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
         except SupersededError:
@@ -208,7 +226,15 @@ class Savepoints:
 
     def failed(self, error: Exception) -> None:
         """The job has failed, or another driver has taken it over."""
-        self._requests.close(f"the job failed: {error}", superseded=isinstance(error, SupersededError))
+        superseded, reason = isinstance(error, SupersededError), f"the job failed: {error}"
+        open_ = [*self._requested, *self._pending.values()]
+        if self._stopped is not None:
+            open_.append(self._stopped[0])
+        self._requested, self._pending, self._stopped = [], {}, None
+        for pending in open_:
+            if not (superseded and pending.elsewhere):
+                pending.answer(SavepointFailedError(reason))
+        self._requests.close(reason, superseded=superseded)
 
     def _of(self, checkpoint: int) -> SavepointFolder:
         return SavepointFolder(Path(self._orders[checkpoint].folder))

@@ -28,7 +28,7 @@ def test_a_savepoint_of_another_output_is_refused(tmp_path, capsys):
 def test_a_savepoint_is_asked_of_a_job_that_runs(tmp_path, capsys):
     asked = ["savepoint", str(tmp_path), "--seconds", "0.01"]
     assert cli.run(asked) == Exit.USAGE
-    assert "has no checkpoints; name that folder" in capsys.readouterr().err
+    assert "has no checkpoints; name the folder" in capsys.readouterr().err
     FileSystemStorage(tmp_path / "checkpoints")
     assert cli.run(asked) == Exit.USAGE
     assert "no job runs there" in capsys.readouterr().err

@@ -141,8 +141,8 @@ def test_what_another_process_asks_for_is_answered_there_and_by_the_driver_that_
     first.acknowledge(1, "in-0")  # and then the driver dies
     assert half.is_dir()
     second = Bench(tmp_path)
-    assert not half.exists()
     second.start()
+    assert not half.exists()
     second.pass_ms(1)
     checkpoint = second.it.pending
     second.acknowledge(checkpoint)

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from conformance.torture.frozen_drivers.process_family import ProcessFamily
-from impl.spark.faults.driver import freeze
+from impl.spark.faults import driver
 
 PARENT = """
 import os, signal
@@ -21,12 +21,12 @@ print(child, flush=True)
 signal.pause()
 """
 FORKING = """
-import os, signal
-for _ in range(400):
+import os, signal, sys
+print("ready", flush=True)
+for _ in sys.stdin:
     if not os.fork():
         signal.pause()
-    if _ == 20:
-        print("begun", flush=True)
+    print("forked", flush=True)
 signal.pause()
 """
 STOPPED = psutil.STATUS_STOPPED
@@ -38,11 +38,15 @@ def start():
     processes = []
 
     def started(program):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, start_new_session=True
+        process = psutil.Popen(
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
         processes.append(process)
-        return psutil.Process(process.pid), process.stdout.readline().strip()
+        return process, process.stdout.readline().strip()
 
     yield started
     for process in processes:
@@ -96,8 +100,21 @@ def test_an_orphan_of_a_killed_root_is_thawed(start):
     assert below.status() != STOPPED
 
 
-def test_freeze_stops_descendants_that_are_started_while_it_looks(start):
+def test_freeze_stops_descendants_that_are_started_while_it_looks(start, monkeypatch):
+    """The root starts one directly after the first look, before it is sent a signal."""
     root, _ = start(FORKING)
-    freeze(root.pid)
+    look, born = driver._below, []
+
+    def and_one_more(process):
+        seen = look(process)
+        if not born:
+            root.stdin.write("\n")
+            root.stdin.flush()
+            born.append(root.stdout.readline())
+        return seen
+
+    monkeypatch.setattr(driver, "_below", and_one_more)
+    driver.freeze(root.pid)
     status_after_stop(root)
+    assert born == ["forked\n"]
     assert ProcessFamily(root).all_stopped()
