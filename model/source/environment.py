@@ -21,7 +21,10 @@ _NAMES = {PLAIN: "source", FUNCTION: "externally induced function", READER: "ext
 
 
 def closed_source(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE) -> ClosedModel:
-    """Triggers, hooks and ends of every id from 1 to `ids`, at any time; the task stops and runs."""
+    """Offers a trigger and an end of every id from 1 to `ids` at any time, while the task stops and runs.
+
+    Unless `external` is PLAIN, it offers the checkpoints that the external system induces, too.
+    """
 
     def offers(source: Source) -> Iterator[tuple[str, Event]]:
         yield "Status", Status(not source.running)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from conformance.report.formats.findings import Outputs
 
 PACKAGES = ("impl", "model", "conformance")
-"""What executors import that do not see our files."""
+"""Packages that are sent to Spark executors on other machines."""
 
 
 class _RunsUnlessNamed(click.Group):
-    """A group whose first subcommand is meant where none is named: `trace FOLDER` is `trace runs FOLDER`."""
+    """A command group whose default subcommand is `runs`: `trace FOLDER` is `trace runs FOLDER`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `runs` before arguments that name no subcommand."""
@@ -48,7 +48,7 @@ def runs(
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
-    """Validate event-log folders: is each a run of the protocol, and what have they witnessed together?
+    """Validate event-log folders: is each a run of the protocol, and which situations do they show in total?
 
     A folder that holds event logs, however deep, stands for all of them. On Spark each log is validated by
     one process, as it is without Spark: the verdicts are the same.

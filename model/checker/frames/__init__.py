@@ -1,1 +1,1 @@
-"""Search of composed models: Python computes every move once for each combination of the parts it reads."""
+"""Memoising by read set: a step of a composed model is computed once for each value of the parts it reads."""

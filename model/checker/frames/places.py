@@ -1,4 +1,4 @@
-"""The places of the numbers of a state's parts in a few 64-bit words."""
+"""The bit layout of a packed state: for each part, the word, the shift and the mask of its value's number."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple

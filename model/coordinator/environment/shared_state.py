@@ -91,7 +91,10 @@ def step(state: Files, event: Event) -> Step[Files]:
 
 
 def with_coordinator(state: Files, coordinator: Coordinator) -> Files:
-    """The state with the registry in canonical form; `brought` holds the files of complete checkpoints."""
+    """The state with the registry in canonical form.
+
+    The registry's list of completed checkpoints is empty: `brought` has their files.
+    """
     shared = coordinator.shared
     registered = tuple(sorted(known._replace(first=0) for known in shared.registered))
     shared = shared._replace(registered=registered, completed=())
