@@ -41,6 +41,8 @@ class Waits(Job):
 from pyspark import cloudpickle
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 os.umask(0o022)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these may be ignored where the tests run in the background
+signal.signal(signal.SIGINT, signal.default_int_handler)
 job = Waits(name=os.environ["JOB_NAME"])
 print(supervise(job, sys.argv[2], Path(sys.argv[1]), resume=sys.argv[3] == "resume").name)
 """
