@@ -2,8 +2,8 @@
 
 A path is a conjunction of decisions. Its guard, as z3 holds it, is evaluated on the transitions of small
 state graphs; the first transition that satisfies it, with the shortest run that leads there, is the path's
-test case. Of the paths that no graph takes z3 proves some out of the reach of every run
-(`model.checker.reachable`); the others are told as beyond the bounds of the graphs.
+test case. Of the paths that no graph takes, z3 proves that no run reaches some
+(`model.checker.reachable`); the others are reported as beyond the bounds of the graphs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -72,9 +72,9 @@ class Known:
                 self.passing.append(entry)
 
     def holds(self, divergence: Divergence) -> bool:
-        """Whether it looks like a listed one, which is counted; a list that grows takes up a new one.
+        """Whether it looks like a listed one, which is then counted; a list that may grow gets the new one.
 
-        `replay` has to be called first.
+        Call `replay` first.
         """
         assert self._signatures is not None
         name, smallest = self._signatures.place(divergence)

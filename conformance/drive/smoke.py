@@ -1,6 +1,6 @@
 """Smoke test of an adapter: does it speak the protocol, before `conform` checks what it answers.
 
-Answers are checked by their form (the schemas), by being the same for the same events, and by what has to be
+It checks that answers fit the schemas, that the same events get the same answers, and that illegal events are
 refused. Then a few random cases are driven beside the model. Each check says what to do if it fails.
 """
 

@@ -1,8 +1,8 @@
-"""Events for walks: what is legal and telling in a state, drawn with a seeded random.
+"""Random walks: the next event for a state, drawn from a seed.
 
-A chooser is asked for the next event, given what is observable of the model's state; so it can aim at the
-alignment that waits for one more channel or at the checkpoint that misses one acknowledgement. Mostly it
-draws legal events; a stray one outside the protocol comes now and then, to see it refused.
+A chooser gets what is observable of the model's state and returns the next event. So it can aim at the
+alignment that waits for one more channel, or at the checkpoint that misses one acknowledgement. Most events
+are legal; some violate the protocol, to check that they are refused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from conformance.observe.guarantees.anomalies import Guarantee
 from conformance.torture.campaign import Campaign
 from conformance.torture.judge import Outcome, tally
+from conformance.torture.rounds import FROZEN
 from conformance.torture.streaming_query import POINTS as STREAMING_POINTS
 from impl.faults import ACTIONS, POINTS
 
@@ -72,7 +73,9 @@ def _checked(campaign: Campaign) -> Iterator[str]:
     if recoveries:
         middle = recoveries[len(recoveries) // 2]
         yield f"  recovered   in {middle:.2f} s until all tasks ran again (median of {len(recoveries)})"
-    yield f"  left        {'see below' if _left(outcomes) else 'no file, thread, socket or process'}"
+    frozen = any(one.round.name.startswith(FROZEN) for one in outcomes)
+    left = "see below" if _left(outcomes) else "no file, thread, socket or process"
+    yield f"  left        {left}{'; frozen rounds are searched for processes only' if frozen else ''}"
 
 
 def _left(outcomes: Sequence[Outcome]) -> bool:

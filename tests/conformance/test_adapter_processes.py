@@ -102,7 +102,7 @@ def test_when_the_suite_is_killed_its_adapters_end(behind_a_shell, number):
 
 
 def test_a_command_that_ends_before_its_child_leaves_no_child():
-    child = "import time; print('x', flush=True); time.sleep(1000)"
+    child = "import signal; print('x', flush=True); signal.pause()"
     command = f"{shlex.join([sys.executable, '-c', child])} & exec 1>&-; wait"
     adapter = ProcessAdapter(["sh", "-c", command])
     adapter._start()

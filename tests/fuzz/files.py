@@ -16,7 +16,8 @@ import orjson
 
 from conformance.cli import run
 from conformance.observe.flink import read_lines
-from conformance.observe.flink.corruptions import CORRUPTIONS, AcceptedLog, accepted_log
+from conformance.observe.flink.corruptions import CORRUPTIONS
+from conformance.observe.flink.edits import AcceptedLog, accepted_log
 from impl.state import FileSystemStorage, encode
 from impl.state.storage import checksum
 from tests.fuzz.hostile import damaged, mutated

@@ -9,13 +9,12 @@ import pytest
 from conformance.observe.flink import Settings, read_lines
 from conformance.observe.flink.corruptions import (
     CORRUPTIONS,
-    AcceptedLog,
     Corruption,
     Outcome,
-    accepted_log,
     corrupt,
     corrupt_all,
 )
+from conformance.observe.flink.edits import AcceptedLog, accepted_log
 from conformance.verdict import Verdict
 from spec import rules
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from conformance.observe.flink import FlinkResult, Settings, read_lines, validate_flink
-from conformance.observe.flink.corruptions import CORRUPTIONS, Corruption, accepted_log, corrupt
+from conformance.observe.flink.corruptions import CORRUPTIONS, Corruption, corrupt
+from conformance.observe.flink.edits import accepted_log
 from conformance.observe.flink.validate import parse
 from conformance.verdict import Verdict
 

@@ -12,55 +12,24 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.observe.flink import grammar
+from conformance.observe.flink.edits import (
+    AcceptedLog,
+    Edit,
+    Edits,
+    accepted_log,
+    change,
+    double,
+    doubled,
+    drop,
+    move,
+    removed,
+    renumbered,
+    replace,
+)
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.run import Settings
-from conformance.observe.flink.survey import Survey, survey
 from conformance.observe.flink.unreadable import Unreadable
-from conformance.observe.flink.validate import FlinkRejection, parse, validate_flink
-
-
-class AcceptedLog(NamedTuple):
-    """A log that is accepted, and its content."""
-
-    texts: Sequence[str]
-    lines: Sequence[LogLine]
-    survey: Survey
-
-    def of(self, kind: str, detail: str = "") -> Iterator[LogLine]:
-        """The lines of a kind, with that detail if one is given."""
-        for line in self.lines:
-            if line.kind == kind and (not detail or line.detail == detail):
-                yield line
-
-    def text(self, line: LogLine) -> str:
-        """The line as it is in the log."""
-        return self.texts[line.number - 1]
-
-
-def accepted_log(texts: Sequence[str]) -> AcceptedLog:
-    """Read an accepted log. Raises FlinkLogError and UnjudgedError."""
-    lines = parse(texts)
-    return AcceptedLog(texts, lines, survey(lines))
-
-
-class Edit(NamedTuple):
-    """One change of a log: lines are removed, and others put in before the line `before`."""
-
-    what: str
-    before: int
-    inserted: tuple[str, ...] = ()
-    removed: tuple[int, ...] = ()
-
-    def apply(self, texts: Sequence[str]) -> list[str]:
-        """The changed log."""
-        changed: list[str] = []
-        for number, text in enumerate((*texts, ""), 1):
-            changed += self.inserted if number == self.before else ()
-            changed += [text] if number not in self.removed and number <= len(texts) else ()
-        return changed
-
-
-Edits = Callable[[AcceptedLog, Random], Iterator[Edit]]
+from conformance.observe.flink.validate import FlinkRejection, validate_flink
 
 
 class Corruption(NamedTuple):
@@ -117,54 +86,6 @@ NEVER_OBSERVABLE: Mapping[str, str] = MappingProxyType(
 """Corruptions that none of the loggers can show, with the reason."""
 
 
-# ---------------------------------------------------------------- edits of one line
-
-
-def _drop(line: LogLine) -> Edit:
-    return Edit(f"line {line.number} dropped", 0, removed=(line.number,))
-
-
-def _double(log: AcceptedLog, line: LogLine) -> Edit:
-    return Edit(f"line {line.number} doubled", line.number + 1, (log.text(line),))
-
-
-def _move(log: AcceptedLog, before: int, *lines: LogLine) -> Edit:
-    numbers = tuple(line.number for line in lines)
-    what = f"line {' and '.join(map(str, numbers))} moved before line {before}"
-    return Edit(what, before, tuple(map(log.text, lines)), numbers)
-
-
-def _replace(log: AcceptedLog, line: LogLine, old: str, new: str) -> Edit:
-    return _change(line, log.text(line).replace(old, new, 1), f"{old} is now {new}")
-
-
-def _change(line: LogLine, text: str, what: str) -> Edit:
-    return Edit(f"line {line.number}: {what}", line.number, (text,), (line.number,))
-
-
-def _removed(kind: str, detail: str = "", *, beside: str = "") -> Edits:
-    """A line of the kind is removed whose checkpoint has a line of the kind `beside` too."""
-
-    def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-        known = {line.checkpoint for line in log.of(beside)}
-        return (_drop(line) for line in log.of(kind, detail) if not beside or line.checkpoint in known)
-
-    return edits
-
-
-def _doubled(kind: str, detail: str = "") -> Edits:
-    return lambda log, random: (_double(log, line) for line in log.of(kind, detail))
-
-
-def _renumbered(kind: str, by: int, before: str, *, detail: str = "", least: int = 2) -> Edits:
-    """A line names another checkpoint; `before`: the text before the number."""
-    return lambda log, random: (
-        _replace(log, line, f"{before}{line.checkpoint}", f"{before}{line.checkpoint + by}")
-        for line in log.of(kind, detail)
-        if line.checkpoint >= least
-    )
-
-
 # ---------------------------------------------------------------- at the gates
 
 
@@ -187,20 +108,20 @@ def _alignments(log: AcceptedLog) -> Iterator[_Alignment]:
 
 
 def _barrier_removed(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    return (_drop(line) for one in _alignments(log) for line in one.barriers)
+    return (drop(line) for one in _alignments(log) for line in one.barriers)
 
 
 def _barrier_across(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    return (_move(log, one.trigger.number + 1, line) for one in _alignments(log) for line in one.barriers)
+    return (move(log, one.trigger.number + 1, line) for one in _alignments(log) for line in one.barriers)
 
 
 def _barrier_doubled(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    return (_double(log, line) for one in _alignments(log) for line in one.barriers[:-1])
+    return (double(log, line) for one in _alignments(log) for line in one.barriers[:-1])
 
 
 def _barrier_on_other_channel(log: AcceptedLog, random: Random) -> Iterator[Edit]:
     return (
-        _replace(log, line, _channel(line), _channel(one.barriers[0]))
+        replace(log, line, _channel(line), _channel(one.barriers[0]))
         for one in _alignments(log)
         for line in one.barriers[1:]
     )
@@ -229,13 +150,13 @@ def _snapshot_before_start(log: AcceptedLog, random: Random) -> Iterator[Edit]:
     starts = {(line.task, line.checkpoint): line.number for line in log.of(grammar.START)}
     for line in log.of(grammar.SNAPSHOT):
         if (line.task, line.checkpoint) in starts:
-            yield _move(log, starts[line.task, line.checkpoint], line)
+            yield move(log, starts[line.task, line.checkpoint], line)
 
 
 def _notification_lost(log: AcceptedLog, random: Random) -> Iterator[Edit]:
     """Observable if the task logs each notification that it receives, also of a known completion."""
     return (
-        _drop(line) for line in log.of(grammar.NOTIFICATION, "COMPLETE") if log.survey.release.logs_received
+        drop(line) for line in log.of(grammar.NOTIFICATION, "COMPLETE") if log.survey.release.logs_received
     )
 
 
@@ -254,14 +175,14 @@ def _notified_before(log: AcceptedLog, random: Random) -> Iterator[Edit]:
             received.setdefault(key, line)
         elif line.kind == grammar.NOTIFICATION and line.detail == "COMPLETE" and key in started:
             lines = (received[key], line) if key in received else (line,)
-            yield _move(log, begins[key], *lines)
+            yield move(log, begins[key], *lines)
 
 
 def _notified_of_aborted(log: AcceptedLog, random: Random) -> Iterator[Edit]:
     for line in log.of(grammar.NOTIFICATION, "ABORT"):
         if line.checkpoint not in log.survey.completed:
             text = log.text(line).replace("ABORT", "COMPLETE").replace("aborted", "completed")
-            yield _change(line, text, "the abort is now a completion")
+            yield change(line, text, "the abort is now a completion")
 
 
 def _abort_without_cause(log: AcceptedLog, random: Random) -> Iterator[Edit]:
@@ -275,7 +196,7 @@ def _abort_without_cause(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 def _unknown_execution(log: AcceptedLog, random: Random) -> Iterator[Edit]:
     for line in log.of(grammar.ACKNOWLEDGED):
-        yield _replace(log, line, line.execution, f"{random.getrandbits(128):032x}")
+        yield replace(log, line, line.execution, f"{random.getrandbits(128):032x}")
 
 
 def _earlier_attempt(log: AcceptedLog, random: Random) -> Iterator[Edit]:
@@ -284,7 +205,7 @@ def _earlier_attempt(log: AcceptedLog, random: Random) -> Iterator[Edit]:
         own = log.survey.executions.get(line.execution)
         former = own and log.survey.by_thread.get(own._replace(attempt=own.attempt - 1).thread)
         if former:
-            yield _replace(log, line, line.execution, former)
+            yield replace(log, line, line.execution, former)
 
 
 def _early_completion(log: AcceptedLog, random: Random) -> Iterator[Edit]:
@@ -292,7 +213,7 @@ def _early_completion(log: AcceptedLog, random: Random) -> Iterator[Edit]:
     last = {line.checkpoint: line for line in log.of(grammar.ACKNOWLEDGED)}
     for line in log.of(grammar.COMPLETED):
         if line.checkpoint in last and last[line.checkpoint].thread == line.thread:
-            yield _move(log, last[line.checkpoint].number, line)
+            yield move(log, last[line.checkpoint].number, line)
 
 
 # ---------------------------------------------------------------- unreadable lines
@@ -311,7 +232,7 @@ def _garbled(garble: Callable[[str, LogLine, Random], str], *kinds: str) -> Edit
     def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
         for line in (line for kind in kinds for line in log.of(kind)):
             text = garble(log.text(line), line, random)
-            yield _change(line, text, f"now {text[-60:]!r}")
+            yield change(line, text, f"now {text[-60:]!r}")
 
     return edits
 
@@ -359,42 +280,42 @@ _UNTIL_1_15 = "releases up to 1.15 do not log it"
 _ACK, _DONE, _NOTE = grammar.ACKNOWLEDGED, grammar.COMPLETED, grammar.NOTIFICATION
 
 CORRUPTIONS: tuple[Corruption, ...] = (
-    Corruption("a trigger removed", ("COORD-04",), _removed(grammar.TRIGGER, beside=grammar.START)),
+    Corruption("a trigger removed", ("COORD-04",), removed(grammar.TRIGGER, beside=grammar.START)),
     Corruption("a trigger with an id used before", ("COORD-02",),
-               _renumbered(grammar.TRIGGER, -1, "checkpoint ")),
+               renumbered(grammar.TRIGGER, -1, "checkpoint ")),
     Corruption("a barrier removed", ("ALIGN-05",), _barrier_removed),
     Corruption("a barrier moved across its alignment", ("ALIGN-05",), _barrier_across),
     Corruption("a barrier doubled while it is awaited", ("ALIGN-17",), _barrier_doubled),
     Corruption("a barrier on a channel that is blocked", ("ALIGN-17",), _barrier_on_other_channel),
     Corruption("a barrier of an older id after", ("TASK-02",), _older_barrier),
-    Corruption("a gate's trigger removed", ("ALIGN-05",), _removed(grammar.GATE_TRIGGER)),
-    Corruption("the end of an alignment removed", ("ALIGN-06",), _removed(grammar.ALIGNED)),
-    Corruption("a start removed", ("TASK-01", "ALIGN-05"), _removed(grammar.START)),
-    Corruption("a broadcast removed", ("TASK-01",), _removed(grammar.BROADCAST), _UNTIL_1_15),
-    Corruption("a snapshot removed", ("TASK-01",), _removed(grammar.SNAPSHOT)),
+    Corruption("a gate's trigger removed", ("ALIGN-05",), removed(grammar.GATE_TRIGGER)),
+    Corruption("the end of an alignment removed", ("ALIGN-06",), removed(grammar.ALIGNED)),
+    Corruption("a start removed", ("TASK-01", "ALIGN-05"), removed(grammar.START)),
+    Corruption("a broadcast removed", ("TASK-01",), removed(grammar.BROADCAST), _UNTIL_1_15),
+    Corruption("a snapshot removed", ("TASK-01",), removed(grammar.SNAPSHOT)),
     Corruption("a snapshot before its start", ("TASK-01",), _snapshot_before_start),
-    Corruption("a snapshot acknowledged and never written", ("TASK-07",), _removed(grammar.WRITE_STARTED)),
-    Corruption("an acknowledgement removed", ("COORD-07",), _removed(_ACK, beside=_DONE)),
-    Corruption("an acknowledgement doubled", ("COORD-05", "COORD-06"), _doubled(_ACK)),
+    Corruption("a snapshot acknowledged and never written", ("TASK-07",), removed(grammar.WRITE_STARTED)),
+    Corruption("an acknowledgement removed", ("COORD-07",), removed(_ACK, beside=_DONE)),
+    Corruption("an acknowledgement doubled", ("COORD-05", "COORD-06"), doubled(_ACK)),
     Corruption("an acknowledgement of an unknown task", ("COORD-05",), _unknown_execution),
     Corruption("an acknowledgement of an earlier attempt", ("COORD-05",), _earlier_attempt, _NO_FAILURE),
     Corruption("a completion before its last acknowledgement", ("COORD-07",), _early_completion),
-    Corruption("a completion doubled", ("COORD-07",), _doubled(_DONE)),
-    Corruption("a completion removed", ("COORD-08",), _removed(_DONE, beside=_NOTE)),
+    Corruption("a completion doubled", ("COORD-07",), doubled(_DONE)),
+    Corruption("a completion removed", ("COORD-08",), removed(_DONE, beside=_NOTE)),
     Corruption("an older checkpoint kept, a newer discarded", ("SUB-09", "COORD-07"),
-               _renumbered(grammar.DISCARDED, 1, "checkpoint ", least=1), _UNTIL_1_14),
+               renumbered(grammar.DISCARDED, 1, "checkpoint ", least=1), _UNTIL_1_14),
     Corruption("a notification before its completion", ("COORD-08",), _notified_before),
-    Corruption("a notification doubled", ("TASK-06",), _doubled(_NOTE, "COMPLETE")),
+    Corruption("a notification doubled", ("TASK-06",), doubled(_NOTE, "COMPLETE")),
     Corruption("a notification removed", ("TASK-06",), _notification_lost, _UNTIL_1_13),
     Corruption("a notification of an aborted checkpoint", ("COORD-08",), _notified_of_aborted, _NO_FAILURE),
     Corruption("an abort of a completed checkpoint", ("COORD-09",), _abort_without_cause),
     Corruption("the wrong checkpoint reported as subsumed", ("COORD-08",),
-               _renumbered(_NOTE, 1, "SUBSUME ", detail="SUBSUME", least=1), _UNTIL_1_14),
+               renumbered(_NOTE, 1, "SUBSUME ", detail="SUBSUME", least=1), _UNTIL_1_14),
     Corruption("a failure removed", ("COORD-12", "COORD-09"),
-               _removed(grammar.JOB, "RUNNING>RESTARTING"), _NO_FAILURE),
+               removed(grammar.JOB, "RUNNING>RESTARTING"), _NO_FAILURE),
     Corruption("a restore from an older checkpoint", ("ONCE-04",),
-               _renumbered(grammar.RESTORED, -1, "Checkpoint "), _NO_FAILURE),
-    Corruption("a restore removed", ("ONCE-04",), _removed(grammar.RESTORED, "Checkpoint"), _NO_FAILURE),
+               renumbered(grammar.RESTORED, -1, "Checkpoint "), _NO_FAILURE),
+    Corruption("a restore removed", ("ONCE-04",), removed(grammar.RESTORED, "Checkpoint"), _NO_FAILURE),
     Corruption("a checkpoint that is no number", (), _garbled(_checkpoint, *_NUMBERED)),
     Corruption("an execution that is no id", (), _garbled(_execution, _ACK, grammar.TASK, grammar.BARRIER)),
     Corruption("a channel that is no number", (),

@@ -4,23 +4,27 @@ Such a file must stay while a retained checkpoint may need it. Up to 1.14 the re
 that use a file; from 1.15 on it records the newest one.
 """
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
 
 from impl.core.coordinator.profiles import CoordinatorProfile
 
 
-class SharedStates:
+class SharedStates(Protocol):
     """The registry of shared handles. The handles that a method returns are to be deleted, in that order."""
 
     def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
         """An acknowledgement of `checkpoint` has brought `handles`."""
+        return
 
     def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
         """`checkpoint` is complete and uses `handles`."""
+        return
 
+    @abstractmethod
     def holds(self, handle: str) -> bool:
         """Whether a checkpoint may use `handle`."""
-        raise NotImplementedError
 
     def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
         """The handles to delete directly behind `checkpoint`, which was deleted and used `handles`."""
@@ -28,6 +32,7 @@ class SharedStates:
 
     def keep_only(self, kept: Collection[int]) -> None:
         """Forget all checkpoints but `kept`, and delete nothing."""
+        return
 
     def swept(self, kept: Collection[int]) -> list[str]:
         """The handles to delete when only the checkpoints `kept` are left."""

@@ -263,3 +263,22 @@ def test_wherever_a_driver_is_paused_the_output_is_exact(system, pausing, both):
         last.start()
         assert last.to_the_end() == "ok"
         assert committed(output) == list(range(ROWS)), (seed, older.pause, newer.pause)
+
+
+@pytest.mark.rule("ONCE-06")
+def test_a_driver_that_is_superseded_at_its_end_notices_it_up_to_its_last_check(system, pausing):
+    operations = alone(system)
+    ok = []
+    for pause in range(operations - 11, operations + 1):
+        folder, output = system()
+        older = Driver(folder, output, pause=pause)
+        older.until_paused()
+        newer = Driver(folder, output, pause=None)
+        newer.until_paused()
+        ended = older.to_the_end()
+        assert ended == "ok" or isinstance(ended, SupersededError), (pause, ended)
+        if ended == "ok" and older.was_superseded:
+            ok.append(operations - pause)
+        assert newer.to_the_end() == "ok"
+        assert committed(output) == list(range(ROWS)), pause
+    assert all(left < AFTER_THE_LAST_CHECK for left in ok), ok
