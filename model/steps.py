@@ -17,6 +17,7 @@ from model.channel.events import (
     TimeOut,
     Transfer,
 )
+from model.channel.generations import channel_steps
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
@@ -107,11 +108,10 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         },
     ),
     "channel": {
+        **_of_generation(channel_steps, {SendBarrier: "on_send_barrier", Transfer: "on_transfer"}),
         Emit: channel.on_emit,
-        SendBarrier: channel.on_send_barrier,
         TimeOut: channel.on_time_out,
         AbortAtSender: channel.on_abort,
-        Transfer: channel.on_transfer,
         Take: channel.on_take,
         ResumeSender: channel.on_resume,
         BeginPersisting: channel.on_start_persisting,
