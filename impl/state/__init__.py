@@ -2,8 +2,8 @@
 
 snapshot         the checksummed format of one state
 sections         the format of a task's snapshot, which has several states
-storage          the contract of a checkpoint storage, and its records
-filesystem       the storage in a directory
+storage          the records of completed checkpoints
+filesystem       the checkpoint storage, in a directory
 savepoints       savepoints, each in a folder of its own
 snapshot_files   the files of both
 shared           files that several checkpoints refer to
@@ -45,7 +45,6 @@ from impl.state.savepoints import (
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode
 from impl.state.storage import (
-    CheckpointStorage,
     CompletedCheckpoint,
     LatestCompleted,
     Refused,
@@ -56,7 +55,6 @@ __all__ = [
     "AsynchronousPart",
     "BackendFactory",
     "CheckpointConflictError",
-    "CheckpointStorage",
     "CompletedCheckpoint",
     "FileSystemStorage",
     "HeapKeyedStateBackend",

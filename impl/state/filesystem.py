@@ -34,23 +34,19 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from impl.state.durable import (
-    make_directory,
-    publish_file,
-    read_file,
-    remove_file,
-    sync_directory,
-)
+from impl.state.durable import make_directory, publish_file, read_file, remove_file, sync
 from impl.state.errors import (
     CheckpointConflictError,
     SnapshotCorruptError,
     StateError,
     StorageError,
     SupersededError,
+    storage_errors,
 )
 from impl.state.shared import SharedFile
 from impl.state.snapshot_files import SnapshotFiles, handle_of
@@ -89,8 +85,9 @@ class FileSystemStorage(SnapshotFiles):
     def new_attempt(self, after: int | None = None, owner: str = "") -> int:
         """Draw the id of a new execution attempt, from 1 on and above all others; each id is drawn once.
 
-        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. `owner`: who
-        draws it, for `owner_of`.
+        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. An older
+        attempt that has not recorded its start cannot record it any more. `owner`: who draws it, for
+        `owner_of`.
         """
         attempt = (self.newest_attempt() if after is None else after) + 1
         while not publish_file(self._directory / "attempts" / str(attempt), owner.encode()):
@@ -116,6 +113,7 @@ class FileSystemStorage(SnapshotFiles):
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
         """Record from which checkpoint an attempt starts; None: the beginning.
 
+        What older attempts complete beyond it is refused.
         Raises SupersededError if a newer attempt was drawn before, StateError if another start is recorded.
         """
         note = json.dumps({"restored": checkpoint}).encode()
@@ -175,13 +173,12 @@ class FileSystemStorage(SnapshotFiles):
         return max(self._checkpoints(), default=0) + 1
 
     def reserve(self, checkpoint: int) -> bool:
-        """Reserve an id by creating its directory; returns False if it exists."""
+        """Reserve an id for this driver (COORD-02) by creating its directory; returns False if it exists."""
         try:
-            self._path(checkpoint).mkdir()
+            with storage_errors("creating", self._path(checkpoint), FileExistsError):
+                self._path(checkpoint).mkdir()
         except FileExistsError:
             return False
-        except OSError as cause:
-            raise StorageError.of("creating", self._path(checkpoint), cause) from cause
         return True
 
     def write(
@@ -224,7 +221,8 @@ class FileSystemStorage(SnapshotFiles):
         """Complete a checkpoint by the link of its `_metadata`; a repeated call has no effect.
 
         Raises CheckpointConflictError if the id has other content, SnapshotCorruptError if a file is missing,
-        SupersededError if a newer attempt exists before or directly after the link.
+        SupersededError if a newer attempt exists before or directly after the link; the caller must then not
+        act on the checkpoint.
         """
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         by_task = {one.task: one for one in handles}
@@ -276,15 +274,15 @@ class FileSystemStorage(SnapshotFiles):
         return LatestCompleted(None, tuple(refused))
 
     def discard(self, checkpoint: int) -> None:
-        """Delete a checkpoint, its `_metadata` first, so that no part of it is a checkpoint."""
+        """Delete a checkpoint, if it exists: its `_metadata` first, so that no part of it is a checkpoint."""
         directory = self._path(checkpoint)
         if not directory.is_dir():
             return
         if remove_file(directory / METADATA):
-            sync_directory(directory)
+            sync(directory)
         for path in _files_in(directory):
             remove_file(path)
-        self._remove_if_empty(directory)
+        _remove_if_empty(directory)
 
     def sweep(self, attempt: int) -> tuple[str, ...]:
         """Delete the unpublished files of attempts before `attempt`; returns them.
@@ -312,7 +310,7 @@ class FileSystemStorage(SnapshotFiles):
                 if name not in listed and _is_left_over(path.name, attempt) and remove_file(path):
                     swept.append(name)
             if checkpoint < newest:
-                self._remove_if_empty(directory)
+                _remove_if_empty(directory)
         return tuple(swept)
 
     def working(self, task: str, attempt: int) -> Path:
@@ -352,12 +350,10 @@ class FileSystemStorage(SnapshotFiles):
         found = (_CHECKPOINT.fullmatch(path.name) for path in self._directory.iterdir())
         return iter(sorted(int(match.group(1)) for match in found if match))
 
-    def _remove_if_empty(self, directory: Path) -> None:
-        """Remove a directory, unless it has files."""
-        try:
-            directory.rmdir()
-        except OSError:
-            return
+
+def _remove_if_empty(directory: Path) -> None:
+    with suppress(OSError):  # it has files
+        directory.rmdir()
 
 
 def _files_in(directory: Path) -> tuple[Path, ...]:

@@ -24,10 +24,10 @@ from impl.state.durable import (
     publish_file,
     read_file,
     remove_file,
-    sync_directory,
+    sync,
     write_file,
 )
-from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError, StorageError
+from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError, storage_errors
 from impl.state.filesystem import METADATA, FileSystemStorage
 from impl.state.shared import FOLDER, SharedFile
 from impl.state.snapshot_files import SnapshotFiles
@@ -177,7 +177,7 @@ def begin_from(
         for one in handle.shared:
             make_directory(storage.directory / FOLDER)
             _link_or_copy(savepoint.directory / one.file, storage.directory / one.file)
-    sync_directory(storage.directory)
+    sync(storage.directory)
     completed = storage.publish(there.checkpoint, attempt, handles, there.max_parallelism)
     origin = {"lineage": str(described["lineage"]), "checkpoint": there.checkpoint}
     write_file(attempts / "origin", json.dumps(origin).encode())
@@ -205,13 +205,10 @@ def origin_of(storage: FileSystemStorage) -> Origin | None:
 def _link_or_copy(source: Path, target: Path) -> None:
     """Give the file another name; on another file system copy it."""
     remove_file(target)
-    try:
+    with storage_errors("copying", target):
         try:
             os.link(source, target)
         except OSError:
             shutil.copyfile(source, target)
-            with target.open("rb") as copied:
-                os.fsync(copied.fileno())
-    except OSError as cause:
-        raise StorageError.of("copying", target, cause) from cause
-    sync_directory(target.parent)
+            sync(target)
+    sync(target.parent)
