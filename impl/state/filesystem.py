@@ -39,15 +39,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from impl.state import errors
 from impl.state.durable import make_directory, publish_file, read_file, remove_file, sync
-from impl.state.errors import (
-    CheckpointConflictError,
-    SnapshotCorruptError,
-    StateError,
-    StorageError,
-    SupersededError,
-    storage_errors,
-)
 from impl.state.shared import SharedFile
 from impl.state.snapshot_files import SnapshotFiles, handle_of
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
@@ -98,7 +91,7 @@ class FileSystemStorage(SnapshotFiles):
             self.require_newest("drawing a new attempt", attempt)  # after a gap that a savepoint has left
         try:
             self._supersede(attempt)
-        except StorageError:  # a full disk: the attempt has not begun, and the driver draws it again
+        except errors.StorageError:  # a full disk: the attempt has not begun, and the driver draws it again
             remove_file(self._directory / "attempts" / str(attempt))
             raise
         return attempt
@@ -120,7 +113,7 @@ class FileSystemStorage(SnapshotFiles):
         path = self._directory / "attempts" / f"{attempt}.restored"
         if not publish_file(path, note) and read_file(path) != note:
             self.require_newest("starting", attempt)
-            raise StateError(
+            raise errors.StateError(
                 f"{path}: expected attempt {attempt} to record its start once, came {read_file(path)!r}; "
                 "draw a new attempt"
             )
@@ -129,7 +122,7 @@ class FileSystemStorage(SnapshotFiles):
         """Raise SupersededError if `attempt` is not the newest. `doing`: its action."""
         newest = self.newest_attempt()
         if attempt < newest:
-            raise SupersededError.of(doing, attempt, newest, str(self._directory))
+            raise errors.SupersededError.of(doing, attempt, newest, str(self._directory))
 
     def owner_of(self, attempt: int) -> str:
         """Who has drawn an attempt; empty if it was not told."""
@@ -160,7 +153,7 @@ class FileSystemStorage(SnapshotFiles):
                     raise ValueError(restored)
                 starts[int(path.stem)] = restored
             except (ValueError, KeyError, TypeError, RecursionError) as cause:
-                raise StateError(
+                raise errors.StateError(
                     f'{path}: expected {{"restored": id}}, came {read_file(path)[:40]!r}; '
                     "write the checkpoint from which that attempt started, or delete the file"
                 ) from cause
@@ -175,7 +168,7 @@ class FileSystemStorage(SnapshotFiles):
     def reserve(self, checkpoint: int) -> bool:
         """Reserve an id for this driver (COORD-02) by creating its directory; returns False if it exists."""
         try:
-            with storage_errors("creating", self._path(checkpoint), FileExistsError):
+            with errors.storage_errors("creating", self._path(checkpoint), FileExistsError):
                 self._path(checkpoint).mkdir()
         except FileExistsError:
             return False
@@ -203,7 +196,7 @@ class FileSystemStorage(SnapshotFiles):
         make_directory(folder)
         try:
             return self._write(folder, checkpoint, task, attempt, snapshot, offset, shared)
-        except StorageError:
+        except errors.StorageError:
             if folder.is_dir():
                 raise
             make_directory(folder)  # a sweep has removed the empty folder
@@ -235,7 +228,7 @@ class FileSystemStorage(SnapshotFiles):
             not publish_file(path, completed.encode(), f"{attempt}-")
             and read_file(path) != completed.encode()
         ):
-            raise CheckpointConflictError(
+            raise errors.CheckpointConflictError(
                 f"{path}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
@@ -264,7 +257,7 @@ class FileSystemStorage(SnapshotFiles):
                 completed = self.load(checkpoint)
             except FileNotFoundError:
                 continue  # another driver has discarded it
-            except SnapshotCorruptError as damage:
+            except errors.SnapshotCorruptError as damage:
                 refused.append(Refused(checkpoint, str(damage)))
                 continue
             reason = overtaken(completed, starts)
@@ -303,7 +296,7 @@ class FileSystemStorage(SnapshotFiles):
                 listed = {one.file for one in self._manifest(checkpoint).handles.values()}
             except FileNotFoundError:
                 listed = set()
-            except SnapshotCorruptError:
+            except errors.SnapshotCorruptError:
                 continue
             for path in _files_in(directory):
                 name = str(path.relative_to(self._directory))
@@ -325,7 +318,7 @@ class FileSystemStorage(SnapshotFiles):
                 manifests.append(self._manifest(one))
             except FileNotFoundError:
                 continue  # another driver has just discarded it
-            except SnapshotCorruptError:
+            except errors.SnapshotCorruptError:
                 return None
         return {one.file for there in manifests for handle in there.handles.values() for one in handle.shared}
 
@@ -334,7 +327,7 @@ class FileSystemStorage(SnapshotFiles):
         path = self._path(checkpoint) / METADATA
         try:
             content = read_file(path)
-        except StorageError as failed:
+        except errors.StorageError as failed:
             if not isinstance(failed.__cause__, FileNotFoundError):
                 raise
             raise FileNotFoundError(

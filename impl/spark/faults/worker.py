@@ -35,18 +35,9 @@ from impl.faults import (
     NumberedFault,
 )
 from impl.graph.plan import Role, Subtask
+from impl.spark.channels import messages
 from impl.spark.channels.frames import Kind, unpack_id
 from impl.spark.channels.inbox import Frame
-from impl.spark.channels.messages import (
-    AnswerFault,
-    CheckpointCompleted,
-    DeployTask,
-    FaultCommand,
-    InjectFault,
-    Mail,
-    SnapshotWritten,
-    TaskFailed,
-)
 from impl.spark.errors import InjectedFaultError
 from impl.spark.faults.injector import FaultInjector
 from impl.spark.snapshots.snapshots import Snapshots
@@ -83,7 +74,7 @@ class FaultyWorker(Worker):
         cuts = {LOST_CHANNEL: self._channels.cut, LOST_CONTROL: lambda: self._control.cut()}
         self._injector = FaultInjector(subtask.id, faults, self._report, cuts)
 
-    def _serve(self, deploy: DeployTask) -> None:
+    def _serve(self, deploy: messages.DeployTask) -> None:
         if deploy.states:
             self._injector.reach(RESTORE_DUE)
         super()._serve(deploy)
@@ -99,13 +90,13 @@ class FaultyWorker(Worker):
         faulty = replace(context, storage=FaultyStorage(context.storage, self._injector))
         return FaultySubtask(faulty, operator, self._inputs, self._injector)
 
-    def _obey_fault(self, command: FaultCommand) -> None:
+    def _obey_fault(self, command: messages.FaultCommand) -> None:
         match command:
-            case InjectFault(action, point):
+            case messages.InjectFault(action, point):
                 if action == ERROR or not self._injector.inject(action):
                     error = f"a planned fault happened to {self._subtask.id} at {point}"
-                    self._inbox.post(TaskFailed(InjectedFaultError(error)))
-            case AnswerFault(granted):
+                    self._inbox.post(messages.TaskFailed(InjectedFaultError(error)))
+            case messages.AnswerFault(granted):
                 self._injector.answer(granted=granted)
 
     def _close(self) -> None:
@@ -160,11 +151,11 @@ class FaultySubtask(RunningSubtask):
         self._effects.add(type(effect))
         super().carry_out(effect)
 
-    def read_mail(self, mail: Mail) -> None:
+    def read_mail(self, mail: messages.Mail) -> None:
         """As the subtask does, with points before and after."""
-        if isinstance(mail, SnapshotWritten):
+        if isinstance(mail, messages.SnapshotWritten):
             self._injector.reach(SNAPSHOT_WRITTEN)
-        if isinstance(mail, CheckpointCompleted):
+        if isinstance(mail, messages.CheckpointCompleted):
             with self._injector.around(NOTIFICATION_RECEIVED, NOTIFICATION_HANDLED):
                 super().read_mail(mail)
         else:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from impl.state import snapshot
+from impl.state.backends import keyed
 from impl.state.backends.key_bytes import key_bytes
 from impl.state.backends.key_encoding import (
     ENCODING,
@@ -26,16 +27,6 @@ from impl.state.backends.key_encoding import (
     require_same_groups,
 )
 from impl.state.backends.key_groups import key_group
-from impl.state.backends.keyed import (
-    LIST,
-    MAP,
-    SECTION,
-    VALUE,
-    AsynchronousPart,
-    KeyedContext,
-    KeyedStateBackend,
-    require_kind,
-)
 from impl.state.backends.rocksdb_states import (
     RocksDbListState,
     RocksDbMapState,
@@ -49,12 +40,12 @@ from impl.state.shared import SharedFile, SharedFiles
 
 SHARED: Final = "shared"
 """The section that lists shared files."""
-_STATE: Final = f"{SECTION}rocksdb"
+_STATE: Final = f"{keyed.SECTION}rocksdb"
 _PREFIX: Final = struct.Struct(">HH")
 _KINDS: Final[Mapping[str, type[RocksDbState]]] = {
-    VALUE: RocksDbValueState,
-    LIST: RocksDbListState,
-    MAP: RocksDbMapState,
+    keyed.VALUE: RocksDbValueState,
+    keyed.LIST: RocksDbListState,
+    keyed.MAP: RocksDbMapState,
 }
 
 
@@ -71,10 +62,10 @@ class Held(NamedTuple):
     """The first key group, and the one after the last."""
 
 
-class RocksDbKeyedStateBackend(KeyedStateBackend):
+class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
     """The keyed state of one subtask. `working`: its own folder, which `close` removes."""
 
-    def __init__(self, context: KeyedContext, working: Path, shared: SharedFiles, attempt: int) -> None:
+    def __init__(self, context: keyed.KeyedContext, working: Path, shared: SharedFiles, attempt: int) -> None:
         self._context = context
         self._working = working
         self._shared = shared
@@ -94,7 +85,7 @@ class RocksDbKeyedStateBackend(KeyedStateBackend):
         if name not in self._states:
             self._states[name] = self._made(name, kind, number), number
         state = self._states[name][0]
-        require_kind(self._context.task, name, state.kind, kind)
+        keyed.require_kind(self._context.task, name, state.kind, kind)
         return state
 
     def _made(self, name: str, kind: str, number: int) -> RocksDbState:
@@ -117,7 +108,7 @@ class RocksDbKeyedStateBackend(KeyedStateBackend):
 
     # ------------------------------------------------------------ snapshots
 
-    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> keyed.AsynchronousPart:
         """Take a snapshot; the asynchronous part copies new files, for a savepoint (`alone`) all files."""
         folder = self._working / f"chk-{checkpoint}"
         self._table.checkpoint(folder)
@@ -191,7 +182,7 @@ class RocksDbKeyedStateBackend(KeyedStateBackend):
                 for entry, _ in there.scan(prefix):
                     key, rest = read_earlier(entry[len(prefix) :], file)
                     require_same_groups([key], [group], self._context.max_parallelism, file)
-                    if kind == MAP:
+                    if kind == keyed.MAP:
                         read_earlier(rest, file)
 
     def _held(self, there: Sections) -> Held:
