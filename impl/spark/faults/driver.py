@@ -41,7 +41,7 @@ class DriverInjector:
         self._sinks = plan.of_role(Role.SINK)
         self._line = line
         servers = [one for one in plan.outputs() if isinstance(one, PostgresOutput)]
-        if not any(fault.action == faults.KILL_SERVER for fault in ledger.plans):
+        if not any(fault.action == faults.Action.KILL_SERVER for fault in ledger.plans):
             servers = []
         self._pid_files = [pid_file(one.conninfo) for one in servers]
         self._schedule = faults.Schedule(enumerate(ledger.plans))
@@ -59,9 +59,9 @@ class DriverInjector:
         plan = self._due(point)
         if plan is None:
             return False
-        if plan.action in (faults.FULL_DISK, faults.KILL_SERVER, faults.FREEZE):
-            self._happens(plan, "the server" if plan.action == faults.KILL_SERVER else "the driver")
-            return plan.action == faults.FULL_DISK
+        if plan.action in (faults.Action.FULL_DISK, faults.Action.KILL_SERVER, faults.Action.FREEZE):
+            self._happens(plan, "the server" if plan.action == faults.Action.KILL_SERVER else "the driver")
+            return plan.action == faults.Action.FULL_DISK
         named = [task for task in self._tasks if plan.task is not None and plan.concerns(task)]
         victims = named or self._sinks
         self._happens(plan, ", ".join(victims))
@@ -74,7 +74,7 @@ class DriverInjector:
         """An attempt has failed, and the next one has not chosen its checkpoint."""
         if not any(checkpoints.glob("chk-*/_metadata")):
             return
-        plan = self._due(faults.RESTART)
+        plan = self._due(faults.Point.RESTART)
         if plan is not None:
             file = _newest_file(checkpoints, plan.task)
             self._happens(plan, str(file.relative_to(checkpoints)))
@@ -87,11 +87,11 @@ class DriverInjector:
 
     def _happens(self, plan: faults.FaultPlan, victim: str) -> None:
         self._line(kind="fault", point=plan.point, struck=victim, action=plan.action)
-        if plan.action == faults.KILL_DRIVER:
+        if plan.action == faults.Action.KILL_DRIVER:
             os.kill(os.getpid(), signal.SIGKILL)
-        if plan.action == faults.FREEZE:
+        if plan.action == faults.Action.FREEZE:
             freeze(os.getpid())
-        if plan.action == faults.KILL_SERVER:
+        if plan.action == faults.Action.KILL_SERVER:
             for file in self._pid_files:
                 _kill_server(file)
 
@@ -131,7 +131,7 @@ class FaultyLocations(SnapshotLocations):
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
         """As of any job; the disk may be full."""
-        with full_disk() if self._injector.reach(faults.COMPLETION_DUE) else nullcontext():
+        with full_disk() if self._injector.reach(faults.Point.COMPLETION_DUE) else nullcontext():
             super().publish(checkpoint, attempt, handles)
 
 
@@ -168,7 +168,7 @@ class FaultyWorkers(Workers):
     def send(self, task: str, command: messages.Command) -> None:
         """As of any attempt."""
         if isinstance(command, messages.CheckpointCompleted) and self._is_first(command.checkpoint):
-            self._injector.reach(faults.COMPLETION_STORED)
+            self._injector.reach(faults.Point.COMPLETION_STORED)
         super().send(task, command)
 
     def _is_first(self, checkpoint: int) -> bool:
@@ -237,7 +237,7 @@ def _kill_server(pid_file: Path) -> None:
 def damage(file: Path, action: str) -> None:
     """Cut a file in the middle, or flip one bit of it."""
     content = bytearray(file.read_bytes())
-    if action == faults.TORN_SNAPSHOT:
+    if action == faults.Action.TORN_SNAPSHOT:
         del content[len(content) // 2 :]
     else:
         content[len(content) // 2] ^= 1
