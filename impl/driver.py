@@ -61,7 +61,8 @@ def supervise(
 ) -> JobResult:
     """Run `job` as `Job.execute` does, in a driver that is replaced when it is killed.
 
-    `options`: without `spark` and `on_progress`, which cannot be sent to another process. At most `drivers` are started: then `JobFailedError`. Everything else that a driver raises is raised here.
+    `options`: without `spark` and `on_progress`, which cannot be sent to another process. At most `drivers`
+    are started: then `JobFailedError`. Everything else that a driver raises is raised here.
     """
     token = new_token()
     folder = output / "driver"
