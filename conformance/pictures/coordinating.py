@@ -21,7 +21,7 @@ from model.store.wire import TYPES
 _ONE_SOURCE = Plan((True,), timeout=100, max_concurrent=1, profile=NEWEST_COORDINATOR)
 
 
-def _say(action: str, event: Event) -> str:
+def _label(action: str, event: Event) -> str:
     if type(event) is TriggerRequest:
         return "periodic" if event.periodic else TYPES[event.type]
     if type(event) is AcknowledgeMessage:
@@ -116,7 +116,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (TriggerRequest(CHECKPOINT),),
         _show_requests,
-        _say,
+        _label,
         _may_request,
     ),
     Closed(
@@ -130,7 +130,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (),
         _show_scheduler,
-        _say,
+        _label,
         _may_pass,
     ),
     Closed(
@@ -142,7 +142,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (),
         _show_masters,
-        _say,
+        _label,
         _may_answer,
     ),
     Closed(
@@ -150,7 +150,7 @@ PARTS_OF_COORDINATOR = (
         closed_subject("shared files", _ONE_SOURCE, Scope(ids=2, files=((), (1,)))),
         (),
         _show_shared,
-        _say,
+        _label,
         _may_share,
     ),
 )

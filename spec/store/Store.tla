@@ -53,7 +53,7 @@ MayGo(store, i) == ~IsLast(store, i) /\ (EndsWithStop(store) \/ ~IsNewestCheckpo
 Surplus(store) == Len(store) - Retain
 
 (* SUB-07: from the oldest on, as many droppable entries as are surplus. *)
-Goes(store, i) ==
+IsDropped(store, i) ==
     /\ MayGo(store, i)
     /\ Cardinality({j \in 1 .. i - 1 : MayGo(store, j)}) < Surplus(store)
 
@@ -72,7 +72,7 @@ NotifySubsumed(deleted) == IF deleted = {} THEN <<>> ELSE <<<<"subsumed", Greate
 (* Entry (n, type) is added: [store, out]. *)
 OnAdd(store, n, type) ==
     LET grown == Append(store, [id |-> n, type |-> type])
-        gone == {i \in DOMAIN grown : Goes(grown, i)}
+        gone == {i \in DOMAIN grown : IsDropped(grown, i)}
         deleted == {i \in gone : IsDeleted(grown[i])}
         discards == [k \in 1 .. Cardinality(deleted) |-> <<"discard", At(grown, deleted)[k].id>>]
     IN  [store |-> At(grown, DOMAIN grown \ gone),

@@ -20,7 +20,7 @@ _VOCABULARY = {
     "event": [
         {
             "kind": "failure",
-            "says": "A checkpoint fails.",
+            "description": "A checkpoint fails.",
             "fields": {
                 "checkpoint": "checkpoint",
                 "type": "checkpoint_type",
@@ -28,9 +28,13 @@ _VOCABULARY = {
                 "by_task": "boolean",
             },
         },
-        {"kind": "success", "says": "A checkpoint is complete.", "fields": {"checkpoint": "checkpoint"}},
+        {
+            "kind": "success",
+            "description": "A checkpoint is complete.",
+            "fields": {"checkpoint": "checkpoint"},
+        },
     ],
-    "effect": [{"kind": "fail_job", "says": "The job fails."}],
+    "effect": [{"kind": "fail_job", "description": "The job fails."}],
 }
 WORDS = Words(parse("failures", _VOCABULARY, types()))
 
