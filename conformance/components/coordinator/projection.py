@@ -90,7 +90,7 @@ def _scope(given: Given) -> Scope:
         ids=given.number("M"),
         requests=ALL_REQUESTS if "OfferedRequests" in replaced else ((CHECKPOINT, False, False), *savepoint),
         reasons=() if "Reasons" in replaced else ("ASYNC_EXCEPTION",),
-        failing={"": sources, "Nobody": (), "Others": others}[replaced.get("Failing", "")],
+        failing={"": sources, "Nothing": (), "Others": others}[replaced.get("Failing", "")],
         job_restarts="JobRestarts" not in replaced,
         faults=(BEFORE, AFTER, MAYBE) if "StoreFaults" in replaced else (),
         restarts="Restarts" in replaced,
