@@ -64,7 +64,7 @@ def test_a_composed_dataflow_is_counted_alike_with_other_numbers_of_records(caps
     found = tlc_on(*small)
     graph = explore(search.composed(*small), keep_transitions=False)
     assert (len(graph.nodes), graph.transition_count) == (found.states, found.transitions)
-    search.main("framed", small.model, str(small.records), "1")
+    search.main("memoised", small.model, str(small.records), "1")
     assert f"states {found.states} transitions {found.transitions} " in capsys.readouterr().out
     assert found.states > load_manifest()["dataflow_zombies"].states
 
