@@ -125,5 +125,5 @@ def test_a_property_of_one_channel_is_refused():
 
 
 def test_what_is_said_names_channels_in_their_order():
-    with pytest.raises(NotSymmetricError, match="words of what is said"):
+    with pytest.raises(NotSymmetricError, match="words of the last step"):
         reduced(program_of(*GATE, of_component("gate"), all_words), CHANNELS)
