@@ -73,7 +73,13 @@ def _rule_cases(result: PartResult) -> Iterator[Element]:
         findings = charged.get(rule, [])
         case = _case(result.name, f"{rule} {title_of(Finding(rule, ''))}")
         if findings:
-            _outcome(case, "failure", rule, findings[0].line, _stories(findings))
+            _outcome(
+                case,
+                "failure",
+                rule,
+                findings[0].line,
+                "\n\n".join(one.story or one.line for one in findings),
+            )
         yield case
 
 
@@ -105,10 +111,6 @@ def _case(part: str, name: str, seconds: float = 0.0) -> Element:
 def _outcome(case: Element, tag: str, kind: str, message: str, text: str) -> None:
     element = ElementTree.SubElement(case, tag, {"type": kind, "message": escape.xml(message)})
     element.text = escape.xml(text)
-
-
-def _stories(findings: Sequence[Finding]) -> str:
-    return "\n\n".join(finding.story or finding.line for finding in findings)
 
 
 def _own_counts(suite: Element) -> dict[str, str]:

@@ -27,19 +27,15 @@ class Source(Protocol):
     @property
     def offset(self) -> int:
         """Rows read so far."""
-        ...
 
     def read(self, max_rows: int) -> pa.RecordBatch | None:
         """The next rows, at least one; None at the end."""
-        ...
 
     def snapshot(self) -> object:
         """Its position."""
-        ...
 
     def restore(self, snapshot: Any) -> None:  # noqa: ANN401 - its own snapshot
         """Continue at the position of a snapshot. Raises ConnectorError if it is another source's."""
-        ...
 
 
 class Input(Protocol):
@@ -51,16 +47,13 @@ class Input(Protocol):
 
         None: the batches are sent as they are, their columns are the rows.
         """
-        ...
 
     @property
     def rows_per_second(self) -> float | None:
         """The rate of the whole stage; None: no limit."""
-        ...
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
