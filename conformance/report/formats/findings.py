@@ -64,7 +64,7 @@ def files(
     if outputs.json is not None:
         yield outputs.json, documents.encoded(document(command, parts, again))
     if outputs.junit is not None:
-        yield outputs.junit, junit.encoded(junit.of_parts(f"barrierspec {command}", parts))
+        yield outputs.junit, junit.of_parts(f"barrierspec {command}", parts)
     if outputs.sarif is not None:
         yield outputs.sarif, documents.encoded(sarif.document(parts))
     if outputs.annotations is not None:
