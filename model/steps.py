@@ -17,7 +17,6 @@ from model.channel.events import (
     TimeOut,
     Transfer,
 )
-from model.coordinator import coordinator, recovery, scheduler, trigger
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
@@ -32,6 +31,7 @@ from model.coordinator.events import (
     TriggerFails,
     TriggerRequest,
 )
+from model.coordinator.generations import coordinator_steps
 from model.events import AbortNotification, Advance, Close, CompleteNotification, Crash, Event, Status, Step
 from model.gate import (
     buffering,
@@ -58,6 +58,7 @@ from model.source import source_task
 from model.source.events import Ended, Induce, TriggerArrives
 from model.store import store
 from model.store.events import Add, LatestRequest, Shutdown
+from model.store.generations import store_steps
 from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
 from model.subtask.generations import subtask_steps
 
@@ -144,23 +145,26 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         Ended: source_task.on_ended,
         Status: source_task.on_status,
     },
-    "coordinator": {
-        TriggerRequest: coordinator.on_trigger,
-        AcknowledgeMessage: coordinator.on_acknowledge,
-        DeclineMessage: coordinator.on_decline,
-        Advance: scheduler.on_advance,
-        JobStatus: coordinator.on_job_status,
-        TaskStatus: coordinator.on_task_status,
-        FailTasks: coordinator.on_fail_tasks,
-        RestoreRequest: recovery.on_restore,
-        TriggerFails: scheduler.on_trigger_fails,
-        MasterAnswer: trigger.on_master_answer,
-        StoreFails: recovery.on_store_fails,
-        CoordinatorRestart: recovery.on_coordinator_restart,
-        JobEnd: recovery.on_job_end,
-    },
+    "coordinator": _of_generation(
+        coordinator_steps,
+        {
+            TriggerRequest: "on_trigger",
+            AcknowledgeMessage: "on_acknowledge",
+            DeclineMessage: "on_decline",
+            Advance: "on_advance",
+            JobStatus: "on_job_status",
+            TaskStatus: "on_task_status",
+            FailTasks: "on_fail_tasks",
+            RestoreRequest: "on_restore",
+            TriggerFails: "on_trigger_fails",
+            MasterAnswer: "on_master_answer",
+            StoreFails: "on_store_fails",
+            CoordinatorRestart: "on_coordinator_restart",
+            JobEnd: "on_job_end",
+        },
+    ),
     "store": {
-        Add: store.on_add,
+        **_of_generation(store_steps, {Add: "on_add"}),
         LatestRequest: store.on_latest,
         Shutdown: store.on_shutdown,
     },

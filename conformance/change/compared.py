@@ -146,8 +146,8 @@ def write_vectors(side: Side, into: Path, components: tuple[str, ...], walks: in
     Raises ChangeError if it cannot.
     """
     chosen = [word for one in components for word in ("--component", one)]
-    asked = ("vectors", "write", str(into), "--walks", str(walks), *chosen)
-    done = subprocess.run(_python(side.folder, *asked), capture_output=True, text=True, check=False)
+    arguments = ("vectors", "write", str(into), "--walks", str(walks), *chosen)
+    done = subprocess.run(_python(side.folder, *arguments), capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]
         raise ChangeError(f"{side.name} cannot write vectors: {''.join(last)}")
@@ -164,7 +164,7 @@ def vectors_in(folder: Path, component: str) -> Iterator[Vector]:
 
 
 class Reprofiled:
-    """The model, whatever generation is asked for, in this one."""
+    """The model, whatever generation its configuration names, in this one."""
 
     def __init__(self, profile: str) -> None:
         self._model = model_adapter()

@@ -58,7 +58,7 @@ class Progressing(Watch):
         """Show the part, and start its clock."""
         self._progress.reset(self._task, description="", part=part)
 
-    def says(self, what: str) -> None:
+    def show(self, what: str) -> None:
         """Show the current activity."""
         self._progress.update(self._task, description=what)
 

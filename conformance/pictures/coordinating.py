@@ -21,7 +21,7 @@ from model.store.wire import TYPES
 _ONE_SOURCE = Plan((True,), timeout=100, max_concurrent=1, profile=NEWEST_COORDINATOR)
 
 
-def _say(action: str, event: Event) -> str:
+def _label(action: str, event: Event) -> str:
     if type(event) is TriggerRequest:
         return "periodic" if event.periodic else TYPES[event.type]
     if type(event) is AcknowledgeMessage:
@@ -95,7 +95,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (TriggerRequest(CHECKPOINT),),
         _show_requests,
-        _say,
+        _label,
         lambda action, event: type(event) in (TriggerRequest, AcknowledgeMessage),
     ),
     Closed(
@@ -109,7 +109,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (),
         _show_scheduler,
-        _say,
+        _label,
         lambda action, event: action == "Advance" or type(event) is AcknowledgeMessage,
     ),
     Closed(
@@ -121,7 +121,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (),
         _show_masters,
-        _say,
+        _label,
         lambda action, event: type(event) not in (TriggerFails, DeclineMessage),
     ),
     Closed(
@@ -129,7 +129,7 @@ PARTS_OF_COORDINATOR = (
         closed_subject("shared files", _ONE_SOURCE, Scope(ids=2, files=((), (1,)))),
         (),
         _show_shared,
-        _say,
+        _label,
         lambda action, event: type(event) is not DeclineMessage,
     ),
 )

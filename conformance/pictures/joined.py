@@ -76,7 +76,7 @@ def _show_failing(state: Dataflow) -> tuple[str, ...]:
     )
 
 
-def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the actions
+def _label_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the actions
     words = {
         "Emit": "emit",
         "SourceTriggered": "trigger",
@@ -84,7 +84,7 @@ def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the 
         "OperatorAligns": "align",
         "SinkWrites": "write",
         "SinkSnapshots": "pre-commit",
-        "TaskHears": "commit",
+        "TaskReceives": "commit",
         "Request": "checkpoint",
         "Fail": "fail",
     }
@@ -117,7 +117,7 @@ JOINED = (
         _dataflow(1, 1, 0),
         (),
         _show_record,
-        _say_dataflow,
+        _label_dataflow,
         lambda action, event: True,
     ),
     Closed(
@@ -125,7 +125,7 @@ JOINED = (
         _dataflow(2, 0, 1),
         (),
         _show_failing,
-        _say_dataflow,
+        _label_dataflow,
         lambda action, event: True,
     ),
 )

@@ -39,6 +39,8 @@ _mutants = cache(load_catalogue)
 STEPS = 3
 """Steps of each language that are shown; the others are named."""
 
+_ONLY_TLC = "No single state or step decides this property: only TLC checks it, under weak fairness."
+
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Each page with its path below the folder of the documentation. `root`: of the checkout."""
@@ -79,20 +81,13 @@ def rule_page(rule: Rule, root: Path) -> str:
             f"- Source: {rule.source}\n- Holds for Flink: {rule.holds}\n",
             *(_example(rule, scene) if scene else [f"## Example\n\n{_without_example(rule)}\n"]),
             "## The property\n",
-            _beside([texts.operator(rule)], texts.properties(rule) or _only_tlc(rule)),
+            _beside([texts.operator(rule)], texts.properties(rule) or _ONLY_TLC),
             "## The protocol step\n",
             _beside(texts.spec_steps(rule), texts.model_steps(rule)),
             _implementation(rule),
             *_mutant_table(rule),
             *_generations(rule, scene, root),
         ]
-    )
-
-
-def _only_tlc(rule: Rule) -> str:
-    return (
-        f"No single state or step decides this property: only {rule.checked_by} checks it, under weak "
-        "fairness."
     )
 
 

@@ -91,7 +91,7 @@ class Subtask(component.Component):
         component.require_checkpoint_id(checkpoint)
         if completed < -1:
             raise ProtocolError(f"completed is a checkpoint id, or -1 for none, came {completed}; send that")
-        if not self._profile.abort_notifications:
+        if not self._profile.notified_of_aborts:
             return ()  # TASK-12
         effects: list[events.SubtaskEffect] = []
         if self._profile.completes_in_order:
@@ -118,7 +118,7 @@ class Subtask(component.Component):
         """The coordinator has dropped `checkpoint`, because a newer one is complete (TASK-18)."""
         self._require_alive()
         component.require_checkpoint_id(checkpoint)
-        notifies = self._task_runs and self._profile.subsumed_notifications
+        notifies = self._task_runs and self._profile.notified_of_subsumed
         return (events.NotifyOperatorsSubsumed(checkpoint),) if notifies else ()
 
     def async_done(self, checkpoint: int) -> events.SubtaskEffects:
@@ -133,7 +133,7 @@ class Subtask(component.Component):
         component.require_checkpoint_id(checkpoint)
         if not self._async_ended(checkpoint):
             return ()
-        if self._profile.silent_when_stopped and not self._task_runs:
+        if self._profile.stopped_ignores_failures and not self._task_runs:
             return ()  # TASK-16
         return (
             events.SendDecline(checkpoint, reason if self._profile.declines_with_cause else ASYNC_EXCEPTION),

@@ -165,7 +165,7 @@ def ending_cases() -> Iterator[Case]:
     for name, tolerable in product(("2.3", "1.14", "1.11", "1.9"), (0, 1)):
         for counted in range(tolerable + 1):
             yield from failure_cases(name, tolerable, counted, 1)
-    for name, fault in product(("2.3", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
+    for name, fault in product(("2.3", "1.17", "1.15", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
         yield from store_failure_cases(name, fault, 1, 1)
     yield from store_failure_cases("2.3", MAYBE, 2, 1)
     for stored, unseen in ((0, 0), (1, 0), (0, 1), (1, 1)):
