@@ -123,7 +123,7 @@ def gate_text(channels: int, ids: int) -> str:
                 for word in ("barrier", "cancel")
             ]
         options.append(f"    :: d_step {{ !closed[{channel}] -> end_of_partition({channel}) }}")
-    text = Template(Path(__file__).with_name("gate.pml").read_text(encoding="utf-8"))
+    text = Template(Path(__file__).parents[1].joinpath("gate.pml").read_text(encoding="utf-8"))
     words = 1 + 3 + 2 * channels
     return text.substitute(channels=channels, ids=ids, words=words, options="\n".join(options))
 
