@@ -211,11 +211,14 @@ class Coordinator(InspectedCoordinator):
     ) -> CoordinatorEffects:
         """The restarting tasks get the newest retained checkpoint (ONCE-04). Pending checkpoints are aborted.
 
-        Raises ProtocolError for an unknown task, and for the scope ALL while the job is RUNNING.
+        Raises ProtocolError for an unknown task, for the scope REGION without tasks, and for the scope ALL
+        while the job is RUNNING.
         """
         state = self._state
         for task in tasks:
             state.job.require(task)
+        if scope is RestoreScope.REGION and not tasks:
+            raise ProtocolError("expected the tasks of a region, got none; name at least one")
         if state.shut_down:
             return (BAD_STATE,)
         if scope is RestoreScope.ALL and state.job.status == RUNNING:
