@@ -45,7 +45,7 @@ class Component(ABC):
         word = self._events.get(kind) if isinstance(kind, str) else None
         if word is None:
             raise ProtocolError(
-                f"{type(self).__name__} takes the events {', '.join(self._events)}; came kind {kind!r}; "
+                f"{type(self).__name__} takes the events {', '.join(self._events)}; got kind {kind!r}; "
                 "send one of those"
             )
         return [effect.wire() for effect in self.handle(word.from_wire(event))]
@@ -59,7 +59,7 @@ def require_checkpoint_id(checkpoint: int) -> None:
     """Raise ProtocolError if the checkpoint id is negative."""
     if checkpoint < 0:
         raise ProtocolError(
-            f"a checkpoint id is an int from 0 on, came {checkpoint}; "
+            f"a checkpoint id is an int from 0 on, got {checkpoint}; "
             "send only ids that a coordinator has drawn"
         )
 
@@ -69,14 +69,14 @@ def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
     unknown = sorted(set(config) - set(known))
     if unknown:
         keys = ", ".join(known) or "none"
-        raise ConfigError(f"known configuration keys are {keys}; came also {unknown}; leave those out")
+        raise ConfigError(f"known configuration keys are {keys}; got also {unknown}; leave those out")
 
 
 def positive_int(config: Mapping[str, object], key: str, default: int | None = None) -> int:
     """The int from 1 on under `key`. Raises ConfigError if it is none, or is missing without a default."""
     value = config.get(key, default)
     if type(value) is not int or value < 1:
-        raise ConfigError(f"{key} has to be an int from 1 on, came {value!r}; correct the configuration")
+        raise ConfigError(f"{key} has to be an int from 1 on, got {value!r}; correct the configuration")
     return value
 
 
@@ -85,6 +85,6 @@ def supported(config: Mapping[str, object], key: str, offered: Collection[str], 
     value = config.get(key, default)
     if not isinstance(value, str) or value not in offered:
         raise UnsupportedError(
-            f"{key} is offered as {', '.join(offered)}; came {value!r}; ask for one of those"
+            f"{key} is offered as {', '.join(offered)}; got {value!r}; ask for one of those"
         )
     return value

@@ -67,9 +67,9 @@ def test_a_field_with_a_default_is_left_out():
     ("word", "wire", "says"),
     [
         (Barrier, {"channel": 0}, "came without checkpoint"),
-        (Barrier, {"channel": 0, "checkpoint": "5"}, "checkpoint has to be int, came '5'"),
-        (Barrier, {"channel": True, "checkpoint": 5}, "channel has to be int, came True"),
-        (RestoreSink, {"checkpoint": "x"}, "checkpoint has to be NoneType or int, came 'x'"),
+        (Barrier, {"channel": 0, "checkpoint": "5"}, "checkpoint has to be int, got '5'"),
+        (Barrier, {"channel": True, "checkpoint": 5}, "channel has to be int, got True"),
+        (RestoreSink, {"checkpoint": "x"}, "checkpoint has to be NoneType or int, got 'x'"),
         (FailTasks, {"tasks": [1]}, "tasks has to be a list of strings"),
         (AddCheckpoint, {"checkpoint": 1, "type": "backup"}, "type has to be one of"),
         (AddCheckpoint, {"checkpoint": 1, "type": ["stop"]}, "type has to be one of"),

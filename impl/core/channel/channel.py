@@ -106,7 +106,7 @@ class Channel(Component):
         require_checkpoint_id(checkpoint)
         if not self._receiver.is_known(checkpoint):
             raise ProtocolError(
-                f"expected the newest barrier at the receiver, announced and not ended, came checkpoint "
+                f"expected the newest barrier at the receiver, announced and not ended, got checkpoint "
                 f"{checkpoint}; from flink-1.13 on prioritise it between its announcement and its end"
             )
         self._receiver.prioritise(checkpoint)
@@ -171,7 +171,7 @@ def _observed(item: Payload | Barrier | Announced) -> list[object]:
 
 def _records(values: object, name: str) -> list[object]:
     if not isinstance(values, list | tuple):
-        raise ProtocolError(f"{name} has to be a list of record values, came {values!r}; send [] for none")
+        raise ProtocolError(f"{name} has to be a list of record values, got {values!r}; send [] for none")
     return list(values)
 
 

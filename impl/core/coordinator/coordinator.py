@@ -40,7 +40,7 @@ class Coordinator(InspectedCoordinator):
         self, options: CoordinatorOptions, *, first_id: int = 1, completed: Iterable[int] = ()
     ) -> None:
         if first_id < 1:
-            raise ConfigError(f"first_id has to be at least 1, came {first_id}; correct it")
+            raise ConfigError(f"first_id has to be at least 1, got {first_id}; correct it")
         self._state = CoordinatorState(options, first_id, completed)
 
     # ------------------------------------------------------------ the job
@@ -159,7 +159,7 @@ class Coordinator(InspectedCoordinator):
     def advance(self, ms: int) -> events.CoordinatorEffects:
         """`ms` milliseconds pass; what is due happens at its own time, expiries first (COORD-10)."""
         if ms < 0:
-            raise ProtocolError(f"time does not go back, came {ms} ms; advance by 0 or more")
+            raise ProtocolError(f"time does not go back, got {ms} ms; advance by 0 or more")
         return tuple(timers.advance_to(self._state, self._state.now + ms))
 
     # ------------------------------------------------------------ restoring and ending
@@ -174,11 +174,14 @@ class Coordinator(InspectedCoordinator):
     ) -> events.CoordinatorEffects:
         """The restarting tasks get the newest retained checkpoint (ONCE-04). Pending checkpoints are aborted.
 
-        Raises ProtocolError for an unknown task, and for the scope ALL while the job is RUNNING.
+        Raises ProtocolError for an unknown task, for the scope REGION without tasks, and for the scope ALL
+        while the job is RUNNING.
         """
         state = self._state
         for task in tasks:
             state.job.require(task)
+        if scope is events.RestoreScope.REGION and not tasks:
+            raise ProtocolError("expected the tasks of a region, got none; name at least one")
         if state.shut_down:
             return (BAD_STATE,)
         if scope is events.RestoreScope.ALL and state.job.status == RUNNING:
@@ -225,9 +228,7 @@ class Coordinator(InspectedCoordinator):
         options = self._state.options
         names = options.hooks if of_hook else options.operator_coordinators
         if name not in names:
-            raise ProtocolError(
-                f"expected one of {list(names)}, came {name!r}; name one of the configuration"
-            )
+            raise ProtocolError(f"expected one of {list(names)}, got {name!r}; name one of the configuration")
         return tuple(answer(self._state, name, checkpoint, of_hook=of_hook, fails=fails))
 
     def _aborted(self, pending: PendingCheckpoint, reason: str) -> events.CoordinatorEffects:

@@ -40,7 +40,7 @@ def _alignment_limit(config: GateConfig) -> int | None:
     limit = config.options.get("alignment_limit_bytes", -1)
     if type(limit) is not int or limit < -1 or limit == 0:
         raise ConfigError(
-            f"alignment_limit_bytes has to be -1 or an int from 1 on, came {limit!r}; correct it"
+            f"alignment_limit_bytes has to be -1 or an int from 1 on, got {limit!r}; correct it"
         )
     if limit == -1:
         return None
@@ -90,7 +90,7 @@ def _alignment_timeout(config: GateConfig) -> int:
     value = config.options.get("alignment_timeout_ms", 0)
     if type(value) is not int or value < 0:
         raise ConfigError(
-            f"alignment_timeout_ms has to be an int from 0 on, came {value!r}; correct the configuration"
+            f"alignment_timeout_ms has to be an int from 0 on, got {value!r}; correct the configuration"
         )
     return value
 
@@ -123,7 +123,7 @@ def gate_from_config(config: Mapping[str, object]) -> Component:
     after_finish = config.get("checkpoints_after_tasks_finish", profile.ends_count)
     if not isinstance(after_finish, bool):
         raise ConfigError(
-            f"checkpoints_after_tasks_finish has to be true or false, came {after_finish!r}; correct it"
+            f"checkpoints_after_tasks_finish has to be true or false, got {after_finish!r}; correct it"
         )
     channels = positive_int(config, "channels")
     return MODES[mode](GateConfig(channels, profile, after_finish, level == "polled", config))

@@ -23,7 +23,7 @@ class Gate(Component):
         self, channels: int, profile: Profile = PROFILES[NEWEST], after_finish: bool | None = None
     ) -> None:
         if not 1 <= channels <= MAX_CHANNELS:
-            raise ConfigError(f"a gate has 1 to {MAX_CHANNELS} channels, came {channels}; correct `channels`")
+            raise ConfigError(f"a gate has 1 to {MAX_CHANNELS} channels, got {channels}; correct `channels`")
         self._channels = channels
         self._profile = profile
         self._after_finish = profile.ends_count if after_finish is None else after_finish
@@ -63,7 +63,7 @@ class Gate(Component):
         self.require_working()
         if not 0 <= channel < self._channels:
             raise ProtocolError(
-                f"the gate has the channels 0 to {self._channels - 1}, came {channel}; send on one of those"
+                f"the gate has the channels 0 to {self._channels - 1}, got {channel}; send on one of those"
             )
         if channel in self._closed:
             raise ProtocolError(

@@ -59,11 +59,11 @@ class BarrierTracker(Gate):
         super().__init__(channels, profile, after_finish)
         if tracked_at_most < 1:
             raise ConfigError(
-                f"a tracker tracks at least one checkpoint, came {tracked_at_most}; correct the configuration"
+                f"a tracker tracks at least one checkpoint, got {tracked_at_most}; correct the configuration"
             )
         if after_finish and profile.tracker_counts_repeats:
             raise ConfigError(
-                "at least once checkpoints_after_tasks_finish is off in this generation, came on; leave it "
+                "at least once checkpoints_after_tasks_finish is off in this generation, got on; leave it "
                 "out or choose a newer profile"
             )
         self._at_most = tracked_at_most

@@ -88,7 +88,7 @@ class UnalignedGate(Gate):
         if savepoint and alignment is Alignment.UNALIGNED:
             raise ProtocolError("a savepoint is never unaligned; send another alignment with it")
         if timestamp is not None and timestamp < 0:
-            raise ProtocolError(f"a timestamp is an int from 0 on, came {timestamp}; time begins at 0")
+            raise ProtocolError(f"a timestamp is an int from 0 on, got {timestamp}; time begins at 0")
         return Options(alignment, savepoint, self._now if timestamp is None else timestamp)
 
     # ------------------------------------------------------------ events
@@ -157,7 +157,7 @@ class UnalignedGate(Gate):
         """Virtual time passes, in milliseconds. Raises ProtocolError if `ms` is negative."""
         self.require_working()
         if ms < 0:
-            raise ProtocolError(f"time only passes, came {ms} ms; send an int from 0 on")
+            raise ProtocolError(f"time only passes, got {ms} ms; send an int from 0 on")
         self._now += ms
         return self._take_effects()
 

@@ -36,7 +36,7 @@ class OffsetCommitter(Component):
         _require_offsets(offsets)
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
-                f"the ids of snapshots grow, the newest one was {self._last_snapshot}, came {checkpoint}; "
+                f"the ids of snapshots grow, the newest one was {self._last_snapshot}, got {checkpoint}; "
                 "ignore triggers that are not newer (TASK-02)"
             )
         self._last_snapshot = checkpoint
@@ -110,7 +110,7 @@ class OffsetCommitter(Component):
 
 def _require_offsets(offsets: int) -> None:
     if offsets < 0:
-        raise ProtocolError(f"offsets are an int from 0 on, came {offsets}; send the position of the source")
+        raise ProtocolError(f"offsets are an int from 0 on, got {offsets}; send the position of the source")
 
 
 def offsets_from_config(config: Mapping[str, object]) -> OffsetCommitter:

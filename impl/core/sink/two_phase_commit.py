@@ -73,7 +73,7 @@ class TransactionalSink(Component):
         highest = max(used, default=0)
         if next_transaction <= highest:
             raise ProtocolError(
-                f"next_transaction has to be above {highest}, came {next_transaction}; "
+                f"next_transaction has to be above {highest}, got {next_transaction}; "
                 "a transaction id is used once"
             )
         sink = cls()
@@ -99,7 +99,7 @@ class TransactionalSink(Component):
         """The snapshot of `checkpoint`. Raises ProtocolError if there is none."""
         if checkpoint not in self._snapshots:
             raise ProtocolError(
-                f"snapshots exist for {sorted(self._snapshots)}, came {checkpoint}; choose one of those"
+                f"snapshots exist for {sorted(self._snapshots)}, got {checkpoint}; choose one of those"
             )
         return self._snapshots[checkpoint]
 
@@ -127,7 +127,7 @@ class TransactionalSink(Component):
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
                 f"the ids of snapshots grow, the newest one is {self._last_snapshot}, "
-                f"came {checkpoint}; ignore triggers that are not newer (TASK-02)"
+                f"got {checkpoint}; ignore triggers that are not newer (TASK-02)"
             )
         effects: list[events.SinkEffect] = []
         if self._open is not None:

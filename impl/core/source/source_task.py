@@ -89,7 +89,7 @@ class SourceTask(Component):
         require_checkpoint_id(checkpoint)
         if self._external is External.NO:
             raise ProtocolError(
-                "expected a trigger, because the source is not externally induced, came a call of its hook; "
+                "expected a trigger, because the source is not externally induced, got a call of its hook; "
                 "trigger it"
             )
         if not self._needs_both or checkpoint in self._triggered:

@@ -52,7 +52,7 @@ class CompletedCheckpointStore(component.Component):
     ) -> None:
         if retain < 1:
             raise ConfigError(
-                f"retain has to be at least 1, came {retain}; correct it, a restore needs a checkpoint"
+                f"retain has to be at least 1, got {retain}; correct it, a restore needs a checkpoint"
             )
         self._retain = retain
         self._profile = profile
@@ -83,7 +83,7 @@ class CompletedCheckpointStore(component.Component):
         component.require_checkpoint_id(checkpoint)
         if any(one.checkpoint == checkpoint for one in self._completed):
             raise ProtocolError(
-                f"expected an id that is not in the store, came {checkpoint}; add every id once"
+                f"expected an id that is not in the store, got {checkpoint}; add every id once"
             )
         dropped = self.put(Completed(checkpoint, type))
         discarded = [one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT]

@@ -23,7 +23,7 @@ class Subtask(component.Component):
 
     def __init__(self, max_concurrent: int = 1, profile: TaskProfile = TASK_PROFILES[NEWEST_TASK]) -> None:
         if max_concurrent < 1:
-            raise ConfigError(f"max_concurrent has to be at least 1, came {max_concurrent}; correct it")
+            raise ConfigError(f"max_concurrent has to be at least 1, got {max_concurrent}; correct it")
         self._profile = profile
         self._remembers = profile.remembers or max_concurrent
         self._task_runs = True
@@ -58,7 +58,7 @@ class Subtask(component.Component):
         component.require_checkpoint_id(checkpoint)
         if not self._profile.orders_triggers and checkpoint in self._running:
             raise ProtocolError(
-                f"expected a checkpoint that is not being written, came {checkpoint} again; trigger each "
+                f"expected a checkpoint that is not being written, got {checkpoint} again; trigger each "
                 "id once"
             )
         if not self._task_runs:  # TASK-10
@@ -90,7 +90,7 @@ class Subtask(component.Component):
         self._require_alive()
         component.require_checkpoint_id(checkpoint)
         if completed < -1:
-            raise ProtocolError(f"completed is a checkpoint id, or -1 for none, came {completed}; send that")
+            raise ProtocolError(f"completed is a checkpoint id, or -1 for none, got {completed}; send that")
         if not self._profile.notified_of_aborts:
             return ()  # TASK-12
         effects: list[events.SubtaskEffect] = []

@@ -122,7 +122,10 @@ def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[Coordinato
         region = given["scope"] == "region"
         if not region and state.open and state.status == RUNNING:
             raise WireError("a running job restores nothing; fail its tasks first")
-        restarted = _flags(session, given["tasks"]) if region else (True,) * len(session.tasks)
+        named = _flags(session, given["tasks"] or ())
+        if region and not any(named):
+            raise WireError("tasks: expected the tasks of a region, got none; name at least one")
+        restarted = named if region else (True,) * len(session.tasks)
         step = coordinator_steps(state).on_restore(state, restarted)
         restarted = restarted if state.open else (False,) * len(session.tasks)
     else:
