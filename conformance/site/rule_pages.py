@@ -147,7 +147,11 @@ def _mutant_table(rule: Rule) -> list[str]:
         "Each mutant breaks this rule. `barrierspec mutants --rule "
         f"{rule.id}` checks that this rule detects each of them.\n",
         "| mutant | what goes wrong | by |\n|---|---|---|",
-        *(f"| `{one.id}` | {_cell(one.story)} | {_edit(one)} |" for one in _mutants() if one.rule == rule.id),
+        *(
+            f"| `{one.id}` | {_cell(one.story)} | {_edit(one)} |"
+            for one in load_catalogue()
+            if one.rule == rule.id
+        ),
         "",
     ]
 
@@ -184,11 +188,6 @@ def _generations(rule: Rule, scene: Scene | None, root: Path) -> list[str]:
 
 def _row(found: Contrast) -> str:
     return "| " + " | ".join(map(_cell, found)) + " |"
-
-
-@cache
-def _mutants() -> tuple[Mutant, ...]:
-    return load_catalogue()
 
 
 @cache
