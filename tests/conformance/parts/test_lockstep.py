@@ -53,7 +53,7 @@ def altered(component="gate", refused=(ValueError,), **changes):
 
 @cache
 def examined(component):
-    return examined_beside(component, {name: ours(name) for name in OURS}, Plan(seed=11, examples=100))
+    return examined_beside(component, {name: ours(name) for name in OURS}, Plan(seed=11, examples=50))
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
@@ -217,7 +217,7 @@ def test_a_component_that_is_not_offered_is_undetermined():
 
 def test_pinned_options_are_the_only_ones_played():
     done = examine(
-        "gate", ours("impl"), Plan(seed=1, examples=60, pinned={"level": "polled", "mode": "exactly-once"})
+        "gate", ours("impl"), Plan(seed=1, examples=20, pinned={"level": "polled", "mode": "exactly-once"})
     )
     assert done.verdict is Verdict.CONFORMS
     assert "ALIGN-16" not in done.coverage.fired + done.coverage.missing
