@@ -8,13 +8,13 @@ from xdist.scheduler import LoadScopeScheduling
 
 ON_SPARK = ("tests/runtime/faults_on_spark", "tests/runtime/on_spark")
 ONE_BY_ONE = (
-    "tests/conformance/parts/test_lockstep.py",
     "tests/docs/test_blocks.py",
     "tests/fuzz/test_fuzz.py",
 )
 SLOWEST = (
     *ON_SPARK,
     *ONE_BY_ONE,
+    "tests/conformance/parts/test_lockstep.py",
     "tests/conformance/test_replay_types.py",
     "tests/model/test_framed.py",
     "tests/report/test_escape.py",
