@@ -82,7 +82,7 @@ def test_the_texts_are_whole_definitions():
     (stated,) = texts.properties(rule)
 
     assert texts.operator(rule).file == "spec/gate/AlignedModel.tla"
-    assert texts.operator(rule).text.startswith("ALIGN_03 == [][(Comes(")
+    assert texts.operator(rule).text.startswith("ALIGN_03 == [][(EventIs(")
     assert texts.operator(rule).text.endswith("]_vars")
     assert stated.text.startswith('@GATE.step("ALIGN-03")\ndef align_03(')
     assert "on_barrier" in texts.model_steps(rule)[0].text
