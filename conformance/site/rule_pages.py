@@ -35,7 +35,6 @@ FAMILIES = {
 }
 WIDE = "---\nhide:\n  - toc\n---\n\n"
 """Two languages beside each other need the space of the table of contents."""
-_mutants = cache(load_catalogue)
 STEPS = 3
 """Steps of each language that are shown; the others are named."""
 
