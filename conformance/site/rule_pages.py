@@ -35,7 +35,6 @@ FAMILIES = {
 }
 WIDE = "---\nhide:\n  - toc\n---\n\n"
 """Two languages beside each other need the space of the table of contents."""
-_mutants = cache(load_catalogue)
 STEPS = 3
 """Steps of each language that are shown; the others are named."""
 
@@ -151,7 +150,11 @@ def _mutant_table(rule: Rule) -> list[str]:
         "Each mutant breaks this rule. `barrierspec mutants --rule "
         f"{rule.id}` checks that this rule detects each of them.\n",
         "| mutant | what goes wrong | by |\n|---|---|---|",
-        *(f"| `{one.id}` | {_cell(one.story)} | {_edit(one)} |" for one in _mutants() if one.rule == rule.id),
+        *(
+            f"| `{one.id}` | {_cell(one.story)} | {_edit(one)} |"
+            for one in load_catalogue()
+            if one.rule == rule.id
+        ),
         "",
     ]
 
