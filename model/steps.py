@@ -17,6 +17,7 @@ from model.channel.events import (
     TimeOut,
     Transfer,
 )
+from model.channel.generations import channel_steps
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
@@ -54,8 +55,10 @@ from model.sink.events import (
     SnapshotRequest,
     WriteRequest,
 )
+from model.sink.generations import finish
 from model.source import source_task
 from model.source.events import Ended, Induce, TriggerArrives
+from model.source.generations import source_steps
 from model.store import store
 from model.store.events import Add, LatestRequest, Shutdown
 from model.store.generations import store_steps
@@ -105,11 +108,10 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         },
     ),
     "channel": {
+        **_of_generation(channel_steps, {SendBarrier: "on_send_barrier", Transfer: "on_transfer"}),
         Emit: channel.on_emit,
-        SendBarrier: channel.on_send_barrier,
         TimeOut: channel.on_time_out,
         AbortAtSender: channel.on_abort,
-        Transfer: channel.on_transfer,
         Take: channel.on_take,
         ResumeSender: channel.on_resume,
         BeginPersisting: channel.on_start_persisting,
@@ -140,8 +142,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         },
     ),
     "source": {
-        TriggerArrives: source_task.on_trigger,
-        Induce: source_task.on_induce,
+        **_of_generation(source_steps, {TriggerArrives: "on_trigger", Induce: "on_induce"}),
         Ended: source_task.on_ended,
         Status: source_task.on_status,
     },
@@ -173,7 +174,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         SnapshotRequest: two_phase_commit.on_snapshot,
         CompleteNotification: two_phase_commit.on_notify_complete,
         AbortNotification: two_phase_commit.on_notify_abort,
-        Finish: two_phase_commit.on_finish,
+        Finish: finish,
         Crash: two_phase_commit.on_crash,
         Restore: two_phase_commit.on_restore,
         FailingCompletion: two_phase_commit.on_notify_complete,

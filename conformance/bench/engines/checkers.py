@@ -182,7 +182,7 @@ def ours_on(name: str) -> Explored:
 
 def ours_composed(composition: Composition, cores: int, *, kernels: str | None = None) -> Explored:
     """A composed dataflow, by the read sets of its moves."""
-    return _ours("framed", composition.model, str(composition.records), str(cores), kernels=kernels)
+    return _ours("memoised", composition.model, str(composition.records), str(cores), kernels=kernels)
 
 
 def _ours(*order: str, kernels: str | None = None) -> Explored:
