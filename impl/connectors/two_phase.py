@@ -7,8 +7,7 @@ the effects out. It guarantees three things:
 * After `pre_commit` the transaction survives the process and a crash of the system, and no reader sees it.
 * `commit` makes it visible as a whole and once; a repeated commit, from any process, has no effect.
 * Names are used once and contain the run and the attempt, so that a sweep removes only what an ended attempt
-of
-  this run has left.
+  of this run has left.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -81,7 +81,7 @@ class RunningSubtask:
     def __init__(
         self,
         context: TaskContext,
-        operator: Operator | SourceOperator,
+        operator: Operator,
         inputs: Sequence[int],
         snapshots: Callable[..., Snapshots] = Snapshots,
     ) -> None:

@@ -154,7 +154,7 @@ class Worker:
         self._line({"kind": "finished"})
         self._report(messages.Finished(self._running.records))
 
-    def _restore(self, restored: Restored) -> Operator | SourceOperator:
+    def _restore(self, restored: Restored) -> Operator:
         """The operator, restored."""
         launch, task = self._launch, self._subtask
         parallelism = self._stage.parallelism
@@ -164,7 +164,7 @@ class Worker:
             self._line({"kind": "source_restored", "offset": operator.offset})
         return operator
 
-    def _task(self, context: TaskContext, operator: Operator | SourceOperator) -> RunningSubtask:
+    def _task(self, context: TaskContext, operator: Operator) -> RunningSubtask:
         return RunningSubtask(context, operator, self._inputs)
 
     def _line(self, fields: dict[str, object]) -> None:
