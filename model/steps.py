@@ -1,22 +1,11 @@
 """The step function for the class of each event: a table without rules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from model.channel import channel, exchange
-from model.channel.events import (
-    AbortAtSender,
-    BeginPersisting,
-    Emit,
-    EndPersisting,
-    MakeUrgent,
-    RestoreChannel,
-    ResumeSender,
-    SendBarrier,
-    Take,
-    TimeOut,
-    Transfer,
-)
+from model.channel import events as channel_events
+from model.channel.events import BeginPersisting, EndPersisting
 from model.coordinator import coordinator, recovery, scheduler, trigger
 from model.coordinator.events import (
     AcknowledgeMessage,
@@ -32,118 +21,65 @@ from model.coordinator.events import (
     TriggerFails,
     TriggerRequest,
 )
-from model.events import AbortNotification, Advance, Close, CompleteNotification, Crash, Event, Status, Step
-from model.gate import (
-    buffering,
-    polled_gate,
-    polled_unaligned_gate,
-    two_threads,
+from model.events import Advance, Event, Step
+from model.gate import buffering, polled_gate, polled_unaligned_gate, two_threads
+from model.gate.events import (
+    Announce,
+    Barrier,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    Injection,
+    OptionedBarrier,
+    ReceiveBarrier,
+    Record,
+    RunMail,
 )
-from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
 from model.gate.generations import aligned_steps, tracking_steps
-from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
 from model.gate.unaligned_generations import unaligned_steps
+from model.offsets import events as offsets_events
 from model.offsets import offsets
-from model.offsets.events import RestoreOffsets, SnapshotOffsets
+from model.sink import events as sink_events
 from model.sink import two_phase_commit
-from model.sink.events import (
-    FailingCompletion,
-    FailingRestore,
-    Finish,
-    Restore,
-    SnapshotRequest,
-    WriteRequest,
-)
+from model.source import events as source_events
 from model.source import source_task
-from model.source.events import Ended, Induce, TriggerArrives
+from model.store import events as store_events
 from model.store import store
-from model.store.events import Add, LatestRequest, Shutdown
-from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
+from model.subtask import events as subtask_events
 from model.subtask.generations import subtask_steps
 
 Handler = Callable[..., Step[Any]]
 
 
-def _of_generation(steps_of: Callable[[Any], object], names: Mapping[type, str]) -> Mapping[type, Handler]:
-    """By event, the step of the state's generation. `names`: by event, the name of the step."""
+def _name(event: type) -> str:
+    """The name of the step function for a class of events: `on_`, and the kind."""
+    return f"on_{getattr(event, '_field_defaults')['kind']}"  # noqa: B009 - mypy: a NamedTuple class
+
+
+def _of(steps: object, events: Iterable[type]) -> Mapping[type, Handler]:
+    """By event, its step in a module."""
+    return {event: getattr(steps, _name(event)) for event in events}
+
+
+def _of_generation(steps_of: Callable[[Any], object], events: Iterable[type]) -> Mapping[type, Handler]:
+    """By event, its step in the state's generation."""
 
     def handler(name: str) -> Handler:
         return lambda state, *fields: getattr(steps_of(state), name)(state, *fields)
 
-    return {event: handler(name) for event, name in names.items()}
+    return {event: handler(_name(event)) for event in events}
 
 
 HANDLERS: Mapping[str, Mapping[type, Handler]] = {
-    "gate": _of_generation(
-        aligned_steps,
-        {
-            Barrier: "on_barrier",
-            Cancel: "on_cancel",
-            EndOfPartition: "on_end_of_partition",
-            Injection: "on_inject",
-        },
-    ),
-    "tracker": _of_generation(
-        tracking_steps,
-        {
-            Record: "on_record",
-            Barrier: "on_barrier",
-            Cancel: "on_cancel",
-            EndOfPartition: "on_end_of_partition",
-        },
-    ),
+    "gate": _of_generation(aligned_steps, (Barrier, Cancel, EndOfPartition, Injection)),
+    "tracker": _of_generation(tracking_steps, (Record, Barrier, Cancel, EndOfPartition)),
     "unaligned": _of_generation(
-        unaligned_steps,
-        {
-            OptionedBarrier: "on_barrier",
-            Announce: "on_announce",
-            Inject: "on_inject",
-            Cancel: "on_cancel",
-            EndOfPartition: "on_end_of_partition",
-            Advance: "on_advance",
-        },
+        unaligned_steps, (OptionedBarrier, Announce, Inject, Cancel, EndOfPartition, Advance)
     ),
-    "channel": {
-        Emit: channel.on_emit,
-        SendBarrier: channel.on_send_barrier,
-        TimeOut: channel.on_time_out,
-        AbortAtSender: channel.on_abort,
-        Transfer: channel.on_transfer,
-        Take: channel.on_take,
-        ResumeSender: channel.on_resume,
-        BeginPersisting: channel.on_start_persisting,
-        EndPersisting: channel.on_stop_persisting,
-        MakeUrgent: channel.on_prioritise,
-        RestoreChannel: channel.on_restore,
-    },
-    "threads": {
-        ReceiveBarrier: two_threads.on_receive,
-        RunMail: two_threads.on_mail,
-        OptionedBarrier: two_threads.on_barrier,
-        Cancel: two_threads.on_cancel,
-        EndOfPartition: two_threads.on_end_of_partition,
-        Advance: two_threads.on_advance,
-    },
-    "subtask": _of_generation(
-        subtask_steps,
-        {
-            Checkpoint: "on_checkpoint",
-            AbortOnBarrier: "on_abort_on_barrier",
-            AbortNotification: "on_abort_notification",
-            CompleteNotification: "on_complete_notification",
-            AsyncDone: "on_async_done",
-            AsyncFailed: "on_async_failed",
-            SubsumedNotification: "on_subsumed_notification",
-            Close: "on_close",
-            Status: "on_status",
-        },
-    ),
-    "source": {
-        TriggerArrives: source_task.on_trigger,
-        Induce: source_task.on_induce,
-        Ended: source_task.on_ended,
-        Status: source_task.on_status,
-    },
+    "threads": _of(two_threads, (ReceiveBarrier, RunMail, OptionedBarrier, Cancel, EndOfPartition, Advance)),
+    "channel": _of(channel, channel_events.EVENTS),
+    "subtask": _of_generation(subtask_steps, subtask_events.EVENTS),
+    "source": _of(source_task, source_events.EVENTS),
     "coordinator": {
         TriggerRequest: coordinator.on_trigger,
         AcknowledgeMessage: coordinator.on_acknowledge,
@@ -159,30 +95,9 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         CoordinatorRestart: recovery.on_coordinator_restart,
         JobEnd: recovery.on_job_end,
     },
-    "store": {
-        Add: store.on_add,
-        LatestRequest: store.on_latest,
-        Shutdown: store.on_shutdown,
-    },
-    "sink": {
-        WriteRequest: two_phase_commit.on_write,
-        SnapshotRequest: two_phase_commit.on_snapshot,
-        CompleteNotification: two_phase_commit.on_notify_complete,
-        AbortNotification: two_phase_commit.on_notify_abort,
-        Finish: two_phase_commit.on_finish,
-        Crash: two_phase_commit.on_crash,
-        Restore: two_phase_commit.on_restore,
-        FailingCompletion: two_phase_commit.on_notify_complete,
-        FailingRestore: two_phase_commit.on_restore,
-        Close: two_phase_commit.on_close,
-    },
-    "offsets": {
-        SnapshotOffsets: offsets.on_snapshot,
-        CompleteNotification: offsets.on_notify_complete,
-        AbortNotification: offsets.on_notify_abort,
-        Crash: offsets.on_crash,
-        RestoreOffsets: offsets.on_restore,
-    },
+    "store": _of(store, store_events.EVENTS),
+    "sink": _of(two_phase_commit, sink_events.EVENTS),
+    "offsets": _of(offsets, offsets_events.EVENTS),
 }
 
 

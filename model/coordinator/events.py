@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from model.shared_events import DiscardCheckpoint as DiscardCheckpoint
+
 COORDINATOR_SHUTDOWN = "COORDINATOR_SHUTDOWN"
 PERIODIC_SCHEDULER_SHUTDOWN = "PERIODIC_SCHEDULER_SHUTDOWN"
 TOO_MANY_CHECKPOINT_REQUESTS = "TOO_MANY_CHECKPOINT_REQUESTS"
@@ -68,7 +70,7 @@ class JobEnd(NamedTuple):
     """The coordinator shuts down; the job's status decides which checkpoints are kept."""
 
     status: str
-    kind: str = "job_end"
+    kind: str = "shutdown"
 
 
 class AskMaster(NamedTuple):
@@ -86,7 +88,7 @@ class TellMaster(NamedTuple):
     place: int
     checkpoint: int
     completes: bool
-    kind: str = "tell_master"
+    kind: str = "notify_coordinator"
 
 
 class FailJob(NamedTuple):
@@ -126,7 +128,7 @@ class TriggerRequest(NamedTuple):
     type: int
     forced: bool = False
     periodic: bool = False
-    kind: str = "trigger_request"
+    kind: str = "trigger"
 
 
 class AcknowledgeMessage(NamedTuple):
@@ -137,7 +139,7 @@ class AcknowledgeMessage(NamedTuple):
     handle: int
     shared: tuple[int, ...] = ()
     """Handles of files that other checkpoints may use, too."""
-    kind: str = "acknowledge_message"
+    kind: str = "acknowledge"
 
 
 class DeclineMessage(NamedTuple):
@@ -146,7 +148,7 @@ class DeclineMessage(NamedTuple):
     task: int
     checkpoint: int
     reason: str
-    kind: str = "decline_message"
+    kind: str = "decline"
 
 
 class FailTasks(NamedTuple):
@@ -161,7 +163,7 @@ class RestoreRequest(NamedTuple):
 
     tasks: tuple[bool, ...] = ()
     """One flag for each restarting task if a region restarts; empty if the whole job does."""
-    kind: str = "restore_request"
+    kind: str = "restore"
 
     @property
     def region(self) -> bool:
@@ -200,13 +202,6 @@ class Complete(NamedTuple):
 
     checkpoint: int
     kind: str = "complete"
-
-
-class DiscardCheckpoint(NamedTuple):
-    """The coordinator deletes a completed checkpoint."""
-
-    checkpoint: int
-    kind: str = "discard_checkpoint"
 
 
 class DiscardState(NamedTuple):

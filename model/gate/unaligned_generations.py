@@ -7,18 +7,11 @@ picks the steps of a gate.
 from collections.abc import Mapping
 
 from model.events import SUBSUMED, Effects, Rules, Step
+from model.gate.alignment import ALIGNED, TIMED, UNALIGNED, Options
 from model.gate.alternating import UnalignedSteps
-from model.gate.events import Abort, Resume, Trigger
+from model.gate.events import Abort, Resume, StartPersisting, StopPersisting, Trigger
 from model.gate.profiles import PROFILES, Profile
 from model.gate.unaligned import UnalignedGate, refuse, resume_all
-from model.gate.unaligned_events import (
-    ALIGNED,
-    TIMED,
-    UNALIGNED,
-    Options,
-    StartPersisting,
-    StopPersisting,
-)
 
 DISAGREES = "barrier disagrees with the first of its checkpoint"
 

@@ -13,15 +13,26 @@ from model.events import Advance, Event, Step
 from model.fields import Wire, WireError, Words
 from model.gate import buffering, polled_gate, polled_unaligned_gate, tracking, two_threads
 from model.gate.aligned import Gate
+from model.gate.alignment import UNALIGNED
 from model.gate.buffering import UNLIMITED, Buffer
-from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
+from model.gate.events import (
+    Announce,
+    Barrier,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    Injection,
+    OptionedBarrier,
+    ReceiveBarrier,
+    Record,
+    RunMail,
+)
 from model.gate.polled_gate import Inbox
 from model.gate.polled_unaligned_gate import Passage
 from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.gate.tracking import Tracked, Tracker
 from model.gate.two_threads import Threads
 from model.gate.unaligned import UnalignedGate, persisting
-from model.gate.unaligned_events import UNALIGNED, Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
 from model.steps import step_of
 
 ITEMS: tuple[type, ...] = (Record, Cancel, EndOfPartition)

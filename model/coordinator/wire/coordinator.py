@@ -27,19 +27,7 @@ from model.steps import HANDLERS, step_of
 from model.store.store import STOP
 from model.store.wire import TYPES
 
-WORDS = Words(
-    "coordinator",
-    HANDLERS["coordinator"],
-    kinds={
-        "trigger_request": "trigger",
-        "acknowledge_message": "acknowledge",
-        "decline_message": "decline",
-        "restore_request": "restore",
-        "job_end": "shutdown",
-        "discard_checkpoint": "discard",
-        "discard_state": "discard",
-    },
-)
+WORDS = Words("coordinator", HANDLERS["coordinator"])
 _STEP = step_of("coordinator")
 
 
@@ -276,7 +264,7 @@ def script_of_coordinator(event: Event, wire: WireObject, handle: str, tasks: in
         who, does = ("hook" if event.is_hook else "coordinator"), ("fails" if event.fails else "done")
         return {"kind": f"{who}_{does}", "name": f"{who}-{event.place}", "checkpoint": event.checkpoint}
     if isinstance(event, AcknowledgeMessage):
-        wire = {name: value for name, value in wire.items() if name != "shared"}
+        wire = {name: value for name, value in wire.items() if name not in ("state", "shared")}
         wire |= {"state": handle} if event.handle else {}
         wire |= {"shared": [f"file-{file}" for file in event.shared]} if event.shared else {}
     return wire | {"task": task_name(wire["task"])} if "task" in wire else wire
