@@ -18,7 +18,7 @@ a clock or a random number, or knows the runtime.
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from impl.core.channel.channel import Channel, channel_from_config
 from impl.core.component import Component, Effects
@@ -40,7 +40,7 @@ from impl.core.store.store import CompletedCheckpointStore, store_from_config
 from impl.core.subtask.subtask import Subtask, subtask_from_config
 from impl.core.wire import Wire
 
-COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = MappingProxyType(
+COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component[Any, Any]]]] = MappingProxyType(
     {
         "gate": gate_from_config,
         "channel": channel_from_config,

@@ -5,22 +5,12 @@ UNAL-32 to UNAL-36.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from impl.core.channel.events import (
-    AbortAtSender,
+    ChannelEffect,
     ChannelEffects,
     ChannelEvent,
-    Emit,
-    Prioritise,
-    RestoreChannel,
-    ResumeSender,
-    SendBarrier,
-    StartPersisting,
-    StopPersisting,
-    Take,
-    TimeOut,
-    Transfer,
 )
 from impl.core.channel.receiver import Announced, ChannelReceiver
 from impl.core.channel.sender import Barrier, ChannelSender, Payload
@@ -50,7 +40,7 @@ CHANNEL_PROFILES: Final[Mapping[str, ChannelProfile]] = {
 _NEWEST: Final = "flink-2.3"
 
 
-class Channel(Component):
+class Channel(Component[ChannelEvent, ChannelEffect]):
     """The channel between two subtasks."""
 
     def __init__(self, profile: ChannelProfile = CHANNEL_PROFILES[_NEWEST]) -> None:
@@ -141,34 +131,6 @@ class Channel(Component):
             "persisting": self._receiver.awaiting,
             "recovering": self._receiver.recovering,
         }
-
-    def handle(self, event: ChannelEvent) -> ChannelEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case Emit(value):
-                return self.emit(value)
-            case SendBarrier(checkpoint, alignment):
-                return self.send_barrier(checkpoint, alignment)
-            case TimeOut(checkpoint):
-                return self.time_out(checkpoint)
-            case AbortAtSender(checkpoint):
-                return self.abort(checkpoint)
-            case ResumeSender():
-                return self.resume()
-            case Transfer():
-                return self.transfer()
-            case Take():
-                return self.take()
-            case StartPersisting(checkpoint):
-                return self.start_persisting(checkpoint)
-            case StopPersisting(checkpoint):
-                return self.stop_persisting(checkpoint)
-            case Prioritise(checkpoint):
-                return self.prioritise(checkpoint)
-            case RestoreChannel(input, output):
-                return self.restore(input, output)
-            case _:
-                assert_never(event)
 
     _events = events_of(ChannelEvent)
 

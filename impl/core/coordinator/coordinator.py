@@ -10,7 +10,7 @@ the checkpoint first. If this fails, it passes on a decline instead.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, assert_never
+from typing import Final
 
 from impl.core.component import events_of, require_checkpoint_id
 from impl.core.coordinator.completion import abort, abort_all, complete, discard, suspend
@@ -18,29 +18,14 @@ from impl.core.coordinator.events import (
     COORDINATOR_SHUTDOWN,
     JOB_FAILOVER_REGION,
     TRIGGER_CHECKPOINT_FAILURE,
-    Acknowledge,
     Acknowledged,
     AcknowledgeResult,
-    CoordinatorDone,
     CoordinatorEffect,
     CoordinatorEffects,
     CoordinatorEvent,
-    CoordinatorFails,
-    Decline,
-    FailTasks,
-    HookDone,
-    HookFails,
-    JobStatus,
-    RequestCheckpoint,
-    RestartCoordinator,
     Restored,
-    RestoreJob,
     RestoreScope,
-    ShutDownCoordinator,
-    StoreFails,
     StoreFailure,
-    TaskStatus,
-    TriggerFails,
 )
 from impl.core.coordinator.inspection import InspectedCoordinator
 from impl.core.coordinator.job import CANCELED, FAILED, FINISHED, RESTARTING, RUNNING, SUSPENDED
@@ -60,7 +45,7 @@ from impl.core.coordinator.timers import (
 from impl.core.coordinator.trigger import answer, submit
 from impl.core.effects import Fail
 from impl.core.errors import ConfigError, ProtocolError
-from impl.core.events import Advance, CheckpointType
+from impl.core.events import CheckpointType
 
 BAD_STATE: Final = Fail("IllegalStateException")
 
@@ -266,44 +251,6 @@ class Coordinator(InspectedCoordinator):
     def _aborted(self, pending: PendingCheckpoint, reason: str) -> CoordinatorEffects:
         ended = abort(self._state, pending, reason)
         return (*ended, *give_turn(self._state))
-
-    def handle(self, event: CoordinatorEvent) -> CoordinatorEffects:  # noqa: C901 - an arm for each event
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case JobStatus(status):
-                return self.job_status(status)
-            case TaskStatus(task, status):
-                return self.task_status(task, status)
-            case FailTasks(tasks):
-                return self.fail_tasks(tasks)
-            case RequestCheckpoint(type, forced, periodic, drain):
-                return self.trigger(type, forced, periodic, drain)
-            case TriggerFails(task, checkpoint):
-                return self.trigger_fails(task, checkpoint)
-            case CoordinatorDone(name, checkpoint):
-                return self.coordinator_done(name, checkpoint)
-            case CoordinatorFails(name, checkpoint):
-                return self.coordinator_fails(name, checkpoint)
-            case HookDone(name, checkpoint):
-                return self.hook_done(name, checkpoint)
-            case HookFails(name, checkpoint):
-                return self.hook_fails(name, checkpoint)
-            case Acknowledge(task, checkpoint, state, attempt, shared):
-                return self.acknowledge(task, checkpoint, state, attempt, shared)
-            case Decline(task, checkpoint, reason, attempt):
-                return self.decline(task, checkpoint, reason, attempt)
-            case Advance(ms):
-                return self.advance(ms)
-            case StoreFails(when):
-                return self.store_fails(when)
-            case RestoreJob(scope, tasks):
-                return self.restore(scope, tasks)
-            case RestartCoordinator():
-                return self.coordinator_restart()
-            case ShutDownCoordinator(status):
-                return self.shutdown(status)
-            case _:
-                assert_never(event)
 
     _events = events_of(CoordinatorEvent)
 

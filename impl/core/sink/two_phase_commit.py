@@ -7,29 +7,21 @@ filed transactions of its snapshot again, because the notification of the comple
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.errors import ProtocolError
 from impl.core.sink.events import (
     AbortTransaction,
     Begin,
-    CheckpointAborted,
-    CheckpointCompleted,
     Commit,
     CommitFailed,
-    Crash,
-    Finish,
     PreCommit,
-    RestoreSink,
     SinkEffect,
     SinkEffects,
     SinkEvent,
-    SnapshotSink,
-    WriteRecord,
     WriteToTransaction,
 )
-from impl.core.subtask.events import CloseTask
 
 AWAITS_LAST_COMMIT: Final[Mapping[str, bool]] = {"1.9": False, "1.14": True}
 """By the name on the wire: whether a finished sink stays open until its last transaction is committed."""
@@ -59,7 +51,7 @@ class SinkSnapshot(NamedTuple):
     pending: tuple[Filed, ...]
 
 
-class TransactionalSink(Component):
+class TransactionalSink(Component[SinkEvent, SinkEffect]):
     """One sink subtask. A new one has transaction 1 open; `continuing` makes one from a durable snapshot.
 
     `awaits_last_commit`: the end of the input does not close the sink (from 1.14 on).
@@ -255,28 +247,6 @@ class TransactionalSink(Component):
             raise ProtocolError(
                 "the sink has crashed or is closed and accepts only a restore; restore it first"
             )
-
-    def handle(self, event: SinkEvent) -> SinkEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case WriteRecord(value):
-                return self.write(value)
-            case SnapshotSink(checkpoint):
-                return self.snapshot(checkpoint)
-            case CheckpointCompleted(checkpoint, fails):
-                return self.notify_complete(checkpoint, fails)
-            case CheckpointAborted(checkpoint):
-                return self.notify_abort(checkpoint)
-            case Finish():
-                return self.finish()
-            case CloseTask():
-                return self.close()
-            case Crash():
-                return self.crash()
-            case RestoreSink(checkpoint, fails):
-                return self.restore(checkpoint, fails)
-            case _:
-                assert_never(event)
 
     _events = events_of(SinkEvent)
 

@@ -8,7 +8,7 @@ ahead of the trigger. The snapshot steps that follow belong to `impl.core.subtas
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.effects import Fail
@@ -18,15 +18,13 @@ from impl.core.source.events import (
     TASK_FAILURE,
     Addressee,
     Answer,
-    CheckpointEnded,
     GoOnReading,
-    Induce,
+    SourceEffect,
     SourceEffects,
     SourceEvent,
     StopReading,
-    TriggerArrives,
 )
-from impl.core.subtask.events import SendDecline, Status
+from impl.core.subtask.events import SendDecline
 
 UNKNOWN_TASK: Final = "CheckpointException"
 
@@ -56,7 +54,7 @@ NEWEST_SOURCE: Final = "1.15"
 _NEWEST: Final = SOURCE_PROFILES[NEWEST_SOURCE]
 
 
-class SourceTask(Component):
+class SourceTask(Component[SourceEvent, SourceEffect]):
     """The task of one source, before its snapshot steps."""
 
     def __init__(
@@ -139,20 +137,6 @@ class SourceTask(Component):
         waited = bool(self._ahead)
         self._ahead -= checkpoints
         return (GoOnReading(),) if waited and not self._ahead else ()
-
-    def handle(self, event: SourceEvent) -> SourceEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case TriggerArrives(checkpoint, to):
-                return self.trigger(checkpoint, to)
-            case Induce(checkpoint):
-                return self.induce(checkpoint)
-            case CheckpointEnded(checkpoint):
-                return self.ended(checkpoint)
-            case Status(running):
-                return self.status(running)
-            case _:
-                assert_never(event)
 
     _events = events_of(SourceEvent)
 

@@ -8,7 +8,7 @@ checkpoints to delete.
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 from impl.core.component import (
     Component,
@@ -28,10 +28,7 @@ from impl.core.coordinator.profiles import (
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import CheckpointType
 from impl.core.store.events import (
-    AddCheckpoint,
     Latest,
-    LatestRequest,
-    Shutdown,
     StoreEffect,
     StoreEffects,
     StoreEvent,
@@ -54,7 +51,7 @@ class Completed(NamedTuple):
     shared: tuple[str, ...] = ()
 
 
-class CompletedCheckpointStore(Component):
+class CompletedCheckpointStore(Component[StoreEvent, StoreEffect]):
     """The store. `retain`: number of retained checkpoints; `kept`: the first elements, oldest first.
 
     Raises ConfigError if `retain` is below 1.
@@ -158,18 +155,6 @@ class CompletedCheckpointStore(Component):
     def _require_open(self) -> None:
         if self._phase is StorePhase.SHUT_DOWN:
             raise ProtocolError("the store was shut down and accepts no event; make a new one")
-
-    def handle(self, event: StoreEvent) -> StoreEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case AddCheckpoint(checkpoint, type):
-                return self.add(checkpoint, type)
-            case LatestRequest():
-                return self.latest()
-            case Shutdown(discard):
-                return self.shutdown(discard)
-            case _:
-                assert_never(event)
 
     _events = events_of(StoreEvent)
 

@@ -6,7 +6,7 @@ with exactly one acknowledgement, one decline or one cancellation. Rules: TASK-0
 """
 
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any
 
 from impl.core.component import (
     Component,
@@ -19,32 +19,23 @@ from impl.core.component import (
 from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Fail
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.subtask.events import (
-    AbortNotification,
-    AbortOnBarrier,
-    AsyncDone,
-    AsyncFailed,
     BroadcastBarrier,
     BroadcastCancel,
     CancelAsync,
-    CloseTask,
-    CompleteNotification,
     NotifyOperatorsAbort,
     NotifyOperatorsComplete,
     NotifyOperatorsSubsumed,
     SendAcknowledge,
     SendDecline,
-    Status,
-    SubsumedNotification,
     SubtaskEffect,
     SubtaskEffects,
     SubtaskEvent,
     TakeSnapshot,
-    TriggerCheckpoint,
 )
 from impl.core.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
 
 
-class Subtask(Component):
+class Subtask(Component[SubtaskEvent, SubtaskEffect]):
     """One subtask. `max_concurrent`: number of checkpoints that may be pending at once (TASK-09).
 
     Raises ConfigError if `max_concurrent` is below 1.
@@ -232,30 +223,6 @@ class Subtask(Component):
             return False
         self._running.remove(checkpoint)
         return True
-
-    def handle(self, event: SubtaskEvent) -> SubtaskEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case TriggerCheckpoint(checkpoint, fails):
-                return self.checkpoint(checkpoint, fails)
-            case AbortOnBarrier(checkpoint, reason):
-                return self.abort_on_barrier(checkpoint, reason)
-            case AbortNotification(checkpoint, completed):
-                return self.abort_notification(checkpoint, completed)
-            case CompleteNotification(checkpoint):
-                return self.complete_notification(checkpoint)
-            case SubsumedNotification(checkpoint):
-                return self.subsumed_notification(checkpoint)
-            case AsyncDone(checkpoint):
-                return self.async_done(checkpoint)
-            case AsyncFailed(checkpoint, reason):
-                return self.async_failed(checkpoint, reason)
-            case Status(running):
-                return self.status(running)
-            case CloseTask():
-                return self.close()
-            case _:
-                assert_never(event)
 
     _events = events_of(SubtaskEvent)
 
