@@ -6,21 +6,9 @@ from typing import Any
 from model.channel import channel, exchange
 from model.channel import events as channel_events
 from model.channel.events import BeginPersisting, EndPersisting
-from model.coordinator import coordinator, recovery, scheduler, trigger
-from model.coordinator.events import (
-    AcknowledgeMessage,
-    CoordinatorRestart,
-    DeclineMessage,
-    FailTasks,
-    JobEnd,
-    JobStatus,
-    MasterAnswer,
-    RestoreRequest,
-    StoreFails,
-    TaskStatus,
-    TriggerFails,
-    TriggerRequest,
-)
+from model.coordinator import events as coordinator_events
+from model.coordinator.generations import coordinator_steps
+from model.coordinator.trigger import MasterAnswer
 from model.events import Advance, Event, Step
 from model.gate import buffering, polled_gate, polled_unaligned_gate, two_threads
 from model.gate.events import (
@@ -43,8 +31,9 @@ from model.sink import events as sink_events
 from model.sink import two_phase_commit
 from model.source import events as source_events
 from model.source import source_task
-from model.store import events as store_events
 from model.store import store
+from model.store.events import Add, LatestRequest, Shutdown
+from model.store.generations import store_steps
 from model.subtask import events as subtask_events
 from model.subtask.generations import subtask_steps
 
@@ -80,22 +69,8 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
     "channel": _of(channel, channel_events.EVENTS),
     "subtask": _of_generation(subtask_steps, subtask_events.EVENTS),
     "source": _of(source_task, source_events.EVENTS),
-    "coordinator": {
-        TriggerRequest: coordinator.on_trigger,
-        AcknowledgeMessage: coordinator.on_acknowledge,
-        DeclineMessage: coordinator.on_decline,
-        Advance: scheduler.on_advance,
-        JobStatus: coordinator.on_job_status,
-        TaskStatus: coordinator.on_task_status,
-        FailTasks: coordinator.on_fail_tasks,
-        RestoreRequest: recovery.on_restore,
-        TriggerFails: scheduler.on_trigger_fails,
-        MasterAnswer: trigger.on_master_answer,
-        StoreFails: recovery.on_store_fails,
-        CoordinatorRestart: recovery.on_coordinator_restart,
-        JobEnd: recovery.on_job_end,
-    },
-    "store": _of(store, store_events.EVENTS),
+    "coordinator": _of_generation(coordinator_steps, (*coordinator_events.EVENTS, MasterAnswer)),
+    "store": {**_of(store, (LatestRequest, Shutdown)), **_of_generation(store_steps, (Add,))},
     "sink": _of(two_phase_commit, sink_events.EVENTS),
     "offsets": _of(offsets, offsets_events.EVENTS),
 }

@@ -31,7 +31,7 @@ class ModelClass(NamedTuple):
     kind: str
     is_event: bool
     members: tuple[Member, ...]
-    says: tuple[str, ...]
+    description: tuple[str, ...]
     """Paragraphs of the docstring."""
 
 
@@ -63,7 +63,7 @@ def classes_of(component: Component) -> tuple[ModelClass, ...]:
 
 
 def _classes(kind: Kind, is_event: bool) -> Iterator[ModelClass]:
-    says = " ".join(part for part in (kind.says, kind.note) if part)
+    sentences = " ".join(part for part in (kind.description, kind.note) if part)
     fields = [field for field in kind.fields if field.model]
     for place, name in enumerate(kind.model):
         further = [field for field in fields if field.where or not (field.required or field.defaults)]
@@ -73,7 +73,7 @@ def _classes(kind: Kind, is_event: bool) -> Iterator[ModelClass]:
             taken, more = [field for field in fields if field not in further], ""
         else:
             taken, more = fields, f" With {', '.join(f'`{field.name}`' for field in further)}."
-        yield ModelClass(name, kind.kind, is_event, _members(taken), (says + more,))
+        yield ModelClass(name, kind.kind, is_event, _members(taken), (sentences + more,))
 
 
 def _members(fields: Iterable[Field]) -> tuple[Member, ...]:
@@ -122,11 +122,11 @@ def _merged(many: Iterable[tuple[str, ModelClass]]) -> ModelClass:
     further = {one.name: one for other in classes for one in other.members if one not in common}
     by_sentence: dict[str, list[str]] = {}
     for component, one in zip(components, classes, strict=True):
-        by_sentence.setdefault(one.says[0], []).append(f"`{component}`")
-    says = [f"{', '.join(names)}: {sentence}" for sentence, names in by_sentence.items()]
+        by_sentence.setdefault(one.description[0], []).append(f"`{component}`")
+    sentences = [f"{', '.join(names)}: {sentence}" for sentence, names in by_sentence.items()]
     made: ModelClass = classes[0]._replace(
         members=(*common, *(one._replace(default="-1") for one in further.values())),
-        says=tuple(says) if len(says) > 1 else tuple(by_sentence),
+        description=tuple(sentences) if len(sentences) > 1 else tuple(by_sentence),
     )
     return made
 
@@ -147,7 +147,7 @@ def _module(title: str, imported: Iterable[str], classes: Iterable[ModelClass], 
 
 def _class(one: ModelClass) -> Iterator[str]:
     yield f"class {one.name}(NamedTuple):"
-    yield _docstring(one.says, "    ")
+    yield _docstring(one.description, "    ")
     yield ""
     for member in one.members:
         yield f"    {member.name}: {member.annotation}" + (f" = {member.default}" if member.default else "")

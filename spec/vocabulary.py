@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""
 
-_OF_FIELD = frozenset({"type", "default", "default_null", "optional", "says", "note", "where", "model"})
-_OF_KIND = frozenset({"kind", "says", "note", "where", "fields", "model"})
+_OF_BOTH = frozenset({"description", "note", "where", "model"})
+_OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
+_OF_KIND = _OF_BOTH | {"kind", "fields"}
 
 
 class VocabularyError(ValueError):
@@ -39,8 +40,8 @@ class Field(NamedTuple):
     required: bool
     defaults: tuple[object, ...]
     """The value that a field left out stands for; empty if there is none."""
-    says: str
-    """One sentence; empty for a field whose type says all."""
+    description: str
+    """One sentence; empty for a field whose type states all."""
     note: str
     where: Where
     model: str
@@ -51,7 +52,7 @@ class Kind(NamedTuple):
     """One event or effect."""
 
     kind: str
-    says: str
+    description: str
     """One sentence."""
     note: str
     where: Where
@@ -123,12 +124,13 @@ def _kinds(place: str, entries: object, known: Mapping[str, object]) -> Iterator
     for entry in entries:
         here = f"{place} {entry.get('kind')!r}"
         _require_keys(here, entry, _OF_KIND)
-        if not entry.get("kind") or not entry.get("says"):
-            raise VocabularyError(f"{here}: expected `kind` and one sentence as `says`; add them")
+        if not entry.get("kind") or not entry.get("description"):
+            raise VocabularyError(f"{here}: expected `kind` and one sentence as `description`; add them")
         fields = tuple(_fields(here, entry.get("fields", {}), known))
         model = entry.get("model", "".join(map(str.capitalize, entry["kind"].split("_")))) or ()
         classes = (model,) if isinstance(model, str) else tuple(model)
-        yield Kind(entry["kind"], entry["says"], entry.get("note", ""), _where(entry), fields, classes)
+        description, note = entry["description"], entry.get("note", "")
+        yield Kind(entry["kind"], description, note, _where(entry), fields, classes)
 
 
 def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, object]) -> Iterator[Field]:
@@ -142,9 +144,9 @@ def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, objec
             )
         defaults = (table["default"],) if "default" in table else (None,) if table.get("default_null") else ()
         required = not defaults and not table.get("optional", False)
-        says, note = table.get("says", ""), table.get("note", "")
+        description, note = table.get("description", ""), table.get("note", "")
         model = table.get("model", name) or ""
-        yield Field(name, table["type"], required, defaults, says, note, _where(table), model)
+        yield Field(name, table["type"], required, defaults, description, note, _where(table), model)
 
 
 def _where(entry: Mapping[str, Any]) -> Where:

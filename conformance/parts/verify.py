@@ -64,7 +64,7 @@ class Watch:
     def begins(self, part: str) -> None:
         """A part begins."""
 
-    def says(self, what: str) -> None:
+    def show(self, what: str) -> None:
         """The part reports its current activity."""
 
     def ends(self, result: PartResult) -> None:
@@ -122,11 +122,11 @@ def verify(
         for name in selected:
             watch.begins(name)
             if name in paced:
-                watch.says("beside the others since they began")
+                watch.show("beside the others since they began")
                 answer = _answer(name, paced[name], context)
                 results.append(replace(answer, engine=parts[name].engine))
             else:
-                results.append(_timed(name, parts[name], replace(context, say=watch.says)))
+                results.append(_timed(name, parts[name], replace(context, say=watch.show)))
             watch.ends(results[-1])
     return Verification(
         parts=tuple(results),
@@ -163,7 +163,7 @@ def _beside(
     try:
         with ProcessPoolExecutor(len(paced), fresh, _send_to, (messages,)) as pool:
             yield {
-                name: pool.submit(_timed, name, parts[name], replace(context, say=partial(_say, name)))
+                name: pool.submit(_timed, name, parts[name], replace(context, say=partial(_report, name)))
                 for name in paced
             }
     finally:
@@ -179,14 +179,14 @@ def _send_to(messages: "Queue[str | None]") -> None:
     _queues.append(messages)
 
 
-def _say(part: str, what: str) -> None:
+def _report(part: str, what: str) -> None:
     for queue in _queues:
         queue.put(f"{part}: {what}")
 
 
 def _pass_on(messages: "Queue[str | None]", watch: Watch) -> None:
     while (what := messages.get()) is not None:
-        watch.says(what)
+        watch.show(what)
 
 
 def _answer(name: str, paced: Future[PartResult], context: Context) -> PartResult:

@@ -5,15 +5,10 @@ They are closed models, each about one subject, with what the subject does not n
 
 from conformance.pictures.graph import Closed
 from model.coordinator.environment.subjects import Scope, answers, closed_subject
-from model.coordinator.events import (
-    AcknowledgeMessage,
-    DeclineMessage,
-    MasterAnswer,
-    TriggerFails,
-    TriggerRequest,
-)
+from model.coordinator.events import AcknowledgeMessage, DeclineMessage, TriggerFails, TriggerRequest
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.coordinator.state import Coordinator, Plan
+from model.coordinator.trigger import MasterAnswer
 from model.events import Event
 from model.store.store import CHECKPOINT, SAVEPOINT
 from model.store.wire import TYPES
@@ -21,7 +16,7 @@ from model.store.wire import TYPES
 _ONE_SOURCE = Plan((True,), timeout=100, max_concurrent=1, profile=NEWEST_COORDINATOR)
 
 
-def _say(action: str, event: Event) -> str:
+def _label(action: str, event: Event) -> str:
     if type(event) is TriggerRequest:
         return "periodic" if event.periodic else TYPES[event.type]
     if type(event) is AcknowledgeMessage:
@@ -116,7 +111,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (TriggerRequest(CHECKPOINT),),
         _show_requests,
-        _say,
+        _label,
         _may_request,
     ),
     Closed(
@@ -130,7 +125,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (),
         _show_scheduler,
-        _say,
+        _label,
         _may_pass,
     ),
     Closed(
@@ -142,7 +137,7 @@ PARTS_OF_COORDINATOR = (
         ),
         (),
         _show_masters,
-        _say,
+        _label,
         _may_answer,
     ),
     Closed(
@@ -150,7 +145,7 @@ PARTS_OF_COORDINATOR = (
         closed_subject("shared files", _ONE_SOURCE, Scope(ids=2, files=((), (1,)))),
         (),
         _show_shared,
-        _say,
+        _label,
         _may_share,
     ),
 )

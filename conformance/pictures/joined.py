@@ -35,7 +35,7 @@ def _show_exchange(state: Exchange) -> tuple[str, ...]:
     )
 
 
-def _say_exchange(action: str, event: Event) -> str:
+def _label_exchange(action: str, event: Event) -> str:
     return "barrier" if type(event) is SendBarrier else action.lower()
 
 
@@ -81,7 +81,7 @@ def _show_failing(state: Dataflow) -> tuple[str, ...]:
     )
 
 
-def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the actions
+def _label_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the actions
     words = {
         "Emit": "emit",
         "SourceTriggered": "trigger",
@@ -89,7 +89,7 @@ def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the 
         "OperatorAligns": "align",
         "SinkWrites": "write",
         "SinkSnapshots": "pre-commit",
-        "TaskHears": "commit",
+        "TaskReceives": "commit",
         "Request": "checkpoint",
         "Fail": "fail",
     }
@@ -114,7 +114,7 @@ JOINED = (
         closed_exchange(2, 1, 0),
         (Emit(1), Emit(2), Transfer()),
         _show_exchange,
-        _say_exchange,
+        _label_exchange,
         _may_exchange,
     ),
     Closed(
@@ -122,7 +122,7 @@ JOINED = (
         _dataflow(1, 1, 0),
         (),
         _show_record,
-        _say_dataflow,
+        _label_dataflow,
         lambda action, event: True,
     ),
     Closed(
@@ -130,7 +130,7 @@ JOINED = (
         _dataflow(2, 0, 1),
         (),
         _show_failing,
-        _say_dataflow,
+        _label_dataflow,
         lambda action, event: True,
     ),
 )

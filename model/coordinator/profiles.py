@@ -1,15 +1,21 @@
 """Generations of the coordinator and its store: one protocol, and the switches in which releases differ.
 
-As in `model.subtask.profiles`, a step function reads a switch where the generations differ, and none reads a
-name. The names are those of the wire; each profile holds up to the next one. `1.17` holds for the coordinator
-of 1.16 too.
+A profile is a set of switches, with which the properties check the steps, and of values that the steps read.
+The steps of older generations stand in `model.coordinator.generations` and `model.store.generations`. The
+names are those of the wire; each profile holds up to the next one. `1.17` holds for the coordinator of 1.16
+too.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model.coordinator.events import CHECKPOINT_DECLINED, FINALIZE_CHECKPOINT_FAILURE, IO_EXCEPTION
-from model.events import ASYNC_EXCEPTION, CHECKPOINT_EXPIRED
+from model.events import (
+    ASYNC_EXCEPTION,
+    CHECKPOINT_DECLINED,
+    CHECKPOINT_EXPIRED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    IO_EXCEPTION,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

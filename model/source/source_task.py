@@ -72,7 +72,7 @@ class Source(NamedTuple):
     """The task runs."""
     external: int
     """PLAIN, FUNCTION or READER. Never changes."""
-    told: tuple[int, ...]
+    triggered: tuple[int, ...]
     """Ids triggered while the hook has not been called, ascending."""
     ahead: tuple[int, ...]
     """Ids whose hook was called before the trigger, ascending.
@@ -85,7 +85,7 @@ class Source(NamedTuple):
 
 def new_source(external: int, profile: SourceProfile = NEWEST_SOURCE) -> Source:
     """A running source before its first checkpoint."""
-    return Source(running=True, external=external, told=(), ahead=(), profile=profile)
+    return Source(running=True, external=external, triggered=(), ahead=(), profile=profile)
 
 
 def on_trigger(source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
@@ -97,7 +97,7 @@ def on_trigger(source: Source, checkpoint: int, here: bool = True) -> Step[Sourc
     if holds(source.ahead, checkpoint):
         return begin(source, checkpoint)
     if awaits_both(source):
-        source = source._replace(told=joined(source.told, checkpoint))
+        source = source._replace(triggered=joined(source.triggered, checkpoint))
     effects: Effects = (Answer(checkpoint, source.running),)
     if not source.running and source.profile.declines_refused:
         effects = (*effects, Decline(checkpoint, TASK_FAILURE))
@@ -106,7 +106,7 @@ def on_trigger(source: Source, checkpoint: int, here: bool = True) -> Step[Sourc
 
 def on_induce(source: Source, checkpoint: int) -> Step[Source]:
     """The hook of an externally induced source names `checkpoint` at the current position."""
-    if not awaits_both(source) or holds(source.told, checkpoint):
+    if not awaits_both(source) or holds(source.triggered, checkpoint):
         return begin(source, checkpoint)
     effects: Effects = () if source.ahead else (StopReading(),)
     return Step(source._replace(ahead=joined(source.ahead, checkpoint)), effects, ("TASK-22", "TASK-23"))
@@ -114,9 +114,9 @@ def on_induce(source: Source, checkpoint: int) -> Step[Source]:
 
 def on_ended(source: Source, checkpoint: int) -> Step[Source]:
     """The checkpoint was aborted, subsumed or declined: the source awaits no hook and no trigger of it."""
-    told = tuple(known for known in source.told if known != checkpoint)
+    triggered = tuple(known for known in source.triggered if known != checkpoint)
     ahead = tuple(known for known in source.ahead if known != checkpoint)
-    after = source._replace(told=told, ahead=ahead)
+    after = source._replace(triggered=triggered, ahead=ahead)
     return Step(after, reading_again(source, after), ("TASK-23",))
 
 
@@ -127,9 +127,9 @@ def on_status(source: Source, running: bool) -> Step[Source]:
 
 def begin(source: Source, checkpoint: int) -> Step[Source]:
     """The checkpoint begins; no older one will."""
-    told = tuple(known for known in source.told if known > checkpoint)
+    triggered = tuple(known for known in source.triggered if known > checkpoint)
     ahead = tuple(known for known in source.ahead if known > checkpoint)
-    after = source._replace(told=told, ahead=ahead)
+    after = source._replace(triggered=triggered, ahead=ahead)
     return Step(after, (Trigger(checkpoint), *reading_again(source, after)), ("TASK-22",))
 
 

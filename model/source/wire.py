@@ -32,7 +32,7 @@ def observe_source(source: Source) -> dict[str, object]:
     """The observable state: `running`, `told`, `ahead`, `reads`."""
     return {
         "running": source.running,
-        "told": list(source.told),
+        "told": list(source.triggered),
         "ahead": list(source.ahead),
         "reads": not source.ahead,
     }

@@ -56,7 +56,7 @@ MayGo(store, i) ==
 Surplus(store) == Len(store) - Retain
 
 (* SUB-07: from the oldest on, as many droppable entries as are surplus. *)
-Goes(store, i) ==
+IsDropped(store, i) ==
     /\ MayGo(store, i)
     /\ Cardinality({j \in 1 .. i - 1 : MayGo(store, j)}) < Surplus(store)
 
@@ -73,10 +73,10 @@ At(store, positions) ==
 (* reported.                                                                 *)
 OnAdd(store, n, type) ==
     LET grown == Append(store, [id |-> n, type |-> type])
-        gone == {i \in DOMAIN grown : Goes(grown, i)}
+        gone == {i \in DOMAIN grown : IsDropped(grown, i)}
         deleted == {i \in gone : IsDeleted(grown[i])}
         discards == [k \in 1 .. Cardinality(deleted) |-> <<"discard", At(grown, deleted)[k].id>>]
         subsumed == <<<<"subsumed", Greatest({grown[i].id : i \in deleted})>>>>
-        told == IF deleted # {} /\ CoordinatorHas("tells_of_subsumed") THEN subsumed ELSE <<>>
-    IN  [store |-> At(grown, DOMAIN grown \ gone), out |-> discards \o told]
+        report == IF deleted # {} /\ CoordinatorHas("tells_of_subsumed") THEN subsumed ELSE <<>>
+    IN  [store |-> At(grown, DOMAIN grown \ gone), out |-> discards \o report]
 ==============================================================================

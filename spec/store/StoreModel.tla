@@ -47,9 +47,9 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 
-Which == out'[1][2]
+EventId == out'[1][2]
 Type == out'[1][3]
-New == [id |-> Which, type |-> Type]
+New == [id |-> EventId, type |-> Type]
 Grown == Append(store, New)
 Dropped == Range(Grown) \ Range(store')
 Kept == Range(store')
@@ -61,7 +61,7 @@ IsInOrderOfAdding ==
     /\ Kept \subseteq Range(Grown)
     /\ store' = SelectSeq(Grown, LAMBDA e : e \in Kept)
 
-SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = Which]_vars
+SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = EventId]_vars
 
 (* The newest checkpoint, while the job runs; none is protected after a      *)
 (* stop, and none up to 1.11.                                                *)

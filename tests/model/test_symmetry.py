@@ -48,7 +48,7 @@ def test_a_guard_that_prefers_a_task_is_refused():
         return None if forbidden else closed.allows(environment, event)
 
     with pytest.raises(
-        NotSymmetricError, match=r"tasks 1 and 2 can be told apart by Acknowledge|never varies"
+        NotSymmetricError, match=r"tasks 1 and 2 can be distinguished by Acknowledge|never varies"
     ):
         reduced(program_of(closed._replace(allows=allows), bounds), tasks_of_coordinator(3))
 
@@ -70,7 +70,7 @@ def test_a_step_that_prefers_a_task_where_it_leads_is_refused():
         return after
 
     with pytest.raises(
-        NotSymmetricError, match=r"tasks 1 and 2 can be told apart by Acknowledge|never varies"
+        NotSymmetricError, match=r"tasks 1 and 2 can be distinguished by Acknowledge|never varies"
     ):
         reduced(program_of(closed._replace(step=step), bounds), tasks_of_coordinator(3))
 
@@ -111,7 +111,7 @@ def test_a_guard_that_prefers_a_channel_is_refused():
             return None
         return GATE.closed.allows(last, event)
 
-    with pytest.raises(NotSymmetricError, match="channels 0 and 1 can be told apart by Barrier"):
+    with pytest.raises(NotSymmetricError, match="channels 0 and 1 can be distinguished by Barrier"):
         reduced(program_of(GATE.closed._replace(allows=allows), GATE.bounds), CHANNELS)
 
 

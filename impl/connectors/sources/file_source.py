@@ -7,7 +7,6 @@ A restore reads the same rows again, or refuses a file whose content has changed
 Every partition reads the whole file, block by block, and selects its rows.
 """
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from impl.connectors.errors import SourceChangedError, SourceError
-
-_HASH_BYTES = 1 << 20
+from impl.state.shared import digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +140,7 @@ class FileSource(ABC):
 
 def fingerprint(path: Path | str) -> str:
     """The blake2b checksum of a file's content, hexadecimal; of a zip, of the zip itself."""
-    digest = hashlib.blake2b(digest_size=32)
     try:
-        with Path(path).open("rb") as file:
-            while block := file.read(_HASH_BYTES):
-                digest.update(block)
+        return digest_of(Path(path))
     except OSError as cause:
         raise SourceError(f"{path}: cannot be read: {cause.strerror}; correct the path") from cause
-    return digest.hexdigest()

@@ -9,20 +9,13 @@ from typing import Any, Final
 
 from impl.core.component import Component, events_of, only_keys, positive_int, require_checkpoint_id
 from impl.core.errors import ProtocolError
-from impl.core.offsets.events import (
-    CommitOffsets,
-    IgnoreCompletion,
-    OffsetsEffect,
-    OffsetsEffects,
-    OffsetsEvent,
-    Seek,
-)
+from impl.core.offsets import events
 
 REMEMBERED_AT_MOST: Final = 100
 """Default of the option `remembered`."""
 
 
-class OffsetCommitter(Component[OffsetsEvent, OffsetsEffect]):
+class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
     """One source subtask. `remembered_at_most`: number of snapshots whose offsets are remembered."""
 
     def __init__(self, remembered_at_most: int = REMEMBERED_AT_MOST) -> None:
@@ -32,7 +25,7 @@ class OffsetCommitter(Component[OffsetsEvent, OffsetsEffect]):
         self._last_commit: tuple[int, int] | None = None
         self._running = True
 
-    def snapshot(self, checkpoint: int, offsets: int) -> OffsetsEffects:
+    def snapshot(self, checkpoint: int, offsets: int) -> events.OffsetsEffects:
         """The source takes its snapshot at these offsets (OFFSET-01); it forgets the oldest (OFFSET-02).
 
         Raises ProtocolError if the id is not above that of every snapshot before.
@@ -51,37 +44,37 @@ class OffsetCommitter(Component[OffsetsEvent, OffsetsEffect]):
             del self._remembered[next(iter(self._remembered))]
         return ()
 
-    def notify_complete(self, checkpoint: int) -> OffsetsEffects:
+    def notify_complete(self, checkpoint: int) -> events.OffsetsEffects:
         """`checkpoint` is complete: commit exactly its own offsets, if remembered (OFFSET-03, OFFSET-04)."""
         self._require_running()
         require_checkpoint_id(checkpoint)
         if checkpoint not in self._remembered:
-            return (IgnoreCompletion(checkpoint),)
+            return (events.IgnoreCompletion(checkpoint),)
         offsets = self._remembered[checkpoint]
         self._remembered = {one: kept for one, kept in self._remembered.items() if one > checkpoint}
         self._last_commit = (checkpoint, offsets)  # OFFSET-07
-        return (CommitOffsets(checkpoint, offsets),)
+        return (events.CommitOffsets(checkpoint, offsets),)
 
-    def notify_abort(self, checkpoint: int) -> OffsetsEffects:
+    def notify_abort(self, checkpoint: int) -> events.OffsetsEffects:
         """`checkpoint` was aborted: its offsets stay remembered (OFFSET-05)."""
         self._require_running()
         require_checkpoint_id(checkpoint)
         return ()
 
-    def crash(self) -> OffsetsEffects:
+    def crash(self) -> events.OffsetsEffects:
         """The source's process ends; it forgets all remembered offsets."""
         self._require_running()
         self._running = False
         self._remembered = {}
         return ()
 
-    def restore(self, offsets: int) -> OffsetsEffects:
+    def restore(self, offsets: int) -> events.OffsetsEffects:
         """The source restarts at the offsets of its state, not at the committed ones (OFFSET-06)."""
         if self._running:
             raise ProtocolError("only a crashed source restores, this one runs; crash it first")
         _require_offsets(offsets)
         self._running = True
-        return (Seek(offsets),)
+        return (events.Seek(offsets),)
 
     def observe(self) -> dict[str, Any]:
         """The state fields `remembered`, `committed` and `running`."""
@@ -95,7 +88,7 @@ class OffsetCommitter(Component[OffsetsEvent, OffsetsEffect]):
         if not self._running:
             raise ProtocolError("the source has crashed and accepts only a restore; restore it first")
 
-    _events = events_of(OffsetsEvent)
+    _events = events_of(events.OffsetsEvent)
 
 
 def _require_offsets(offsets: int) -> None:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator import shared_state
-from model.coordinator.completion import add_to_store
-from model.coordinator.events import DiscardState
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import new_pending
+from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator, Plan, new_coordinator
 from model.events import Event, Step
 from model.store.store import CHECKPOINT
@@ -81,7 +81,7 @@ def step(state: Files, event: Event) -> Step[Files]:
     assert type(event) is CompleteCheckpoint
     place = event.checkpoint - 1
     done = new_pending(event.checkpoint, CHECKPOINT, 0, (True,))._replace(shared=(state.brought[place],))
-    added = add_to_store(state.coordinator, done)
+    added = coordinator_steps(state.coordinator).add_to_store(state.coordinator, done)
     deleted = tuple(effect for effect in added.effects if type(effect) is DiscardState)
     state = state._replace(
         done=(*state.done[:place], True, *state.done[place + 1 :]),

@@ -8,28 +8,25 @@ from itertools import product
 from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
-from model.coordinator import coordinator
 from model.coordinator import state as coordinator_state
 from model.coordinator.events import (
-    AFTER,
-    BEFORE,
-    MAYBE,
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
     FailTasks,
     JobEnd,
     JobStatus,
-    MasterAnswer,
     RestoreRequest,
     StoreFails,
     TaskStatus,
     TriggerFails,
     TriggerRequest,
 )
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
-from model.events import Advance, Event
+from model.coordinator.trigger import MasterAnswer
+from model.events import AFTER, BEFORE, MAYBE, Advance, Event
 from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP
 
@@ -81,9 +78,10 @@ def closed_subject(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -
 
 def running(state: Coordinator) -> Coordinator:
     """The coordinator after every task and the job have reported that they run."""
+    steps = coordinator_steps(state)
     for task in range(len(state.plan.sources)):
-        state = coordinator.on_task_status(state, task, RUNNING).state
-    return coordinator.on_job_status(state, RUNNING).state
+        state = steps.on_task_status(state, task, RUNNING).state
+    return steps.on_job_status(state, RUNNING).state
 
 
 def requests(state: Coordinator, scope: Scope) -> Iterator[Offer]:

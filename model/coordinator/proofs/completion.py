@@ -14,9 +14,6 @@ import z3
 from model.checker.prove import Case
 from model.checker.symbolic import int_term, symbolic_like
 from model.coordinator.events import (
-    AFTER,
-    BEFORE,
-    MAYBE,
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
@@ -29,7 +26,7 @@ from model.coordinator.failures import Failures
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.coordinator import coordinator_events, is_sound, symbolic_coordinator
 from model.coordinator.state import CREATED, RUNNING, Coordinator
-from model.events import Advance, Event
+from model.events import AFTER, BEFORE, MAYBE, Advance, Event
 from model.steps import step_of
 from model.store.store import CHECKPOINT, STOP, Entry
 
@@ -165,7 +162,7 @@ def ending_cases() -> Iterator[Case]:
     for name, tolerable in product(("2.3", "1.14", "1.11", "1.9"), (0, 1)):
         for counted in range(tolerable + 1):
             yield from failure_cases(name, tolerable, counted, 1)
-    for name, fault in product(("2.3", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
+    for name, fault in product(("2.3", "1.17", "1.15", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
         yield from store_failure_cases(name, fault, 1, 1)
     yield from store_failure_cases("2.3", MAYBE, 2, 1)
     for stored, unseen in ((0, 0), (1, 0), (0, 1), (1, 1)):

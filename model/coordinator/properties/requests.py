@@ -6,10 +6,11 @@ from model.coordinator.events import (
     DeclineMessage,
     DiscardCheckpoint,
     FailJob,
-    MasterAnswer,
 )
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import Pending
-from model.coordinator.state import Coordinator, can_start
+from model.coordinator.state import Coordinator
+from model.coordinator.trigger import MasterAnswer
 from model.events import NONE, Effects, Event
 from model.gate.events import Abort
 from model.registry import Registry
@@ -26,7 +27,9 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
     profile = before.plan.profile
     if not profile.queues or before.master != NONE or after.pending == before.pending:
         return True
-    if not before.scheduler.runs or not can_start(before):  # heads leave for other reasons
+    if not before.scheduler.runs or not coordinator_steps(before).can_start(
+        before
+    ):  # heads leave for other reasons
         return True
     if len(after.pending) == len(before.pending) or len(after.pending) >= before.plan.max_concurrent:
         return after.queue == before.queue

@@ -7,20 +7,13 @@ attempt, has a position beyond the plan.
 from typing import Any, NamedTuple
 
 from model.component import Component, WireObject
-from model.coordinator import recovery
 from model.coordinator import state as coordinator_state
-from model.coordinator.events import (
-    AcknowledgeMessage,
-    AskMaster,
-    DiscardState,
-    FailTasks,
-    MasterAnswer,
-    RestoreRequest,
-    TellMaster,
-    TriggerRequest,
-)
+from model.coordinator.events import AcknowledgeMessage, FailTasks, RestoreRequest, TellMaster, TriggerRequest
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator, Plan
+from model.coordinator.trigger import AskMaster, MasterAnswer
 from model.events import NONE, Effect, Event, Fail, Step
 from model.fields import Wire, WireError, Words, different
 from model.steps import HANDLERS, step_of
@@ -111,7 +104,7 @@ def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[Coordinato
         if not region and state.open and state.status == RUNNING:
             raise WireError("a running job restores nothing; fail its tasks first")
         restarted = _flags(session, given["tasks"]) if region else (True,) * len(session.tasks)
-        step = recovery.on_restore(state, restarted)
+        step = coordinator_steps(state).on_restore(state, restarted)
         restarted = restarted if state.open else (False,) * len(session.tasks)
     else:
         session, event = _event(session, kind, given)
@@ -259,7 +252,7 @@ def script_of_coordinator(event: Event, wire: WireObject, handle: str, tasks: in
         return {**wire, "tasks": [task_name(task) for task, fails in enumerate(event.failed) if fails]}
     if isinstance(event, RestoreRequest):
         every_task = [task_name(task) for task in range(tasks)]
-        return {"kind": "restore", **({"scope": "region", "tasks": every_task} if event.region else {})}
+        return {"kind": "restore", **({"scope": "region", "tasks": every_task} if event.tasks else {})}
     if isinstance(event, MasterAnswer):
         who, does = ("hook" if event.is_hook else "coordinator"), ("fails" if event.fails else "done")
         return {"kind": f"{who}_{does}", "name": f"{who}-{event.place}", "checkpoint": event.checkpoint}
