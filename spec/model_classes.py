@@ -1,8 +1,8 @@
 """The model's classes of events and effects, made from the vocabulary as the text of Python modules.
 
 `model/<component>/events.py` has a class for each event and effect of the component, and `EVENTS`. A class
-that several components have stands in `model/shared_events.py`. `pytest tests/docs/test_vocabulary.py
---rewrite` writes the files.
+that several components have stands in `model/shared_events.py`. The files are written by
+`pytest tests/spec/test_model_classes.py --rewrite`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from spec.vocabulary import Component, Field, Kind, VocabularyError, in_model, types, vocabulary
 
-_FIRST = "# Made from spec/vocabulary by `pytest tests/docs/test_vocabulary.py --rewrite`; do not edit.\n"
+_FIRST = "# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.\n"
 _WIDTH = 110
 SHARED = "model/shared_events.py"
 

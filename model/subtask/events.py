@@ -1,4 +1,4 @@
-# Made from spec/vocabulary by `pytest tests/docs/test_vocabulary.py --rewrite`; do not edit.
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
 """Events and effects of the component `subtask`. The snapshot steps of one subtask."""
 
 from typing import NamedTuple

@@ -11,7 +11,6 @@ from conformance.site.vocabulary_page import page, with_tables
 from impl import core
 from impl.core.wire import Word
 from model import components
-from spec import model_classes
 from spec.vocabulary import VocabularyError, parse, vocabulary
 
 ROOT = Path(__file__).parents[2]
@@ -33,14 +32,6 @@ def test_the_tables_of_the_protocol_are_made_from_the_vocabulary(pytestconfig):
         written = PROTOCOL.read_text(encoding="utf-8")
     assert written == with_tables(written)
     assert all(f"<!-- vocabulary: {component} -->\n\n" in written for component in vocabulary())
-
-
-@pytest.mark.parametrize("path", sorted(model_classes.modules()))
-def test_the_classes_of_the_model_are_made_from_the_vocabulary(path, pytestconfig):
-    made = model_classes.modules()[path]
-    if pytestconfig.getoption("--rewrite"):
-        (ROOT / path).write_text(made, encoding="utf-8")
-    assert (ROOT / path).read_text(encoding="utf-8") == made
 
 
 def test_every_sentence_is_one():
