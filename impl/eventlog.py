@@ -32,7 +32,6 @@ class Handler(Protocol[EventT, EffectT]):
 
     def handle(self, event: EventT) -> tuple[EffectT, ...]:
         """Apply `event`; the effects in order."""
-        ...
 
 
 class EventLog:

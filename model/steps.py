@@ -6,6 +6,7 @@ from typing import Any
 from model.channel import channel, exchange
 from model.channel import events as channel_events
 from model.channel.events import BeginPersisting, EndPersisting
+from model.channel.generations import channel_steps
 from model.coordinator import events as coordinator_events
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.trigger import MasterAnswer
@@ -29,10 +30,13 @@ from model.offsets import events as offsets_events
 from model.offsets import offsets
 from model.sink import events as sink_events
 from model.sink import two_phase_commit
+from model.sink.events import Finish
+from model.sink.generations import finish
 from model.source import events as source_events
 from model.source import source_task
+from model.source.generations import source_steps
+from model.store import events as store_events
 from model.store import store
-from model.store.events import Add, LatestRequest, Shutdown
 from model.store.generations import store_steps
 from model.subtask import events as subtask_events
 from model.subtask.generations import subtask_steps
@@ -45,34 +49,33 @@ def _name(event: type) -> str:
     return f"on_{getattr(event, '_field_defaults')['kind']}"  # noqa: B009 - mypy: a NamedTuple class
 
 
-def _of(steps: object, events: Iterable[type]) -> Mapping[type, Handler]:
-    """By event, its step in a module."""
-    return {event: getattr(steps, _name(event)) for event in events}
+def _of(
+    events: Iterable[type], module: object, steps_of: Callable[[Any], object] | None = None
+) -> Mapping[type, Handler]:
+    """By event, its step: a function of the module, or else a method of the generation's steps."""
 
-
-def _of_generation(steps_of: Callable[[Any], object], events: Iterable[type]) -> Mapping[type, Handler]:
-    """By event, its step in the state's generation."""
-
-    def handler(name: str) -> Handler:
+    def of_generation(name: str) -> Handler:
+        assert steps_of is not None, f"no step is named {name}"
         return lambda state, *fields: getattr(steps_of(state), name)(state, *fields)
 
-    return {event: handler(_name(event)) for event in events}
+    names = {event: _name(event) for event in events}
+    return {event: getattr(module, name, None) or of_generation(name) for event, name in names.items()}
 
 
 HANDLERS: Mapping[str, Mapping[type, Handler]] = {
-    "gate": _of_generation(aligned_steps, (Barrier, Cancel, EndOfPartition, Injection)),
-    "tracker": _of_generation(tracking_steps, (Record, Barrier, Cancel, EndOfPartition)),
-    "unaligned": _of_generation(
-        unaligned_steps, (OptionedBarrier, Announce, Inject, Cancel, EndOfPartition, Advance)
+    "gate": _of((Barrier, Cancel, EndOfPartition, Injection), None, aligned_steps),
+    "tracker": _of((Record, Barrier, Cancel, EndOfPartition), None, tracking_steps),
+    "unaligned": _of(
+        (OptionedBarrier, Announce, Inject, Cancel, EndOfPartition, Advance), None, unaligned_steps
     ),
-    "threads": _of(two_threads, (ReceiveBarrier, RunMail, OptionedBarrier, Cancel, EndOfPartition, Advance)),
-    "channel": _of(channel, channel_events.EVENTS),
-    "subtask": _of_generation(subtask_steps, subtask_events.EVENTS),
-    "source": _of(source_task, source_events.EVENTS),
-    "coordinator": _of_generation(coordinator_steps, (*coordinator_events.EVENTS, MasterAnswer)),
-    "store": {**_of(store, (LatestRequest, Shutdown)), **_of_generation(store_steps, (Add,))},
-    "sink": _of(two_phase_commit, sink_events.EVENTS),
-    "offsets": _of(offsets, offsets_events.EVENTS),
+    "threads": _of((ReceiveBarrier, RunMail, OptionedBarrier, Cancel, EndOfPartition, Advance), two_threads),
+    "channel": _of(channel_events.EVENTS, channel, channel_steps),
+    "subtask": _of(subtask_events.EVENTS, None, subtask_steps),
+    "source": _of(source_events.EVENTS, source_task, source_steps),
+    "coordinator": _of((*coordinator_events.EVENTS, MasterAnswer), None, coordinator_steps),
+    "store": _of(store_events.EVENTS, store, store_steps),
+    "sink": {**_of(sink_events.EVENTS, two_phase_commit), Finish: finish},
+    "offsets": _of(offsets_events.EVENTS, offsets),
 }
 
 

@@ -21,11 +21,9 @@ class Instance(Protocol):
 
     def apply(self, event: protocol.Wire) -> protocol.Effects:
         """Take one event and answer its effects."""
-        ...
 
     def observe(self) -> protocol.Wire:
         """The whole observable state."""
-        ...
 
 
 INJECT = "inject"

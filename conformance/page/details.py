@@ -95,7 +95,7 @@ def effect_rows(step: Step) -> list[list[str | None]]:
     if isinstance(got, protocol.FAILURES) or expected.refused is not None or got.refused is not None:
         if isinstance(got, Answer) and expected.refused is not None and got.refused is not None:
             return [["refused", "refused"]]
-        return _padded(expected_lines, came)
+        return [[one, None] for one in expected_lines] + [[None, one] for one in came]
     rows: list[list[str | None]] = []
     matcher = SequenceMatcher(None, _spelled(expected.effects), _spelled(got.effects), autojunk=False)
     for tag, left, left_end, right, right_end in matcher.get_opcodes():
@@ -123,10 +123,6 @@ def state_rows(step: Step, before: protocol.Wire) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def _padded(expected_lines: list[str], came: list[str]) -> list[list[str | None]]:
-    return [[one, None] for one in expected_lines] + [[None, one] for one in came]
 
 
 def _spelled(effects: protocol.Effects) -> list[bytes]:

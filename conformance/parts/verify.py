@@ -216,7 +216,9 @@ def _run(name: str, part: Part, context: Context) -> PartResult:
 
 
 def _could_not_run(name: str, error: Exception, context: Context) -> PartResult:
-    line = f"{name} could not run: {type(error).__name__}: {_first_line(error)}"
+    line = (
+        f"{name} could not run: {type(error).__name__}: {next(iter(str(error).splitlines()), 'no message')}"
+    )
     expected = type(error).__module__.split(".")[0] in OURS  # its message says what to do
     story = "" if expected else "".join(traceback.format_exception(error))
     findings = (Finding(None, line, story),)
@@ -237,10 +239,6 @@ def _held_to_account(result: PartResult) -> PartResult:
         unbounded = Finding(None, f"{result.name} passes without a bound; a PASS says how far it reaches")
         result = replace(result, findings=(*result.findings, unbounded))
     return replace(result, verdict=verdict_of(result.findings))
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "no message")
 
 
 def fresh_context(seed: int, build: Path, *, quick: bool, processes: int, thorough: bool = False) -> Context:

@@ -39,10 +39,6 @@ def _show_requests(state: Coordinator) -> tuple[str, ...]:
     )
 
 
-def _may_request(action: str, event: Event) -> bool:
-    return type(event) is TriggerRequest or type(event) is AcknowledgeMessage
-
-
 # ---------------------------------------------------------------- the scheduler
 
 
@@ -52,10 +48,6 @@ def _show_scheduler(state: Coordinator) -> tuple[str, ...]:
         f"{state.now} ms · asks at {state.scheduler.due}",
         " · ".join(word for word in (*(f"{one.checkpoint} pending" for one in state.pending), held) if word),
     )
-
-
-def _may_pass(action: str, event: Event) -> bool:
-    return action == "Advance" or type(event) is AcknowledgeMessage
 
 
 # ---------------------------------------------------------------- masters
@@ -77,28 +69,15 @@ def _show_masters(state: Coordinator) -> tuple[str, ...]:
     return ("1 awaits", ", ".join(awaited))
 
 
-def _may_answer(action: str, event: Event) -> bool:
-    return type(event) is not TriggerFails and type(event) is not DeclineMessage
-
-
 # ---------------------------------------------------------------- shared files
 
 
 def _show_shared(state: Coordinator) -> tuple[str, ...]:
-    kept = ", ".join(
-        f"{entry.checkpoint}{'f' if _uses(state, entry.checkpoint) else ''}" for entry in state.store.entries
-    )
+    uses = {use.checkpoint for use in state.shared.completed}
+    kept = ", ".join(f"{one.checkpoint}{'f' * (one.checkpoint in uses)}" for one in state.store.entries)
     known = [f"f since {known.first}, by {known.checkpoint}" for known in state.shared.registered]
     pending = f"{state.pending[0].checkpoint} pending" if state.pending else ""
     return (" · ".join(word for word in (f"kept {kept}" if kept else "", pending) if word) or "idle", *known)
-
-
-def _uses(state: Coordinator, checkpoint: int) -> bool:
-    return any(use.checkpoint == checkpoint for use in state.shared.completed)
-
-
-def _may_share(action: str, event: Event) -> bool:
-    return type(event) is not DeclineMessage
 
 
 PARTS_OF_COORDINATOR = (
@@ -112,7 +91,7 @@ PARTS_OF_COORDINATOR = (
         (TriggerRequest(CHECKPOINT),),
         _show_requests,
         _label,
-        _may_request,
+        lambda action, event: type(event) in (TriggerRequest, AcknowledgeMessage),
     ),
     Closed(
         "scheduler",
@@ -126,7 +105,7 @@ PARTS_OF_COORDINATOR = (
         (),
         _show_scheduler,
         _label,
-        _may_pass,
+        lambda action, event: action == "Advance" or type(event) is AcknowledgeMessage,
     ),
     Closed(
         "masters",
@@ -138,7 +117,7 @@ PARTS_OF_COORDINATOR = (
         (),
         _show_masters,
         _label,
-        _may_answer,
+        lambda action, event: type(event) not in (TriggerFails, DeclineMessage),
     ),
     Closed(
         "shared-files",
@@ -146,7 +125,7 @@ PARTS_OF_COORDINATOR = (
         (),
         _show_shared,
         _label,
-        _may_share,
+        lambda action, event: type(event) is not DeclineMessage,
     ),
 )
 """In the order of the page, behind the parts."""

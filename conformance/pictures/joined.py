@@ -35,10 +35,6 @@ def _show_exchange(state: Exchange) -> tuple[str, ...]:
     )
 
 
-def _label_exchange(action: str, event: Event) -> str:
-    return "barrier" if type(event) is SendBarrier else action.lower()
-
-
 def _may_exchange(action: str, event: Event) -> bool:
     if type(event) is SendBarrier:
         return event.alignment == UNALIGNED
@@ -114,7 +110,7 @@ JOINED = (
         closed_exchange(2, 1, 0),
         (Emit(1), Emit(2), Transfer()),
         _show_exchange,
-        _label_exchange,
+        lambda action, event: "barrier" if type(event) is SendBarrier else action.lower(),
         _may_exchange,
     ),
     Closed(

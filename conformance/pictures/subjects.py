@@ -103,14 +103,6 @@ def _show_coordinator(seen: dict[str, Any]) -> tuple[str, ...]:
     return _two_lines(*(waiting or [f"next id {seen['next_id']}"]), _named("kept", seen["completed"]))
 
 
-def _label_store(event: Wire) -> str:
-    return f"{event['type']} {event['checkpoint']}"
-
-
-def _show_store(seen: dict[str, Any]) -> tuple[str, ...]:
-    return (",".join(map(str, seen["completed"])) or "empty",)
-
-
 def _show_sink(seen: dict[str, Any]) -> tuple[str, ...]:
     if not seen["running"]:
         return _two_lines("not running", _named("visible", seen["committed"]))
@@ -135,24 +127,22 @@ def _show_source(seen: dict[str, Any]) -> tuple[str, ...]:
     return _two_lines("" if seen["running"] else "not running", *waiting) or ("runs",)
 
 
-def _show_failures(seen: dict[str, Any]) -> tuple[str, ...]:
-    return (f"{seen['counted']} counted",)
-
-
-def _label_failures(event: Wire) -> str:
-    return f"{'ok' if event['kind'] == 'success' else 'fails'} {event['checkpoint']}"
-
-
 _Show = Callable[[dict[str, Any]], tuple[str, ...]]
 _WORDS: Mapping[str, tuple[_Show, Callable[[Wire], str]]] = {
     "gate": (_show_gate, _label_gate),
     "subtask": (_show_subtask, _label_id),
     "coordinator": (_show_coordinator, _label_coordinator),
-    "store": (_show_store, _label_store),
+    "store": (
+        lambda seen: (",".join(map(str, seen["completed"])) or "empty",),
+        lambda event: f"{event['type']} {event['checkpoint']}",
+    ),
     "sink": (_show_sink, _label_id),
     "offsets": (_show_offsets, _label_id),
     "source": (_show_source, _label_id),
-    "failures": (_show_failures, _label_failures),
+    "failures": (
+        lambda seen: (f"{seen['counted']} counted",),
+        lambda event: f"{'ok' if event['kind'] == 'success' else 'fails'} {event['checkpoint']}",
+    ),
 }
 """By component: the lines of a state, and the label of an event."""
 _MAY: Mapping[str, Callable[[dict[str, Any], Wire], bool]] = {

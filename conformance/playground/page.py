@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import Any, NamedTuple
 
-from conformance.playground.subjects import Lane, Subject, View, subjects
+from conformance.playground.subjects import Subject, View, subjects
 from conformance.rules.index import rule
 from conformance.site import texts
 from model.checker.explore import explore
@@ -115,17 +115,15 @@ def as_data(subject: Subject, graph: Graph) -> dict[str, Any]:
         "name": subject.name,
         "title": subject.title,
         "intro": subject.intro,
-        "views": [_view(view) for view in graph.views],
+        "views": [
+            [
+                list(map(list, view.fields)),
+                [[lane.name, lane.status, list(lane.items)] for lane in view.lanes],
+            ]
+            for view in graph.views
+        ],
         "edges": edges,
         "effects": list(effects),
         "rules": list(rules),
         "groups": list(groups),
     }
-
-
-def _view(view: View) -> list[Any]:
-    return [[list(field) for field in view.fields], [_lane(lane) for lane in view.lanes]]
-
-
-def _lane(lane: Lane) -> list[Any]:
-    return [lane.name, lane.status, list(lane.items)]

@@ -1,9 +1,9 @@
 """Why an answer was refused: each action that the model has for the event, and the guards that fail."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.adapters.protocol import Errored, Wire
+from conformance.adapters.protocol import Errored
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Oracle
 from conformance.refusals.answer import RefusedAnswer
@@ -81,7 +81,7 @@ def _was_answered(way: Candidate, found: Candidates) -> bool:
 
 
 def _action(way: Candidate, found: Candidates) -> Action:
-    answer = "an error" if way.refused else phrases.of_effects([_shown(effect) for effect in way.effects])
+    answer = "an error" if way.refused else phrases.of_effects(list(map(_named, way.effects)))
     needs = tuple(guards_of(way.failing, found.facts)) if way.failing else ()
     return Action(tuple(dict.fromkeys(way.rules)), answer, not way.failing, _was_answered(way, found), needs)
 
@@ -99,12 +99,10 @@ def _conflict(found: Candidates) -> str:
     return f"The answer contradicts {facts}; z3 proves that none of these can be left out{looked}."
 
 
-def _shown(effect: Wire) -> Wire:
-    """An effect whose symbols are called after the fields that they stand for."""
-    return {name: _named(value) for name, value in effect.items()}
-
-
 def _named(value: Any) -> Any:  # noqa: ANN401 - any JSON value, with symbols
+    """The value with its symbols called after the fields that they stand for."""
+    if isinstance(value, Mapping):
+        return {name: _named(one) for name, one in value.items()}
     if isinstance(value, SymbolicInt | SymbolicBool):
         return text(value.term)
     if isinstance(value, list | tuple):

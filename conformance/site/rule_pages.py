@@ -35,6 +35,7 @@ FAMILIES = {
 }
 WIDE = "---\nhide:\n  - toc\n---\n\n"
 """Two languages beside each other need the space of the table of contents."""
+_mutants = cache(load_catalogue)
 STEPS = 3
 """Steps of each language that are shown; the others are named."""
 
@@ -183,11 +184,6 @@ def _generations(rule: Rule, scene: Scene | None, root: Path) -> list[str]:
     if compared:
         parts.append(f"Compared with released Flinks: {', '.join(compared)}.\n")
     return parts
-
-
-@cache
-def _mutants() -> tuple[Mutant, ...]:
-    return load_catalogue()
 
 
 @cache

@@ -139,7 +139,9 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     chosen = mode or MODES[(index + seed) % len(MODES)]
     if kind == FROZEN:
         return _frozen(draw, name, index, chosen)
-    pairs = _dealt(seed, index) if kind == LOCAL else _with_kills(draw, kind)
+    first = index * FAULTS_A_ROUND[LOCAL]
+    dealt = range(first, first + FAULTS_A_ROUND[LOCAL])
+    pairs = [_card(seed, place) for place in dealt] if kind == LOCAL else _with_kills(draw, kind)
     return Round(
         name=name,
         mode=chosen,
@@ -176,12 +178,8 @@ def pairs_in_process() -> list[tuple[str, str]]:
     ]
 
 
-def _dealt(seed: int, index: int) -> list[tuple[str, str]]:
-    """The pairs of the `index`-th round, from packs that are shuffled one after the other."""
-    return [_card(seed, index * FAULTS_A_ROUND[LOCAL] + place) for place in range(FAULTS_A_ROUND[LOCAL])]
-
-
 def _card(seed: int, place: int) -> tuple[str, str]:
+    """The pair at a place of the packs, which are shuffled one after the other."""
     pack = pairs_in_process()
     number, within = divmod(place, len(pack))
     random.Random(f"{seed} pack {number}").shuffle(pack)

@@ -7,7 +7,7 @@ sqlite_sink       a table of an embedded database
 postgres_sink     prepared transactions of a server; `postgres`: its connections
 staging           the pre-committed files of the first two sinks
 claims            which attempt may commit; `claim_table`: the claims of a database
-values            what a database cannot hold; `postgres_columns`: the columns of an older table
+values            what a database cannot hold
 errors            the errors
 """
 
@@ -37,6 +37,7 @@ from impl.connectors.sources.parquet_folder import ParquetFolder as ParquetFolde
 from impl.connectors.sources.parquet_source import ParquetSource as ParquetSource
 from impl.connectors.sources.rate_source import RateOffset as RateOffset
 from impl.connectors.sources.rate_source import RateSource as RateSource
+from impl.connectors.sources.source import Source as Source
 from impl.connectors.sqlite_sink import SqliteOutput as SqliteOutput
 from impl.connectors.two_phase import Output as Output
 from impl.connectors.two_phase import Participant as Participant

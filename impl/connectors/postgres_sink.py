@@ -163,7 +163,7 @@ class PostgresRows:
 
     def abort(self, remnant: str) -> None:
         """Roll back a prepared transaction; an open one has ended with its session."""
-        patiently(partial(self._roll_back, remnant), self._output.patience_seconds)
+        patiently(lambda: roll_back_prepared(self._committer(), remnant), self._output.patience_seconds)
 
     def close(self) -> None:
         """End the sessions; the server rolls back the open transaction."""
@@ -177,9 +177,6 @@ class PostgresRows:
         session = self._committer()
         self._output.require_claimed(session, self._place)
         commit_prepared(session, gid)
-
-    def _roll_back(self, gid: str) -> None:
-        roll_back_prepared(self._committer(), gid)
 
     def _committer(self) -> "Connection[Any]":
         """The session that commits, connected again if it was lost."""

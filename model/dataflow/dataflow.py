@@ -140,7 +140,7 @@ def new_dataflow(
         timeout=1,
         max_concurrent=max_concurrent,
         profile=profile,
-        finished_tasks=profile.goes_on_after_finished_tasks,
+        finished_tasks=profile.after_finish_by_default,
     )
     start = beginning(sources, records)
     every_task = (True,) * (sources + 2)

@@ -7,7 +7,7 @@
 (* "exactly once" is a plain equation. Refines checks that the dataflow    *)
 (* implements ConsistentCut.                                               *)
 (***************************************************************************)
-EXTENDS Dataflow
+EXTENDS Dataflow, OlderCoordinator
 
 (* The initial offsets of the sources. *)
 FromZero == [s \in Sources |-> 0]
@@ -105,7 +105,6 @@ CommitsAtOnce(s, n) ==                                          \* PreCommit
 CommitsNothing(filed) == {}                                     \* Transactions
 OneMayBeMissing(p) == Cardinality(p.missing) <= 1               \* IsFullyAcknowledged
 OnlyCheckpoints(p) == p.type = "checkpoint"                     \* GoesToStore
-NeverInDoubt(fault) == FALSE                                    \* IsPossiblyStored
 
 (* Constants of models. *)
 BothTypes == {"checkpoint", "savepoint"}

@@ -123,7 +123,7 @@ def gate_text(channels: int, ids: int) -> str:
                 for word in ("barrier", "cancel")
             ]
         options.append(f"    :: d_step {{ !closed[{channel}] -> end_of_partition({channel}) }}")
-    text = Template(Path(__file__).with_name("gate.pml").read_text(encoding="utf-8"))
+    text = Template(Path(__file__).parents[1].joinpath("gate.pml").read_text(encoding="utf-8"))
     words = 1 + 3 + 2 * channels
     return text.substitute(channels=channels, ids=ids, words=words, options="\n".join(options))
 
@@ -182,7 +182,7 @@ def ours_on(name: str) -> Explored:
 
 def ours_composed(composition: Composition, cores: int, *, kernels: str | None = None) -> Explored:
     """A composed dataflow, by the read sets of its moves."""
-    return _ours("framed", composition.model, str(composition.records), str(cores), kernels=kernels)
+    return _ours("memoised", composition.model, str(composition.records), str(cores), kernels=kernels)
 
 
 def _ours(*order: str, kernels: str | None = None) -> Explored:

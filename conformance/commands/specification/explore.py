@@ -139,7 +139,7 @@ def command(
                 kept = folder / _name_of(model, chosen.closed.name, tuple(reading), partitions)
                 found = _on_spark(chosen, limit, master, kept, partitions, reading, watch.show)
             else:
-                search = local.framed if chosen.bounds is None else partial(local.compiled, reading=reading)
+                search = local.memoised if chosen.bounds is None else partial(local.compiled, reading=reading)
                 found = search(
                     chosen,
                     limit,

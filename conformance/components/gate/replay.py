@@ -17,10 +17,10 @@ from conformance.components.gate.aligned import (
     bind_tracker,
 )
 from conformance.components.gate.unaligned import (
-    bind_deciding,
+    bind_first_decides,
     bind_threads,
     bind_unaligned,
-    deciding_steps,
+    first_decides_steps,
     unaligned_steps,
 )
 from conformance.divergence import Divergence
@@ -47,7 +47,11 @@ def bind_gate(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     elif profile.network_starts and mode == "unaligned":
         return _only(bind_threads(divergence, profile), polled)
     elif profile.first_decides:
-        binding, steps, holds = bind_deciding(divergence, profile), deciding_steps("g"), _AFTER_EFFECTS
+        binding, steps, holds = (
+            bind_first_decides(divergence, profile),
+            first_decides_steps("g"),
+            _AFTER_EFFECTS,
+        )
     elif profile.ends_count:
         binding, steps, holds = bind_unaligned(divergence), unaligned_steps("g"), _AFTER_EFFECTS
     else:

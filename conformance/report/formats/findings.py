@@ -5,6 +5,7 @@ judged a `warning`.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +43,10 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
                 "verdict": result.verdict.value,
                 "bound": result.bound,
                 "rules": list(result.rules),
-                "findings": [_finding(found) for found in result.findings],
+                "findings": [
+                    {**asdict(found), "file": found.file or None, "row": found.row or None}
+                    for found in result.findings
+                ],
                 **({"tried": dict(result.tried)} if result.tried else {}),
             }
             for result in parts
@@ -60,21 +64,11 @@ def files(
     if outputs.json is not None:
         yield outputs.json, documents.encoded(document(command, parts, again))
     if outputs.junit is not None:
-        yield outputs.junit, junit.encoded(junit.of_parts(f"barrierspec {command}", parts))
+        yield outputs.junit, junit.of_parts(f"barrierspec {command}", parts)
     if outputs.sarif is not None:
         yield outputs.sarif, documents.encoded(sarif.document(parts))
     if outputs.annotations is not None:
         yield outputs.annotations, "".join(f"{line}\n" for line in annotations(parts)).encode()
-
-
-def _finding(found: Finding) -> dict[str, Any]:
-    return {
-        "rule": found.rule,
-        "line": found.line,
-        "story": found.story,
-        "file": found.file or None,
-        "row": found.row or None,
-    }
 
 
 def annotations(parts: Sequence[PartResult]) -> Iterator[str]:

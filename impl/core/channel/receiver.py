@@ -138,12 +138,10 @@ class ChannelReceiver:
         waiting = [
             numbered.item.value
             for numbered in self._regular
-            if isinstance(numbered.item, Payload) and self._is_before_barrier(numbered.number)
+            if isinstance(numbered.item, Payload)
+            and (self._newest == _NONE or numbered.number < self._newest_number)
         ]
         return (events.StoreInput(checkpoint, waiting),) if waiting else ()
-
-    def _is_before_barrier(self, number: int) -> bool:
-        return self._newest == _NONE or number < self._newest_number
 
     def stop(self, checkpoint: int) -> None:
         """The snapshot of `checkpoint` is complete or aborted: store no further record for it or an older.

@@ -35,7 +35,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
     if not counts_late:
         state.failures.completed(checkpoint)
     dropped: tuple[Completed, ...] = ()
-    if _is_stored(state, pending):
+    if pending.type is CheckpointType.CHECKPOINT or not state.profile.savepoints_are_separate:
         failure = state.retained.take_failure(done)
         if failure is not None:
             return effects + _fail_to_store(state, pending, done, failure)
@@ -152,10 +152,6 @@ def count_failure(
     """Count a failure; the effect is `FailJob` if it is one more than tolerated."""
     fails = state.failures.failed(pending.checkpoint, reason, requested=pending.type, declined=declined)
     return [events.FailJob(reason)] if fails else []
-
-
-def _is_stored(state: CoordinatorState, pending: PendingCheckpoint) -> bool:
-    return pending.type is CheckpointType.CHECKPOINT or not state.profile.savepoints_are_separate
 
 
 def _fail_to_store(

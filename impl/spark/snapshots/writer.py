@@ -19,11 +19,9 @@ class TaskStorage(Protocol):
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
         """Store a snapshot durably. `offset`: a source's. Raises `StorageError`."""
-        ...
 
     def discard(self, handle: StateHandle) -> None:
         """Delete a snapshot that no checkpoint will use."""
-        ...
 
 
 class SnapshotFiles:

@@ -66,7 +66,7 @@ class Worker:
         self._inputs = tuple(number for _, number in inputs)
         capacity = launch.execution.channel_batches
         self._inbox = (
-            OvertakingInbox(len(self._upstream), capacity, self._grant)
+            OvertakingInbox(len(self._upstream), capacity, lambda *frames: self._channels.grant(*frames))
             if launch.overtakes
             else Inbox(len(self._upstream), capacity)
         )
@@ -207,9 +207,6 @@ class Worker:
                 self._report(messages.Heartbeat(records, self._inbox.buffered))
         except ConnectionLostError:
             return  # the listening thread ends the attempt
-
-    def _grant(self, channel: int, frames: int) -> None:
-        self._channels.grant(channel, frames)
 
     # ------------------------------------------------------------ the end
 

@@ -1,4 +1,4 @@
-"""The registry of shared files and the store beside it, closed as in SharedStateModel.tla.
+"""The registry of shared files and the store beside it, closed as in SharedState.tla.
 
 A task may acknowledge any incomplete checkpoint with any existing files; checkpoints complete once, in the
 order of ids. A deleted file does not return. States that differ only in the order of registration, or in the

@@ -187,7 +187,7 @@ def _plan(name: str, tasks: int = 1) -> Plan:
         timeout=100,
         max_concurrent=1,
         profile=profile,
-        finished_tasks=profile.goes_on_after_finished_tasks,
+        finished_tasks=profile.after_finish_by_default,
     )
 
 

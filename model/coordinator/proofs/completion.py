@@ -51,9 +51,7 @@ def case_of(label: str, state: Coordinator, event: Event, *promise: z3.BoolRef, 
 def of_release(state: Coordinator, name: str, **changes: Any) -> Coordinator:  # noqa: ANN401 - parts of a plan
     """The same coordinator of another release, with other parts of its plan."""
     profile = COORDINATOR_PROFILES[name]
-    plan = state.plan._replace(
-        profile=profile, finished_tasks=profile.goes_on_after_finished_tasks, **changes
-    )
+    plan = state.plan._replace(profile=profile, finished_tasks=profile.after_finish_by_default, **changes)
     return state._replace(plan=plan, store=state.store._replace(profile=profile))
 
 

@@ -52,7 +52,7 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
     coordinators = different(given["operator_coordinators"], "operator_coordinators")
     hooks = different(given["hooks"], "hooks")
     plan = _plan(given)
-    if (coordinators or hooks) and not plan.profile.queues:
+    if (coordinators or hooks) and not plan.profile.queues_requests:
         raise WireError(
             f"profile {plan.profile.name} knows neither operator coordinators nor hooks; leave them out"
         )
@@ -82,7 +82,7 @@ def _plan(given: Wire) -> Plan:
         min_pause=given["min_pause_ms"],
         tolerable_failures=given["tolerable_failures"],
         unaligned=given["unaligned"],
-        finished_tasks=profile.goes_on_after_finished_tasks if after_finish is None else after_finish,
+        finished_tasks=profile.after_finish_by_default if after_finish is None else after_finish,
         retains_on_cancellation=given["externalized"] == "retain",
         coordinators=len(given["operator_coordinators"]),
         hooks=len(given["hooks"]),

@@ -71,7 +71,7 @@ def step_counting(state: Counting, event: Wire) -> Step[Counting]:
     if kind == "success":
         counted = steps.on_success(state.failures, state.tolerable, given["checkpoint"])
         return Step(state._replace(failures=counted), (), ())
-    if given["type"] and not state.profile.savepoints_fail_alone:
+    if given["type"] and not state.profile.declines_count_for_all_types:
         raise WireError("up to 1.13 the coordinator itself deals with savepoints that fail")
     failure = Failure(given["checkpoint"], given["type"], given["reason"], given["by_task"])
     counted, fails = steps.on_failure(state.failures, state.profile, state.tolerable, failure)
