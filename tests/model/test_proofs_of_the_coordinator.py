@@ -8,7 +8,6 @@ import pytest
 from model.checker.prove import prove
 from model.coordinator import completion, coordinator, failures, recovery, scheduler, shared_state, trigger
 from model.coordinator.completion import CompletionSteps
-from model.coordinator.events import BEFORE, MAYBE
 from model.coordinator.failures import FailureSteps
 from model.coordinator.generations import CompletesFirst, NeverQueues
 from model.coordinator.pending import Pending
@@ -23,7 +22,7 @@ from model.coordinator.proofs.coordinator import completion_cases, request_cases
 from model.coordinator.proofs.shared_state import file_cases
 from model.coordinator.proofs.trigger import finished_cases, master_cases, scheduler_cases
 from model.coordinator.trigger import TriggerSteps
-from model.events import Effects, NotifyAbort, NotifyComplete, Step
+from model.events import BEFORE, MAYBE, Effects, NotifyAbort, NotifyComplete, Step
 from model.properties import PROPERTIES
 from model.store.store import StoreSteps
 

@@ -5,7 +5,7 @@ UNAL-32 to UNAL-36.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from impl.core.channel import events
 from impl.core.channel.receiver import Announced, ChannelReceiver
@@ -36,7 +36,7 @@ CHANNEL_PROFILES: Final[Mapping[str, ChannelProfile]] = {
 _NEWEST: Final = "flink-2.3"
 
 
-class Channel(Component):
+class Channel(Component[events.ChannelEvent, events.ChannelEffect]):
     """The channel between two subtasks."""
 
     def __init__(self, profile: ChannelProfile = CHANNEL_PROFILES[_NEWEST]) -> None:
@@ -127,34 +127,6 @@ class Channel(Component):
             "persisting": self._receiver.awaiting,
             "recovering": self._receiver.recovering,
         }
-
-    def handle(self, event: events.ChannelEvent) -> events.ChannelEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.Emit(value):
-                return self.emit(value)
-            case events.SendBarrier(checkpoint, alignment):
-                return self.send_barrier(checkpoint, alignment)
-            case events.TimeOut(checkpoint):
-                return self.time_out(checkpoint)
-            case events.AbortAtSender(checkpoint):
-                return self.abort(checkpoint)
-            case events.ResumeSender():
-                return self.resume()
-            case events.Transfer():
-                return self.transfer()
-            case events.Take():
-                return self.take()
-            case events.StartPersisting(checkpoint):
-                return self.start_persisting(checkpoint)
-            case events.StopPersisting(checkpoint):
-                return self.stop_persisting(checkpoint)
-            case events.Prioritise(checkpoint):
-                return self.prioritise(checkpoint)
-            case events.RestoreChannel(input, output):
-                return self.restore(input, output)
-            case _:
-                assert_never(event)
 
     _events = events_of(events.ChannelEvent)
 

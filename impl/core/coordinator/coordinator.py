@@ -10,7 +10,7 @@ the checkpoint first. If this fails, it passes on a decline instead.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, assert_never
+from typing import Final
 
 from impl.core.component import events_of, require_checkpoint_id
 from impl.core.coordinator import events, timers
@@ -23,7 +23,7 @@ from impl.core.coordinator.state import CoordinatorState
 from impl.core.coordinator.trigger import answer, submit
 from impl.core.effects import Fail
 from impl.core.errors import ConfigError, ProtocolError
-from impl.core.events import Advance, CheckpointType
+from impl.core.events import CheckpointType
 
 BAD_STATE: Final = Fail("IllegalStateException")
 
@@ -234,44 +234,6 @@ class Coordinator(InspectedCoordinator):
     def _aborted(self, pending: PendingCheckpoint, reason: str) -> events.CoordinatorEffects:
         ended = abort(self._state, pending, reason)
         return (*ended, *timers.give_turn(self._state))
-
-    def handle(self, event: events.CoordinatorEvent) -> events.CoordinatorEffects:  # noqa: C901 - an arm for each event
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.JobStatus(status):
-                return self.job_status(status)
-            case events.TaskStatus(task, status):
-                return self.task_status(task, status)
-            case events.FailTasks(tasks):
-                return self.fail_tasks(tasks)
-            case events.RequestCheckpoint(type, forced, periodic, drain):
-                return self.trigger(type, forced, periodic, drain)
-            case events.TriggerFails(task, checkpoint):
-                return self.trigger_fails(task, checkpoint)
-            case events.CoordinatorDone(name, checkpoint):
-                return self.coordinator_done(name, checkpoint)
-            case events.CoordinatorFails(name, checkpoint):
-                return self.coordinator_fails(name, checkpoint)
-            case events.HookDone(name, checkpoint):
-                return self.hook_done(name, checkpoint)
-            case events.HookFails(name, checkpoint):
-                return self.hook_fails(name, checkpoint)
-            case events.Acknowledge(task, checkpoint, state, attempt, shared):
-                return self.acknowledge(task, checkpoint, state, attempt, shared)
-            case events.Decline(task, checkpoint, reason, attempt):
-                return self.decline(task, checkpoint, reason, attempt)
-            case Advance(ms):
-                return self.advance(ms)
-            case events.StoreFails(when):
-                return self.store_fails(when)
-            case events.RestoreJob(scope, tasks):
-                return self.restore(scope, tasks)
-            case events.RestartCoordinator():
-                return self.coordinator_restart()
-            case events.ShutDownCoordinator(status):
-                return self.shutdown(status)
-            case _:
-                assert_never(event)
 
     _events = events_of(events.CoordinatorEvent)
 

@@ -1,18 +1,17 @@
 """`Gate`: the input channels of a gate, and the checks that every mode shares."""
 
-from abc import abstractmethod
-from typing import Any, Final
+from typing import Final
 
-from impl.core.component import Component
+from impl.core.component import Component, EventT
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
-from impl.core.gate.unaligned_events import GateEffects
+from impl.core.gate.unaligned_events import GateEffect
 
 MAX_CHANNELS: Final = 32_768
 """Largest number of channels: Flink's bound on the parallelism."""
 
 
-class Gate(Component):
+class Gate(Component[EventT, GateEffect]):
     """A gate over the channels 0 to `channels` - 1.
 
     `after_finish`: whether an ended channel counts for a checkpoint; None: the default of the profile.
@@ -48,10 +47,6 @@ class Gate(Component):
     def is_closed(self, channel: int) -> bool:
         """Whether the channel has ended."""
         return channel in self._closed
-
-    @abstractmethod
-    def handle(self, event: Any) -> GateEffects:  # noqa: ANN401 - each gate takes the union of its events
-        """Take one typed event; returns its effects in order."""
 
     def require_working(self) -> None:
         """Raise ProtocolError if the task has failed."""

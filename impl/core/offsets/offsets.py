@@ -5,18 +5,17 @@ restore reads the offsets in its state. Rules: OFFSET-01 to OFFSET-07.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 from impl.core.component import Component, events_of, only_keys, positive_int, require_checkpoint_id
 from impl.core.errors import ProtocolError
 from impl.core.offsets import events
-from impl.core.sink.events import CheckpointAborted, Crash
 
 REMEMBERED_AT_MOST: Final = 100
 """Default of the option `remembered`."""
 
 
-class OffsetCommitter(Component):
+class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
     """One source subtask. `remembered_at_most`: number of snapshots whose offsets are remembered."""
 
     def __init__(self, remembered_at_most: int = REMEMBERED_AT_MOST) -> None:
@@ -88,22 +87,6 @@ class OffsetCommitter(Component):
     def _require_running(self) -> None:
         if not self._running:
             raise ProtocolError("the source has crashed and accepts only a restore; restore it first")
-
-    def handle(self, event: events.OffsetsEvent) -> events.OffsetsEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.SnapshotOffsets(checkpoint, offsets):
-                return self.snapshot(checkpoint, offsets)
-            case events.OffsetsCompleted(checkpoint):
-                return self.notify_complete(checkpoint)
-            case CheckpointAborted(checkpoint):
-                return self.notify_abort(checkpoint)
-            case Crash():
-                return self.crash()
-            case events.RestoreOffsets(offsets):
-                return self.restore(offsets)
-            case _:
-                assert_never(event)
 
     _events = events_of(events.OffsetsEvent)
 

@@ -6,7 +6,7 @@ with exactly one acknowledgement, one decline or one cancellation. Rules: TASK-0
 """
 
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any
 
 from impl.core import component
 from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Fail
@@ -15,7 +15,7 @@ from impl.core.subtask import events
 from impl.core.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
 
 
-class Subtask(component.Component):
+class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
     """One subtask. `max_concurrent`: number of checkpoints that may be pending at once (TASK-09).
 
     Raises ConfigError if `max_concurrent` is below 1.
@@ -205,30 +205,6 @@ class Subtask(component.Component):
             return False
         self._running.remove(checkpoint)
         return True
-
-    def handle(self, event: events.SubtaskEvent) -> events.SubtaskEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.TriggerCheckpoint(checkpoint, fails):
-                return self.checkpoint(checkpoint, fails)
-            case events.AbortOnBarrier(checkpoint, reason):
-                return self.abort_on_barrier(checkpoint, reason)
-            case events.AbortNotification(checkpoint, completed):
-                return self.abort_notification(checkpoint, completed)
-            case events.CompleteNotification(checkpoint):
-                return self.complete_notification(checkpoint)
-            case events.SubsumedNotification(checkpoint):
-                return self.subsumed_notification(checkpoint)
-            case events.AsyncDone(checkpoint):
-                return self.async_done(checkpoint)
-            case events.AsyncFailed(checkpoint, reason):
-                return self.async_failed(checkpoint, reason)
-            case events.Status(running):
-                return self.status(running)
-            case events.CloseTask():
-                return self.close()
-            case _:
-                assert_never(event)
 
     _events = component.events_of(events.SubtaskEvent)
 
