@@ -238,7 +238,7 @@ class TwoPhaseSink:
             carry_out = self._carry_out.get(type(effect))
             if carry_out is None:
                 raise ProtocolError(
-                    f"the sink is driven by effects {sorted(one.__name__ for one in self._carry_out)}, came "
+                    f"the sink is driven by effects {sorted(one.__name__ for one in self._carry_out)}, got "
                     f"{type(effect).__name__}, which this version does not know; install one that does"
                 )
             carry_out(*effect.values())
@@ -250,7 +250,7 @@ class TwoPhaseSink:
     def _write(self, transaction: int, rows: object) -> None:
         if not isinstance(rows, pa.RecordBatch):
             raise ProtocolError(
-                f"rows are written as an Arrow RecordBatch, came {type(rows).__name__}; make one"
+                f"rows are written as an Arrow RecordBatch, got {type(rows).__name__}; make one"
             )
         self._participant.write(transaction, rows)
 

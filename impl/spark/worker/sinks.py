@@ -111,5 +111,5 @@ def state_in(snapshot: Sections) -> SinkState:
     """The sink's part of a task's snapshot. Raises `StateError` if there is none."""
     state = snapshot.read(_STATE)
     if not isinstance(state, SinkState):
-        raise StateError(f"{snapshot.file}: expected a sink's transactions, came {type(state).__name__}")
+        raise StateError(f"{snapshot.file}: expected a sink's transactions, got {type(state).__name__}")
     return state

@@ -163,7 +163,7 @@ class SourceOperator(Operator):
 
 def _restore(source: Source, state: object) -> None:
     if type(state) is not type(source.snapshot()):
-        raise StateError(f"expected a source's offset, came {type(state).__name__}")
+        raise StateError(f"expected a source's offset, got {type(state).__name__}")
     source.restore(state)
 
 
