@@ -227,7 +227,7 @@ TASK_20 == [][EventIs("close") =>
 NeverOutOfOrder(t, n) == FALSE                                          \* IsOutOfOrder
 SnapshotFirst(n) == <<<<"snapshot", n>>, <<"broadcast_barrier", n>>>>   \* SynchronousPart
 Silence(n) == <<>>                                                      \* InPlaceOfBarrier
-AnyCompletion(t, n) == n > 0                                            \* IsNews
+AnyCompletion(t, n) == n > 0                                            \* IsNewCompletion
 EndsAgain(t, n) == n <= t.last                                          \* Runs
 Unbounded(ids) == ids                                                   \* Bounded
 ThrowsFirst(n) == <<<<"fail", "snapshot">>, <<"broadcast_barrier", n>>>>    \* BrokenSnapshot
