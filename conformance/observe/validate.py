@@ -142,9 +142,9 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
         waiting = tuple(f"{reader.file.name}:{reader.number}: {need.why}" for reader, need in stuck)
         return replace(_rejection(named, need.rules, why), waiting=waiting)
     for reader in readers:
-        found = reader.end_rejection() if isinstance(reader, TaskReader) else None
-        if found is not None:
-            return _rejection(reader, *found)
+        at_end = reader.end_rejection() if isinstance(reader, TaskReader) else None
+        if at_end is not None:
+            return _rejection(reader, *at_end)
     lost = orphaned(run)
     if lost is not None:
         return _rejection(readers[0], *lost)
