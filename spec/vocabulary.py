@@ -24,6 +24,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""
 
+_TABLES = ("config", "event", "effect", "state")
 _OF_BOTH = frozenset({"description", "note", "where", "model", "drawn"})
 _OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
 _OF_KIND = _OF_BOTH | {"kind", "fields"}
@@ -107,6 +108,8 @@ class Component(NamedTuple):
     state: tuple[Field, ...]
     lane: str = ""
     """Its own lane in a space-time diagram."""
+    capabilities: tuple[str, ...] = ()
+    """What an implementation may offer beyond the events, by requests of their own."""
 
 
 @cache
@@ -142,9 +145,9 @@ def vocabulary() -> Mapping[str, Component]:
 
 def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Component:
     """The words of one component, given as TOML tables; raises VocabularyError."""
-    unknown = sorted(set(text) - {"title", "order", "lane", "config", "event", "effect", "state"})
+    unknown = sorted(set(text) - {"title", "order", "lane", "capabilities", *_TABLES})
     if unknown:
-        raise VocabularyError(f"{name}.toml: unknown tables {unknown}; expected config, event, effect, state")
+        raise VocabularyError(f"{name}.toml: unknown tables {unknown}; expected {', '.join(_TABLES)}")
     return Component(
         name,
         str(text["title"]),
@@ -153,6 +156,7 @@ def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Co
         tuple(_kinds(f"{name}.toml: effect", text.get("effect", ()), known)),
         tuple(_fields(f"{name}.toml: state", text.get("state", {}), known)),
         str(text.get("lane", name)),
+        tuple(text.get("capabilities", ())),
     )
 
 

@@ -26,7 +26,7 @@ STDERR_TAIL = 4096
 _CHUNK = 65536
 _GUARD = ("/bin/sh", "-c", 'read -r ended || kill -s KILL -- "-$1"', "guard")
 """Waits for a line, and kills the group that it is given if the pipe ends without one."""
-Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied)
+Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied, protocol.Visible)
 _GRACE_SECONDS = 2.0
 
 
@@ -78,6 +78,18 @@ class ProcessAdapter:
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:
         """A fresh instance, in a fresh process if the one before is gone."""
         return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config))
+
+    def new_in(self, component: str, config: protocol.Wire, folder: str) -> protocol.Made | protocol.Failure:
+        """As `new`; the instance keeps its durable data in the folder, and continues what it finds there."""
+        return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config, folder))
+
+    def observe(self) -> protocol.Visible | protocol.Failure:
+        """What a reader of the durable data sees now; starts the process if none runs."""
+        return self._ask("observe", protocol.Visible, frames.encode_observe(self._seq))
+
+    def kill(self) -> None:
+        """Kill the process with its group; the next request starts a new one."""
+        self._end()
 
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """One batch; without a live process there is no instance, which is an error."""

@@ -9,6 +9,7 @@ from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.hello_words import require_known_words
 from conformance.adapters.protocol import Adapter, Hello, Wire
 from conformance.drive import replays, saved
+from conformance.drive.durable import with_durability
 from conformance.drive.examine import Examination, examine, not_offered, seen_again
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played, replay
@@ -123,7 +124,8 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
         share = for_offer(plan, component, offer)._replace(
             selected=selected, steps=-(-plan.steps // len(chosen))
         )
-        yield _seen_before(component, adapter, order, share) or examine(component, adapter, share)
+        done = _seen_before(component, adapter, order, share) or examine(component, adapter, share)
+        yield with_durability(done, adapter, offer, share)
 
 
 def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:

@@ -49,6 +49,8 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
+    durable: str = ""
+    """How often the process was killed and its durable data read; empty if it shows none."""
 
     @property
     def bound(self) -> str:
@@ -57,7 +59,8 @@ class Examination:
         if not self.cases:
             return bound
         left = f"; not tested: {'; '.join(self.not_asked)}" if self.not_asked else ""
-        return f"{bound}; {self.tried.describe()}{left}"
+        durable = f"; {self.durable}" if self.durable else ""
+        return f"{bound}; {self.tried.describe()}{durable}{left}"
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:

@@ -64,6 +64,8 @@ def _reach(done: "Examination") -> Iterator[str]:
     """The bound within which nothing differs; a divergence needs no bound."""
     if done.verdict is not Verdict.DIVERGES and done.cases:
         yield f"tried: {done.tried.describe()}"
+        if done.durable:
+            yield done.durable
         if done.not_asked:
             yield f"not tested: {'; '.join(done.not_asked)}"
 
