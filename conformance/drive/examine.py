@@ -1,10 +1,10 @@
-"""Examine one component of an implementation: a case of every rule, seeded walks, Hypothesis, the verdict.
+"""Examine one component of an implementation: a case of every rule, walks, Hypothesis, complete suites.
 
 CONFORMS needs every rule that can fire to have fired, every case to have been played to its end, and no
 configuration to have been skipped. What was not so is listed among the doubts.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import Adapter, Failure
 from conformance.cases.hypothesis_machines import run_machine
@@ -21,6 +21,7 @@ from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
+from conformance.suites.play import Guarantee, play_suites
 from conformance.verdict import Verdict
 
 
@@ -49,6 +50,8 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
+    guarantees: tuple[Guarantee, ...] = ()
+    """What each complete suite says."""
 
     @property
     def bound(self) -> str:
@@ -73,6 +76,9 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     if _is_whole(played):
         run_machine(component, adapter, machine_source(plan), played)
     wrong: tuple[str, ...] = ()
+    guarantees: list[Guarantee] = []
+    if _is_whole(played) and plan.extra_states is not None and not plan.selected:
+        guarantees = play_suites(component, adapter, plan, played)
     if _is_whole(played):
         play_bounds(component, adapter, plan, played)
         if played.is_sound and not plan.selected:
@@ -86,7 +92,8 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     covered, _ = _covered(component, played, plan)
     doubts = _doubts(played, covered) + _not_here(plan)
     verdict = Verdict.UNDETERMINED if doubts else Verdict.CONFORMS
-    return _examined(component, verdict, plan, played, doubts=doubts)
+    done = _examined(component, verdict, plan, played, doubts=doubts)
+    return replace(done, guarantees=tuple(guarantees))
 
 
 def _is_whole(played: Played) -> bool:

@@ -38,6 +38,9 @@ class Plan(NamedTuple):
     offered: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """By option, all that the implementation offers, chosen or not."""
 
+    extra_states: int | None = None
+    """Complete suites are played for implementations of so many states more than the model; None: none."""
+
     @property
     def limits(self) -> Limits:
         """The limits of a loop over cases."""

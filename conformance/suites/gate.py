@@ -6,6 +6,7 @@ from typing import Any
 
 from conformance.adapters.protocol import Wire
 from conformance.suites.alphabet import Alphabet, Letter, Newest, letter
+from model.gate.profiles import NEWEST
 
 NEAR = (Newest(-1), Newest(0), Newest(1))
 """Late, current, newer."""
@@ -38,11 +39,12 @@ class Unblocked:
         return next((channel for channel, flags in enumerate(pairs) if not any(flags)), None)
 
 
-def gate_alphabets(config: Wire, *, injects: bool, waiting: int = 1) -> Iterator[Alphabet]:
+def gate_alphabets(config: Wire, *, injects: bool, thorough: bool) -> Iterator[Alphabet]:
     """The alphabets for one configuration."""
     mode = config.get("mode", "exactly-once")
+    injects = injects and config.get("profile", NEWEST.name) == NEWEST.name
     if mode == "exactly-once":
-        yield aligned(config, injects=injects, waiting=waiting)
+        yield aligned(config, injects=injects)
 
 
 def aligned(config: Wire, *, injects: bool = False, waiting: int = 1) -> Alphabet:

@@ -6,7 +6,7 @@ not defined in a state is never sent there. An output is any hashable value. A t
 """
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from typing import NamedTuple
 
 END = -1

@@ -14,9 +14,9 @@ SEARCHED = 5_000
 class Separation:
     """Separating words: for each pair of states that differ a shortest word with different outputs.
 
-    The word is defined in both states. `words` is a pool that has one for each pair, and for each state a word
-    that separates it from all others if there is a short one; `masks[word][s]` are the states that the word
-    separates from `s`, as bits.
+    The word is defined in both states. `words` is a pool that has one for each pair, and for each state a
+    word that separates it from all others if there is a short one; `masks[word][s]` are the states that the
+    word separates from `s`, as bits.
     """
 
     def __init__(self, machine: Machine) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BATCH = 100
 """Events of one request to a process."""
+EXTRA_STATES = 1
+"""Complete suites are for implementations of so many states more than the model."""
 
 
 @click.command()
@@ -51,6 +53,7 @@ BATCH = 100
               help="A list of divergences that may occur, and must occur.")  # fmt: skip
 @click.option("--fail-fast", is_flag=True, help="Stop at the first component that diverges.")
 @click.option("--fix", is_flag=True, help="Rewrite that list: remove entries that pass, add new divergences.")
+@click.option("--thorough", is_flag=True, help="Complete suites for two extra states, not for one.")
 @reports
 @page
 def command(
@@ -68,6 +71,7 @@ def command(
     known_file: Path | None,
     fail_fast: bool,
     fix: bool,
+    thorough: bool,
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
@@ -77,6 +81,7 @@ def command(
     from conformance.drive.conform import Order, again, conform
     from conformance.drive.listed import Known, read, write
     from conformance.drive.plan import Plan
+    from conformance.report.conform import THOROUGH
     from conformance.rules.selection import selected_rules
 
     unknown = sorted(set(components) - set(COMPONENTS))
@@ -101,6 +106,7 @@ def command(
         may_go_on=lambda: ends is None or time.monotonic() < ends,
         selected=selected,
         steps=steps,
+        extra_states=THOROUGH if thorough else EXTRA_STATES,
     )
     order = Order(adapter, components, plan, out, listed, fix, fail_fast)
     try:
