@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance import escape
 from conformance.adapters.protocol import Crashed, Failure, Hung, Malformed
-from conformance.report.divergence.phrases import of_config
+from conformance.report import suites
 from conformance.report.formats.columns import command as command_lines
 from conformance.report.formats.columns import wrapped
 from conformance.verdict import Verdict, together
@@ -16,14 +16,11 @@ if TYPE_CHECKING:
     from conformance.drive.examine import Examination
     from conformance.drive.listed import Known, Listed
     from conformance.drive.plan import Plan
-    from conformance.suites.play import Guarantee
 
 STDERR_LINES = 8
 """The number of lines of stderr that are shown."""
 THOROUGH = 2
 """The extra states of complete suites with --thorough."""
-COMPLETE = "no implementation of at most n+k states over the letters passes unless it is the model:"
-"""What the lines about complete suites say."""
 COMPONENTS = tuple(vocabulary())
 """All components that can be driven, in the order of reports."""
 
@@ -73,22 +70,7 @@ def _reach(done: "Examination") -> Iterator[str]:
         yield f"tried: {done.tried.describe()}"
         if done.not_asked:
             yield f"not tested: {'; '.join(done.not_asked)}"
-        if done.guarantees:
-            yield COMPLETE
-        yield from (f"  {suite(guarantee)}" for guarantee in done.guarantees)
-
-
-def suite(guarantee: "Guarantee") -> str:
-    """One complete suite: n, k, the alphabet, the number of sequences."""
-    subject = f"; {guarantee.subject}" if guarantee.subject else ""
-    where = f"{of_config(guarantee.component, guarantee.config)}{subject}"
-    reason = f" ({guarantee.reason})" if guarantee.reason else ""
-    if guarantee.extra is None:
-        return f"{where}: no complete suite{reason}"
-    return (
-        f"{where}: n={guarantee.states}, k={guarantee.extra}{reason}, {guarantee.letters} letters, "
-        f"{guarantee.sequences:,} sequences, {guarantee.events:,} events"
-    )
+        yield from suites.lines(done.guarantees)
 
 
 def known(listed: "Known", *, fix: bool) -> str:

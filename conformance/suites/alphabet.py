@@ -9,7 +9,8 @@ function from words to answers; in answers, ids are written relative to the newe
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,28 +21,33 @@ START = 1_000_000
 """The newest id of a state that holds none: so high that no other number is near."""
 LOWEST_ID = START // 2
 """Numbers from here on are ids."""
+NOON = 1_000_000_000
+"""The time at which a machine with a clock is read off, in ms; played sequences begin at time 0."""
+LOWEST_TIME = NOON // 2
+"""Numbers from here on are times."""
 PLAYED_START = 20
 """What START becomes in a sequence that is played: ids stay short in a report."""
+STATES_REMEMBERED = 200_000
+"""States, and parts of states, whose ids are remembered."""
 REFUSED = '"refused"'
 """The output of an event outside the protocol."""
 
 
-@runtime_checkable
-class Dependent(Protocol):
+class Dependent:
     """A value of an event that depends on the state of the model."""
 
     @property
     def name(self) -> str:
         """The value in the name of a letter; empty: it is left out."""
-        ...
+        return ""
 
     def at(self, state: Any) -> int | None:  # noqa: ANN401 - the model's own state
         """The value in a state; None: the letter is not defined there."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Newest:
+class Newest(Dependent):
     """An id at a distance from the newest one."""
 
     distance: int
@@ -51,7 +57,7 @@ class Newest:
         """`newest+1`."""
         return f"newest{self.distance:+d}" if self.distance else "newest"
 
-    def at(self, state: object) -> int:
+    def at(self, state: Any) -> int:  # noqa: ANN401 - the model's own state
         """The id in a state."""
         return newest_id(state) + self.distance
 
@@ -83,6 +89,17 @@ class Taken(NamedTuple):
     edge: Edge
 
 
+class Clock(NamedTuple):
+    """A component whose state holds times."""
+
+    now: Callable[[Any], int]
+    """The time in a state of the model, in ms."""
+    horizon: int
+    """What happened longer ago than this, in ms, has the same effect as if it had happened so long ago."""
+    opening: Wire
+    """The event that brings a fresh component to NOON."""
+
+
 class Alphabet(NamedTuple):
     """The letters of one component under one configuration."""
 
@@ -95,11 +112,23 @@ class Alphabet(NamedTuple):
     """Whether the bound permits an event in a state of the model."""
     subject: str = ""
     """What distinguishes the alphabet from others of the same configuration, as text."""
+    clock: Clock | None = None
+    """How times are made relative; None: the component has no clock."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the letters."""
         return tuple(one.name for one in self.letters)
+
+    def start(self, oracle: Oracle) -> Node:
+        """The state before the first letter."""
+        return oracle.start if self.clock is None else oracle.step(oracle.start, self.clock.opening).after
+
+    def identity(self, node: Node) -> Hashable:
+        """A state of the model with relative ids and times: equal for states that take the same steps."""
+        state: Any = node.state
+        now = None if self.clock is None else self.clock.now(state)
+        return relative(state, Frame(newest_id(state), now, self.clock.horizon if self.clock else 0))
 
     def take(self, oracle: Oracle, node: Node, chosen: int) -> Taken | None:
         """The event of a letter and what the model answers; None: the letter is not defined here."""
@@ -113,7 +142,7 @@ class Alphabet(NamedTuple):
 
     def events(self, oracle: Oracle, word: Sequence[int], start: int = PLAYED_START) -> Iterator[Wire]:
         """The events of a word, as far as it is defined; `start` is what START becomes."""
-        node = oracle.start
+        node = self.start(oracle)
         for chosen in word:
             taken = self.take(oracle, node, chosen)
             if taken is None:
@@ -130,44 +159,54 @@ class Alphabet(NamedTuple):
         return f"{options}; {self.subject}" if self.subject else options
 
 
-def newest_id(state: object) -> int:
+@lru_cache(STATES_REMEMBERED)
+def newest_id(state: Hashable) -> int:
     """The highest id that a state of the model holds; START if it holds none."""
-    return max(ids_in(state), default=START)
+    return max((number for number in _numbers(state) if number < LOWEST_TIME), default=START)
 
 
-def ids_in(value: object) -> Iterator[int]:
-    """The ids in a state of the model."""
+@lru_cache(STATES_REMEMBERED)
+def _numbers(value: Hashable) -> frozenset[int]:
+    """The ids and times in a state of the model, or in a part of one."""
     if type(value) is int:
-        if value >= LOWEST_ID:
-            yield value
-    elif isinstance(value, tuple | frozenset):
-        for part in value:
-            yield from ids_in(part)
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from ids_in(key)
-            yield from ids_in(part)
+        return frozenset((value,)) if value >= LOWEST_ID else frozenset()
+    if isinstance(value, Mapping):
+        return frozenset().union(*map(_numbers, value.keys()), *map(_numbers, value.values()))
+    if isinstance(value, tuple | frozenset):
+        return frozenset().union(*map(_numbers, value))
+    return frozenset()
 
 
 def _moved(value: object, distance: int) -> object:
     return value + distance if type(value) is int and value >= LOWEST_ID else value
 
 
-def relative(value: object, newest: int) -> Hashable:
-    """A state of the model, or a part of one, with each id as a distance from the newest one.
+class Frame(NamedTuple):
+    """What the numbers of a state are relative to."""
 
-    Two states that are equal in this form take the same steps: the model only compares ids.
+    newest: int
+    now: int | None = None
+    horizon: int = 0
+
+
+def relative(value: Hashable, frame: Frame) -> Hashable:
+    """A state of the model, or a part of one, with each id and each time as a distance.
+
+    Two states that are equal in this form take the same steps: the model compares ids with ids, and times
+    with the present.
     """
     if type(value) is int:
-        return ("newest", value - newest) if value >= LOWEST_ID else value
+        if frame.now is not None and value >= LOWEST_TIME:
+            return ("now", max(value - frame.now, -frame.horizon))
+        return ("newest", value - frame.newest) if value >= LOWEST_ID else value
+    if not _numbers(value):
+        return value
     if isinstance(value, tuple):
-        return (type(value).__name__, *(relative(part, newest) for part in value))
+        return tuple(relative(part, frame) for part in value)
     if isinstance(value, frozenset):
-        return frozenset(relative(part, newest) for part in value)
-    if isinstance(value, Mapping):
-        return tuple((relative(key, newest), relative(part, newest)) for key, part in value.items())
-    assert isinstance(value, Hashable)
-    return (type(value).__name__, value)  # true is not 1
+        return frozenset(relative(part, frame) for part in value)
+    assert isinstance(value, Mapping)
+    return tuple((relative(key, frame), relative(part, frame)) for key, part in value.items())
 
 
 def shown(value: object, newest: int) -> object:

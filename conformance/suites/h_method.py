@@ -1,8 +1,8 @@
 """Complete test suites by the H-method, for implementations with up to k more states than the machine.
 
 The theorem (Dorofeeva, El-Fakih, Yevtushenko 2005): let the machine be minimal, with n states and the access
-words A. A suite is complete for implementations of at most n + k states if it contains every defined word of A
-followed by at most k + 1 letters, and if for each of the following pairs of words whose states differ it
+words A. A suite is complete for implementations of at most n + k states if it contains every defined word of
+A followed by at most k + 1 letters, and if for each of the following pairs of words whose states differ it
 contains both words followed by one common separating word: two of A; one of A and one of A followed by
 1 to k + 1 letters; two of the latter kind of which one is a prefix of the other.
 

@@ -1,8 +1,8 @@
 """Wrong machines with hidden states, made at random: do a suite, tours or random walks refuse them?
 
 A hidden state answers as the state that it is a copy of, but for one letter: there the output differs, or
-what comes later. Such a machine takes every transition of the model's machine rightly, if it is reached in the
-way that a tour happens to take.
+what comes later. Such a machine takes every transition of the model's machine rightly, if it is reached in
+the way that a tour happens to take.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -154,13 +154,16 @@ def survivors(machine: Machine, extra: int, machines: int, seed: int) -> Survivo
     toured = tour_words(machine)
     walked = random_words(machine, sum(map(len, suite_words)), Random(f"{seed}/walks"))
     rng = Random(f"{seed}/machines")
-    passed = [0, 0, 0]
-    for number in range(machines):
-        wrong = with_hidden_states(machine, number % extra + 1, rng)
-        passed[0] += not refuses_suite(chosen, wrong)
-        passed[1] += not refuses(machine, wrong, toured)
-        passed[2] += not refuses(machine, wrong, walked)
-    return Survivors(machines, *passed, _size(suite_words), _size(toured), _size(walked))
+    wrong = [with_hidden_states(machine, number % extra + 1, rng) for number in range(machines)]
+    return Survivors(
+        machines,
+        sum(not refuses_suite(chosen, other) for other in wrong),
+        sum(not refuses(machine, other, toured) for other in wrong),
+        sum(not refuses(machine, other, walked) for other in wrong),
+        _size(suite_words),
+        _size(toured),
+        _size(walked),
+    )
 
 
 def _size(words: Sequence[Word]) -> tuple[int, int]:

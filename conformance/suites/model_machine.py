@@ -2,14 +2,13 @@
 
 from collections.abc import Hashable
 
-from conformance.drive.oracle import Edge, Node, Oracle
+from conformance.drive.oracle import Edge, Oracle
 from conformance.suites.alphabet import (
     REFUSED,
     Alphabet,
     failure,
     newest_id,
     output,
-    relative,
 )
 from conformance.suites.machine import END, Machine, Transition, minimal
 
@@ -29,8 +28,9 @@ def model_machine(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> M
 def explored(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> Machine:
     """The machine of all states that words lead to. Raises TooLargeError."""
     oracle = Oracle(alphabet.component, alphabet.config)
-    numbers: dict[Hashable, int] = {_identity(oracle.start): 0}
-    nodes = [oracle.start]
+    start = alphabet.start(oracle)
+    numbers: dict[Hashable, int] = {alphabet.identity(start): 0}
+    nodes = [start]
     rows: list[tuple[Transition | None, ...]] = []
     for node in nodes:
         row: list[Transition | None] = []
@@ -43,7 +43,7 @@ def explored(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> Machin
             if taken.edge.fails:
                 row.append(Transition(answer, END))
                 continue
-            number = numbers.setdefault(_identity(taken.edge.after), len(nodes))
+            number = numbers.setdefault(alphabet.identity(taken.edge.after), len(nodes))
             if number == len(nodes):
                 if number >= states_at_most:
                     raise TooLargeError(
@@ -64,7 +64,3 @@ def answer_of(edge: Edge) -> str:
     if edge.fails:
         return failure(edge.effects, newest)
     return output(edge.effects, edge.after.observed, newest)
-
-
-def _identity(node: Node) -> Hashable:
-    return relative(node.state, newest_id(node.state))

@@ -17,7 +17,7 @@ from conformance.suites.alphabet import Alphabet
 from conformance.suites.h_method import Suite, base_size, suite
 from conformance.suites.machine import Machine
 from conformance.suites.model_machine import TooLargeError, model_machine
-from conformance.suites.registry import COMPONENTS, alphabets, configurations
+from conformance.suites.registry import alphabets, configurations
 
 SEQUENCES_AT_MOST = 30_000
 """Sequences of all suites of one component in a default run: some seconds of a compiled implementation."""
@@ -59,20 +59,21 @@ class Guarantee(NamedTuple):
 class Planned(NamedTuple):
     """A suite that is to be played, if its guarantee has a k."""
 
-    alphabet: Alphabet
+    alphabet: Alphabet | None
+    """None: there is none for the configuration."""
     guarantee: Guarantee
 
 
 def play_suites(component: str, adapter: Adapter, plan: Plan, total: Played) -> list[Guarantee]:
     """Play the suites of a component until one diverges; what each says. Outcomes are added to `total`."""
-    if component not in COMPONENTS:
-        return [Guarantee(component, {}, "", 0, reason="the component has no alphabet yet")]
     guarantees: list[Guarantee] = []
-    for alphabet, guarantee in planned(component, plan):
+    for alphabet, planned_one in planned(component, plan):
+        guarantee = planned_one
         if is_over(total):
             break
-        played = guarantee.extra is not None
-        guarantees.append(_played(alphabet, guarantee, adapter, plan, total) if played else guarantee)
+        if alphabet is not None and guarantee.extra is not None:
+            guarantee = _played(alphabet, guarantee, adapter, plan, total)
+        guarantees.append(guarantee)
     return guarantees
 
 
@@ -81,11 +82,13 @@ def planned(component: str, plan: Plan) -> list[Planned]:
     wanted = plan.extra_states or 0
     thorough = wanted > 1
     left = THOROUGH if thorough else SEQUENCES_AT_MOST
-    found = [
-        Planned(alphabet, _unplayed(alphabet))
-        for config in configurations(component, plan)
-        for alphabet in alphabets(component, config, injects=plan.injects, thorough=thorough)
-    ]
+    found: list[Planned] = []
+    none: list[Planned] = []
+    for config in configurations(component, plan):
+        listed = list(alphabets(component, config, injects=plan.injects, thorough=thorough))
+        found += (Planned(alphabet, _unplayed(alphabet)) for alphabet in listed)
+        if not listed:
+            none.append(Planned(None, Guarantee(component, config, "", 0, reason="it has no alphabet yet")))
     for extra in range(wanted + 1):
         sizes = {at: _size(one, extra, left) for at, one in enumerate(found) if _may_grow(one, extra)}
         for at in sorted(sizes, key=sizes.__getitem__):
@@ -97,9 +100,9 @@ def planned(component: str, plan: Plan) -> list[Planned]:
                     guarantee=now._replace(extra=extra, sequences=sizes[at], reason="")
                 )
             else:
-                reason = f"k={extra} has {sizes[at]:,} sequences, more than the limit for a run leaves"
+                reason = f"k={extra} has about {sizes[at]:,} sequences, more than the limit for a run leaves"
                 found[at] = found[at]._replace(guarantee=now._replace(reason=reason))
-    return found
+    return [*found, *none]
 
 
 def _may_grow(one: Planned, extra: int) -> bool:
@@ -119,6 +122,7 @@ def _unplayed(alphabet: Alphabet) -> Guarantee:
 
 def _size(one: Planned, extra: int, left: int) -> int:
     """The number of sequences; where it is far beyond what is left, nearly so."""
+    assert one.alphabet is not None
     machine = machine_of(one.alphabet)
     size = base_size(machine, extra)
     return size if size > 2 * left else sum(1 for _ in suite_of(machine, extra).words())

@@ -11,8 +11,6 @@ from conformance.suites.gate import gate_alphabets
 
 CHANNELS = 2
 """Channels of a gate, if the user chooses none."""
-COMPONENTS = ("gate",)
-"""Components that have alphabets."""
 
 
 def alphabets(component: str, config: Wire, *, injects: bool, thorough: bool = False) -> Iterator[Alphabet]:
