@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 LISTED = 8
 """With more suites than this, those of one mode, level and k have one line."""
 MEANING = "complete suites: what has at most n+k states over the letters and passes is the model"
-FEWER = "k=0 where the suites for k=1 have too many sequences for one run; --json names each"
+FEWER = "k is lower where the sequences are too many for one run: choose a --config, or --thorough"
 
 
 def lines(guarantees: Sequence["Guarantee"]) -> Iterator[str]:

@@ -1,0 +1,113 @@
+"""The machine of an implementation, by L# and, as equivalence test, the complete suite of each hypothesis.
+
+So the result holds under the same condition as a suite in `conform`: if the implementation behind the alphabet
+has at most k states more than the learned machine, it is the learned machine.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from aalpy.base import Oracle as EquivalenceOracle
+from aalpy.learning_algs import run_Lsharp
+
+from conformance.adapters.protocol import Adapter
+from conformance.learn.system import NOT_SENT, NotLearnedError, System
+from conformance.suites.alphabet import Alphabet
+from conformance.suites.h_method import suite
+from conformance.suites.machine import END, Machine, Transition, minimal
+
+STATES_AT_MOST = 500
+"""A hypothesis with more states than this ends the learning."""
+
+
+class Learned(NamedTuple):
+    """A learned machine, and what it took."""
+
+    machine: Machine
+    words: int
+    """The number of words that were sent."""
+    events: int
+    rounds: int
+    """The number of hypotheses."""
+
+
+def learn(
+    adapter: Adapter, alphabet: Alphabet, extra: int, may_go_on: Callable[[], bool] = lambda: True
+) -> Learned:
+    """Learn the machine. Raises NotLearnedError if the implementation does not behave like a finite machine."""
+    system = System(adapter, alphabet)
+    test = _SuiteTest(alphabet, system, extra, may_go_on)
+    letters = list(range(len(alphabet.letters)))
+    try:
+        model = run_Lsharp(letters, system, test, automaton_type="mealy", print_level=0)
+    except NotLearnedError:
+        raise
+    except Exception as error:
+        if "determin" not in f"{type(error).__name__} {error}".lower():
+            raise
+        raise NotLearnedError(
+            f"the same events had different answers ({error}); run `barrierspec smoke` for the first of them"
+        ) from error
+    return Learned(machine_of(model, alphabet), system.num_queries, system.num_steps, test.rounds)
+
+
+class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
+    """Plays the complete suite of each hypothesis."""
+
+    def __init__(
+        self, alphabet: Alphabet, system: System, extra: int, may_go_on: Callable[[], bool]
+    ) -> None:
+        super().__init__(list(range(len(alphabet.letters))), system)
+        self._alphabet_of_letters = alphabet
+        self._extra = extra
+        self._may_go_on = may_go_on
+        self.rounds = 0
+
+    def find_cex(self, hypothesis: Any) -> tuple[int, ...] | None:  # noqa: ANN401 - aalpy has no types
+        """A word that the hypothesis answers differently; None if the whole suite agrees."""
+        self.rounds += 1
+        if len(hypothesis.states) > STATES_AT_MOST:
+            raise NotLearnedError(
+                f"more than {STATES_AT_MOST} states: what it remembers grows with its life; see "
+                "`barrierspec conform` for the first difference"
+            )
+        machine = machine_of(hypothesis, self._alphabet_of_letters)
+        for extra in range(self._extra + 1):  # small suites find most
+            for word in suite(machine, extra).words():
+                if not self._may_go_on():
+                    raise NotLearnedError("the budget ended before the machine was learned; give more --seconds")
+                self.num_queries += 1
+                outputs = self.sul.query(word)
+                if outputs != machine.run(word):
+                    at = next(
+                        place
+                        for place, came in enumerate(outputs)
+                        if machine.run(word[: place + 1])[place:] != [came]
+                    )
+                    return word[: at + 1]
+        return None
+
+
+def machine_of(learned: Any, alphabet: Alphabet) -> Machine:  # noqa: ANN401 - aalpy has no types
+    """A machine of aalpy as one of ours; a letter that is not sent is not defined."""
+    order = [learned.initial_state]
+    numbers = {id(learned.initial_state): 0}
+    for state in order:
+        for letter in range(len(alphabet.letters)):
+            after = state.transitions[letter]
+            if id(after) not in numbers:
+                numbers[id(after)] = len(order)
+                order.append(after)
+    over = {
+        number for number, state in enumerate(order) if all(one == NOT_SENT for one in state.output_fun.values())
+    }
+
+    def row(state: Any) -> tuple[Transition | None, ...]:  # noqa: ANN401 - aalpy has no types
+        steps: list[Transition | None] = []
+        for letter in range(len(alphabet.letters)):
+            output, after = state.output_fun[letter], numbers[id(state.transitions[letter])]
+            step = Transition(output, END if after in over else after)
+            steps.append(None if output == NOT_SENT else step)
+        return tuple(steps)
+
+    return minimal(Machine(alphabet.names, tuple(row(state) for state in order)))
