@@ -42,7 +42,9 @@ def dot(machine: Machine) -> str:
 def svg(graph: str) -> str | None:
     """The picture of a graph; None if no program that draws graphs is installed."""
     here = str(Path(sys.executable).parent)
-    found = next((at for name in PROGRAMS if (at := shutil.which(name, path=here) or shutil.which(name))), None)
+    found = next(
+        (at for name in PROGRAMS if (at := shutil.which(name, path=here) or shutil.which(name))), None
+    )
     if found is None:
         return None
     done = subprocess.run([found, "-Tsvg"], input=graph, capture_output=True, text=True, check=True)

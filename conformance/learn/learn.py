@@ -1,10 +1,10 @@
 """The machine of an implementation, by L# and, as equivalence test, the complete suite of each hypothesis.
 
-So the result holds under the same condition as a suite in `conform`: if the implementation behind the alphabet
-has at most k states more than the learned machine, it is the learned machine.
+So the result holds under the same condition as a suite in `conform`: if the implementation behind the
+alphabet has at most k states more than the learned machine, it is the learned machine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from aalpy.base import Oracle as EquivalenceOracle
@@ -15,6 +15,7 @@ from conformance.learn.system import NOT_SENT, NotLearnedError, System
 from conformance.suites.alphabet import Alphabet
 from conformance.suites.h_method import suite
 from conformance.suites.machine import END, Machine, Transition, minimal
+from conformance.suites.model_machine import model_machine
 
 STATES_AT_MOST = 500
 """A hypothesis with more states than this ends the learning."""
@@ -34,7 +35,7 @@ class Learned(NamedTuple):
 def learn(
     adapter: Adapter, alphabet: Alphabet, extra: int, may_go_on: Callable[[], bool] = lambda: True
 ) -> Learned:
-    """Learn the machine. Raises NotLearnedError if the implementation does not behave like a finite machine."""
+    """Learn the machine. Raises NotLearnedError if no finite machine describes the implementation."""
     system = System(adapter, alphabet)
     test = _SuiteTest(alphabet, system, extra, may_go_on)
     letters = list(range(len(alphabet.letters)))
@@ -52,13 +53,12 @@ def learn(
 
 
 class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
-    """Plays the complete suite of each hypothesis."""
+    """Plays the model's own suite for k = 0, then the complete suites of the hypothesis up to k."""
 
-    def __init__(
-        self, alphabet: Alphabet, system: System, extra: int, may_go_on: Callable[[], bool]
-    ) -> None:
+    def __init__(self, alphabet: Alphabet, system: System, extra: int, may_go_on: Callable[[], bool]) -> None:
         super().__init__(list(range(len(alphabet.letters))), system)
         self._alphabet_of_letters = alphabet
+        self._first = list(suite(model_machine(alphabet), 0).words())
         self._extra = extra
         self._may_go_on = may_go_on
         self.rounds = 0
@@ -73,19 +73,31 @@ class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
             )
         machine = machine_of(hypothesis, self._alphabet_of_letters)
         for extra in range(self._extra + 1):  # small suites find most
-            for word in suite(machine, extra).words():
+            words = (
+                [*self._first, *suite(machine, extra).words()]
+                if extra == 0
+                else suite(machine, extra).words()
+            )
+            for word in words:
                 if not self._may_go_on():
-                    raise NotLearnedError("the budget ended before the machine was learned; give more --seconds")
-                self.num_queries += 1
-                outputs = self.sul.query(word)
-                if outputs != machine.run(word):
-                    at = next(
-                        place
-                        for place, came in enumerate(outputs)
-                        if machine.run(word[: place + 1])[place:] != [came]
+                    raise NotLearnedError(
+                        "the budget ended before the machine was learned; give more --seconds"
                     )
-                    return word[: at + 1]
+                self.num_queries += 1
+                found = _first_difference(self.sul.query(word), machine.run(word))
+                if found is not None:
+                    return word[: found + 1]
         return None
+
+
+def _first_difference(came: Sequence[str], expected: Sequence[Hashable]) -> int | None:
+    """The position of the first output that differs; nothing is sent behind an end."""
+    for position, output in enumerate(came):
+        if position >= len(expected):
+            return None if output == NOT_SENT else position
+        if output != expected[position]:
+            return position
+    return None
 
 
 def machine_of(learned: Any, alphabet: Alphabet) -> Machine:  # noqa: ANN401 - aalpy has no types
@@ -99,7 +111,9 @@ def machine_of(learned: Any, alphabet: Alphabet) -> Machine:  # noqa: ANN401 - a
                 numbers[id(after)] = len(order)
                 order.append(after)
     over = {
-        number for number, state in enumerate(order) if all(one == NOT_SENT for one in state.output_fun.values())
+        number
+        for number, state in enumerate(order)
+        if all(one == NOT_SENT for one in state.output_fun.values())
     }
 
     def row(state: Any) -> tuple[Transition | None, ...]:  # noqa: ANN401 - aalpy has no types

@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 from aalpy.base import SUL
 
-from conformance.adapters.protocol import FAILURES, Adapter, Applied, Errored, Failure, Malformed, canonical
+from conformance.adapters.protocol import (
+    FAILURES,
+    Adapter,
+    Applied,
+    Errored,
+    Failure,
+    Malformed,
+    Wire,
+    canonical,
+)
 from conformance.drive.oracle import Node, Oracle
 from conformance.suites.alphabet import REFUSED, Alphabet, failure, newest_id, output
 
@@ -66,7 +75,7 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
     def _fails_for_good(self) -> bool:
         return self._alphabet.component not in ("coordinator", "source")
 
-    def _answer(self, events: Sequence[dict[str, object]]) -> Applied | Failure:
+    def _answer(self, events: Sequence[Wire]) -> Applied | Failure:
         answer = self._adapter.apply(events)
         if isinstance(answer, FAILURES) and not isinstance(answer, Errored | Malformed):
             described = answer.describe()

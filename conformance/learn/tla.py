@@ -1,7 +1,7 @@
 """A learned gate as a module of TLA+, on which TLC checks the rules of spec/gate/AlignedModel.tla.
 
-The module takes the learned machine's steps and shows its answers; AlignedModel has the rules of one step. Only
-the newest generation of mode exactly-once at the level `handler` has its rules in that form.
+The module takes the learned machine's steps and shows its answers; AlignedModel has the rules of one step.
+Only the newest generation of mode exactly-once at the level `handler` has its rules in that form.
 """
 
 import re
@@ -120,11 +120,14 @@ def _named(rules: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(rule.replace("_", "-") for rule in rules))
 
 
+_NOT_OF_STEPS = ("ALIGN_08", "ALIGN_20", "ALIGN_21")
+"""Rules about the specification's own operators, and about older generations."""
 _RULE = re.compile(r"    [A-Z]+_\d+")
 
 
 def _cfg(alphabet: Alphabet) -> str:
-    rules = rules_of("gate_injected_2")
+    injected = any(one.event["kind"] == "inject" for one in alphabet.letters)
+    rules = rules_of("gate_injected_2", *_NOT_OF_STEPS, *(() if injected else ("ALIGN_24",)))
     properties = load_manifest()["gate_injected_2"].configuration.properties
     ends = alphabet.config.get("checkpoints_after_tasks_finish", True)
     lines = ["SPECIFICATION LearnedSpec", "CONSTANTS", f"    N = {alphabet.config['channels']}"]
@@ -153,7 +156,9 @@ def _steps(alphabet: Alphabet, learned: Machine) -> list[Step]:
                 pairs.append((step.target, after))
             moved = newest_id(after.state) - newest_id(node.state)
             answer = orjson.loads(str(step.output))
-            event = _word(taken.event, {"checkpoint": taken.event.get("checkpoint", 0) - newest_id(node.state)})
+            event = _word(
+                taken.event, {"checkpoint": taken.event.get("checkpoint", 0) - newest_id(node.state)}
+            )
             effects = ", ".join(_word(effect, {}, moved) for effect in answer["effects"])
             gate = _gate(answer["state"], moved)
             steps.append(Step(number, target, moved, event, f"<<{effects}>>", gate))
@@ -161,11 +166,10 @@ def _steps(alphabet: Alphabet, learned: Machine) -> list[Step]:
 
 
 def _word(fields: Any, ids: dict[str, int], moved: int = 0) -> str:  # noqa: ANN401 - an event or an effect
-    words = [f'"{fields["kind"]}"']
-    for name in ("channel", "checkpoint", "reason"):
-        if name in fields:
-            words.append(_id(ids[name]) if name in ids else _value(fields[name], moved))
-    return f"<<{', '.join(words)}>>"
+    named = [name for name in ("channel", "checkpoint", "reason") if name in fields]
+    words = [_id(ids[name]) if name in ids else _value(fields[name], moved) for name in named]
+    kind = f'"{fields["kind"]}"'
+    return f"<<{', '.join([kind, *words])}>>"
 
 
 def _gate(state: dict[str, Any], moved: int) -> str:

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
-from conformance.command_line.options import FOLDER, SECONDS
+from conformance.command_line.options import FOLDER, SECONDS, pinned
 from conformance.commands import COMPONENTS, limit, page, reports, seed, write_findings
 from conformance.verdict import together
 
@@ -102,7 +101,7 @@ def command(
         seed=seed,
         examples=examples,
         batch=BATCH if isinstance(opened, ProcessAdapter) else 1,
-        pinned=_pinned(options),
+        pinned=pinned(options),
         may_go_on=lambda: ends is None or time.monotonic() < ends,
         selected=selected,
         steps=steps,
@@ -146,18 +145,3 @@ def _shown(replay_file: Path, html_file: Path | None) -> "Callable[[Replayed, Ad
         write(page_of_replay(done, adapter, replay_file), html_file)
 
     return write_page
-
-
-def _pinned(options: tuple[str, ...]) -> dict[str, object]:
-    """`channels=2` and the like; values are JSON where they can be read so, else text, as is release 1.9."""
-    pinned: dict[str, object] = {}
-    for option in options:
-        name, equals, value = option.partition("=")
-        if not equals:
-            raise click.UsageError(f"--config: expected KEY=VALUE, got {option!r}")
-        try:
-            read = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            read = value
-        pinned[name] = value if isinstance(read, float) else read
-    return pinned
