@@ -1,6 +1,6 @@
 """An implementation behind an alphabet: a word goes in, one output for each letter comes back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from aalpy.base import SUL
 
@@ -21,6 +21,10 @@ NOT_SENT = '"not sent"'
 """The output of a letter that is not defined where it comes, or behind the end of an instance."""
 
 
+WORDS_AT_MOST = 300_000
+"""The learning ends after so many words."""
+
+
 class NotLearnedError(RuntimeError):
     """The implementation does not answer, or not twice alike, so that no machine describes it."""
 
@@ -28,8 +32,13 @@ class NotLearnedError(RuntimeError):
 class System(SUL):  # type: ignore[misc]  # aalpy has no types
     """One implementation as a system under learning; a letter is its position in the alphabet."""
 
-    def __init__(self, adapter: Adapter, alphabet: Alphabet) -> None:
+    def __init__(
+        self, adapter: Adapter, alphabet: Alphabet, may_go_on: Callable[[], bool] = lambda: True
+    ) -> None:
         super().__init__()
+        self._may_go_on = may_go_on
+        self.words = 0
+        """How many instances were made."""
         self._adapter = adapter
         self._alphabet = alphabet
         self._oracle = Oracle(alphabet.component, alphabet.config)
@@ -39,6 +48,14 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
 
     def pre(self) -> None:
         """Make a fresh instance. Raises NotLearnedError."""
+        self.words += 1
+        if self.words > WORDS_AT_MOST:
+            raise NotLearnedError(
+                f"no finite machine after {WORDS_AT_MOST:,} words: what it remembers grows with its life, or "
+                "it shows something of its own; `barrierspec conform` finds the first difference"
+            )
+        if not self._may_go_on():
+            raise NotLearnedError("the budget ended before the machine was learned; give more --seconds")
         made = self._adapter.new(self._alphabet.component, self._alphabet.config)
         if isinstance(made, FAILURES):
             raise NotLearnedError(f"no instance: {made.describe()}; learn a configuration that it offers")
