@@ -19,7 +19,7 @@ from conformance.suites.machine import Machine
 from conformance.suites.model_machine import TooLargeError, model_machine
 from conformance.suites.registry import alphabets, configurations
 
-SEQUENCES_AT_MOST = 60_000
+SEQUENCES_AT_MOST = 30_000
 """Sequences of all suites of one component in a default run: some seconds of a compiled implementation."""
 THOROUGH = 1_000_000
 """The same with --thorough."""
