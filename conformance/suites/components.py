@@ -25,7 +25,7 @@ def store_alphabets(config: Wire) -> Iterator[Alphabet]:
     letters += [letter("latest"), letter("shutdown", discard=True), letter("shutdown", discard=False)]
 
     def allows(state: Any, event: Wire) -> bool:  # noqa: ANN401 - the model's own state
-        return event["kind"] != "add" or len(state.entries) <= config["retain"]
+        return event["kind"] != "add" or bool(len(state.entries) <= config["retain"])
 
     yield Alphabet("store", config, tuple(letters), f"ids to {ids[-1]}", allows)
 
