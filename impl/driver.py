@@ -23,13 +23,11 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
-from impl.faults import FaultPlan
-from impl.job import Job, JobResult, start_of
+from impl.job import Job, JobResult, RunOptions, settings_of
 from impl.output_lock import inherit, locked
 from impl.process_tree import TOKEN, end, exit_on_sigterm, new_token
 from impl.spark.errors import JobFailedError
@@ -59,31 +57,17 @@ class _Supervisor(NamedTuple):
 
 
 def supervise(
-    job: Job,
-    master: str,
-    output: Path,
-    *,
-    faults: Sequence[FaultPlan] = (),
-    event_log: bool = False,
-    resume: bool = False,
-    from_savepoint: Path | None = None,
-    drivers: int = 4,
+    job: Job, master: str, output: Path, *, drivers: int = 4, **options: Unpack[RunOptions]
 ) -> JobResult:
     """Run `job` as `Job.execute` does, in a driver that is replaced when it is killed.
 
-    At most `drivers` are started: then `JobFailedError`. Everything else that a driver raises is raised here.
+    `options`: without `spark` and `on_progress`, which cannot be sent to another process. At most `drivers`
+    are started: then `JobFailedError`. Everything else that a driver raises is raised here.
     """
-    start = start_of(resume=resume, from_savepoint=from_savepoint)
     token = new_token()
     folder = output / "driver"
-    settings = RunSettings(
-        start,
-        from_savepoint,
-        event_log=event_log,
-        faults=tuple(faults),
-        fault_record=folder / f"{token}-faults",
-        owner=token,
-    )
+    settings = replace(settings_of(options), fault_record=folder / f"{token}-faults", owner=token)
+    resume = settings.start is Start.RESUMED
     with exit_on_sigterm(), locked(output, supersedes=resume) as lock:
         _make_private(folder, empty=not resume)
         supervisor = _Supervisor(folder, token, lock)

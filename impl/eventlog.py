@@ -19,7 +19,7 @@ import orjson
 from impl.core.effects import Effect
 from impl.core.events import Event
 from impl.state.durable import append
-from impl.state.errors import StorageError
+from impl.state.errors import storage_errors
 from impl.state.storage import StateHandle
 
 EventT = TypeVar("EventT", bound=Event, contravariant=True)
@@ -32,7 +32,6 @@ class Handler(Protocol[EventT, EffectT]):
 
     def handle(self, event: EventT) -> tuple[EffectT, ...]:
         """Apply `event`; the effects in order."""
-        ...
 
 
 class EventLog:
@@ -60,10 +59,8 @@ class EventLog:
         """
         with self._writing:
             head = {"attempt": self.attempt, "task": self._task, "seq": self._seq}
-            try:
+            with storage_errors("writing", self._path):
                 append(self._file, _packed({**head, **fields}))
-            except OSError as cause:
-                raise StorageError.of("writing", self._path, cause) from cause
             self._seq += 1
 
     def step(self, component: str, event: Event, effects: tuple[Effect, ...], **fields: object) -> None:

@@ -8,110 +8,122 @@ undisturbed. The event log has each fault.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from impl.config import ConfigError
 
-BARRIER_DUE = "barrier-due"
-BARRIER_SENT = "barrier-sent"
-FIRST_BARRIER_CAME = "first-barrier-came"
-ALIGNMENT_IN_PROGRESS = "alignment-in-progress"
-LAST_BARRIER_CAME = "last-barrier-came"
-ALIGNED = "aligned"
-SNAPSHOT_DUE = "snapshot-due"
-SNAPSHOT_WRITTEN = "snapshot-written"
-ACKNOWLEDGEMENT_DUE = "acknowledgement-due"
-ACKNOWLEDGEMENT_SENT = "acknowledgement-sent"
-COMPLETION_DUE = "completion-due"
-COMPLETION_STORED = "completion-stored"
-NOTIFICATION_RECEIVED = "notification-received"
-NOTIFICATION_HANDLED = "notification-handled"
-PRE_COMMIT_DUE = "pre-commit-due"
-PRE_COMMITTED = "pre-committed"
-COMMIT_DUE = "commit-due"
-COMMITTED = "committed"
-RESTORE_DUE = "restore-due"
-RESTORED = "restored"
-RESTART = "restart"
 
-POINTS = {
-    BARRIER_DUE: "the subtask is about to send its barrier, nothing of the checkpoint is done",
-    BARRIER_SENT: "the barrier is sent, and the snapshot not taken",
-    FIRST_BARRIER_CAME: "the first barrier of a checkpoint has come, and the gate has not read it",
-    ALIGNMENT_IN_PROGRESS: "a barrier has come on one channel of a gate and others are awaited",
-    LAST_BARRIER_CAME: "the last barrier of a checkpoint has come, and the gate has not read it",
-    ALIGNED: "the gate has all barriers, and the snapshot is taken and not written",
-    SNAPSHOT_DUE: "the snapshot of a subtask is taken, and nothing of it is on disk",
-    SNAPSHOT_WRITTEN: "the snapshot of a subtask is durable, and not acknowledged",
-    ACKNOWLEDGEMENT_DUE: "the subtask is about to acknowledge",
-    ACKNOWLEDGEMENT_SENT: "the subtask has acknowledged a checkpoint that is not complete yet",
-    COMPLETION_DUE: "the driver has every acknowledgement, and the checkpoint is not published",
-    COMPLETION_STORED: "the checkpoint is published, and no task is notified",
-    NOTIFICATION_RECEIVED: "the subtask is notified of a completion, and has committed nothing",
-    NOTIFICATION_HANDLED: "the subtask has handled the notification",
-    PRE_COMMIT_DUE: "a sink is about to pre-commit",
-    PRE_COMMITTED: "a sink has pre-committed, and its snapshot is not written",
-    COMMIT_DUE: "a sink is about to commit",
-    COMMITTED: "a sink has committed",
-    RESTORE_DUE: "a subtask of a new attempt has not read its state",
-    RESTORED: "a subtask has restored its state, and does not run",
-    RESTART: "an attempt has failed, and the checkpoint to restore is not chosen",
-}
-SINK_POINTS = (PRE_COMMIT_DUE, PRE_COMMITTED, COMMIT_DUE, COMMITTED)
-GATE_POINTS = (FIRST_BARRIER_CAME, ALIGNMENT_IN_PROGRESS, LAST_BARRIER_CAME, ALIGNED)
+class _Word(StrEnum):
+    """A word of a plan, and its meaning."""
+
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> Self:
+        made = str.__new__(cls, word)
+        made._value_, made.meaning = word, meaning
+        return made
+
+
+class Point(_Word):
+    """A point of the protocol at which faults happen."""
+
+    BARRIER_DUE = "barrier-due", "the subtask is about to send its barrier, nothing of the checkpoint is done"
+    BARRIER_SENT = "barrier-sent", "the barrier is sent, and the snapshot not taken"
+    FIRST_BARRIER_CAME = (
+        "first-barrier-came",
+        "the first barrier of a checkpoint has come, and the gate has not read it",
+    )
+    ALIGNMENT_IN_PROGRESS = (
+        "alignment-in-progress",
+        "a barrier has come on one channel of a gate and others are awaited",
+    )
+    LAST_BARRIER_CAME = (
+        "last-barrier-came",
+        "the last barrier of a checkpoint has come, and the gate has not read it",
+    )
+    ALIGNED = "aligned", "the gate has all barriers, and the snapshot is taken and not written"
+    SNAPSHOT_DUE = "snapshot-due", "the snapshot of a subtask is taken, and nothing of it is on disk"
+    SNAPSHOT_WRITTEN = "snapshot-written", "the snapshot of a subtask is durable, and not acknowledged"
+    ACKNOWLEDGEMENT_DUE = "acknowledgement-due", "the subtask is about to acknowledge"
+    ACKNOWLEDGEMENT_SENT = (
+        "acknowledgement-sent",
+        "the subtask has acknowledged a checkpoint that is not complete yet",
+    )
+    COMPLETION_DUE = (
+        "completion-due",
+        "the driver has every acknowledgement, and the checkpoint is not published",
+    )
+    COMPLETION_STORED = "completion-stored", "the checkpoint is published, and no task is notified"
+    NOTIFICATION_RECEIVED = (
+        "notification-received",
+        "the subtask is notified of a completion, and has committed nothing",
+    )
+    NOTIFICATION_HANDLED = "notification-handled", "the subtask has handled the notification"
+    PRE_COMMIT_DUE = "pre-commit-due", "a sink is about to pre-commit"
+    PRE_COMMITTED = "pre-committed", "a sink has pre-committed, and its snapshot is not written"
+    COMMIT_DUE = "commit-due", "a sink is about to commit"
+    COMMITTED = "committed", "a sink has committed"
+    RESTORE_DUE = "restore-due", "a subtask of a new attempt has not read its state"
+    RESTORED = "restored", "a subtask has restored its state, and does not run"
+    RESTART = "restart", "an attempt has failed, and the checkpoint to restore is not chosen"
+
+
+class Action(_Word):
+    """What a fault does."""
+
+    SIGKILL = "sigkill", "the worker's process is killed"
+    ERROR = "error", "the subtask raises an error"
+    HANG = "hang", "the worker's process is stopped (SIGSTOP), which only a missed heartbeat shows"
+    LOST_CHANNEL = "lost-channel", "the sockets between the subtask and its neighbours are cut"
+    LOST_CONTROL = "lost-control", "the socket between the subtask and the driver is cut"
+    FULL_DISK = "full-disk", "no byte can be written to a file"
+    KILL_EXECUTOR = "kill-executor", "the executor that runs the worker is killed; not in local mode"
+    KILL_DRIVER = "kill-driver", "the driver's process is killed"
+    KILL_SERVER = "kill-server", "the PostgreSQL server of the sinks is killed, and has to be started again"
+    FREEZE = "freeze", "the driver and all its children are stopped (SIGSTOP) until they get SIGCONT"
+    TORN_SNAPSHOT = "torn-snapshot", "a file of the newest checkpoint loses its second half"
+    BIT_FLIP = "bit-flip", "one bit in a file of the newest checkpoint is flipped"
+
+
+POINTS = {one.value: one.meaning for one in Point}
+ACTIONS = {one.value: one.meaning for one in Action}
+SINK_POINTS = (Point.PRE_COMMIT_DUE, Point.PRE_COMMITTED, Point.COMMIT_DUE, Point.COMMITTED)
+GATE_POINTS = (Point.FIRST_BARRIER_CAME, Point.ALIGNMENT_IN_PROGRESS, Point.LAST_BARRIER_CAME, Point.ALIGNED)
 """Points that a source never reaches."""
-
-SIGKILL = "sigkill"
-ERROR = "error"
-HANG = "hang"
-LOST_CHANNEL = "lost-channel"
-LOST_CONTROL = "lost-control"
-FULL_DISK = "full-disk"
-KILL_EXECUTOR = "kill-executor"
-KILL_DRIVER = "kill-driver"
-KILL_SERVER = "kill-server"
-FREEZE = "freeze"
-TORN_SNAPSHOT = "torn-snapshot"
-BIT_FLIP = "bit-flip"
-
-ACTIONS = {
-    SIGKILL: "the worker's process is killed",
-    ERROR: "the subtask raises an error",
-    HANG: "the worker's process is stopped (SIGSTOP), which only a missed heartbeat shows",
-    LOST_CHANNEL: "the sockets between the subtask and its neighbours are cut",
-    LOST_CONTROL: "the socket between the subtask and the driver is cut",
-    FULL_DISK: "no byte can be written to a file",
-    KILL_EXECUTOR: "the executor that runs the worker is killed; not in local mode",
-    KILL_DRIVER: "the driver's process is killed",
-    KILL_SERVER: "the PostgreSQL server of the sinks is killed, and has to be started again",
-    FREEZE: "the driver and all its children are stopped (SIGSTOP) until they get SIGCONT",
-    TORN_SNAPSHOT: "a file of the newest checkpoint loses its second half",
-    BIT_FLIP: "one bit in a file of the newest checkpoint is flipped",
-}
-DAMAGE = (TORN_SNAPSHOT, BIT_FLIP)
-DISK_POINTS = (SNAPSHOT_DUE, PRE_COMMIT_DUE, COMPLETION_DUE)
+DAMAGE = (Action.TORN_SNAPSHOT, Action.BIT_FLIP)
+DISK_POINTS = (Point.SNAPSHOT_DUE, Point.PRE_COMMIT_DUE, Point.COMPLETION_DUE)
 """Points before a file is written."""
 SERVER_POINTS = (
     *SINK_POINTS,
-    SNAPSHOT_WRITTEN,
-    COMPLETION_DUE,
-    COMPLETION_STORED,
-    NOTIFICATION_RECEIVED,
-    RESTORE_DUE,
-    RESTORED,
+    Point.SNAPSHOT_WRITTEN,
+    Point.COMPLETION_DUE,
+    Point.COMPLETION_STORED,
+    Point.NOTIFICATION_RECEIVED,
+    Point.RESTORE_DUE,
+    Point.RESTORED,
 )
 """Points around the preparation of a transaction, its commit, and a restore that commits it."""
 
 
 def actions_at(point: str) -> tuple[str, ...]:
     """The actions that can happen at a point."""
-    if point == RESTART:
-        return (*DAMAGE, KILL_DRIVER, FREEZE)
-    disk = (FULL_DISK,) if point in DISK_POINTS else ()
-    server = (KILL_SERVER,) if point in SERVER_POINTS else ()
-    signals = (SIGKILL, ERROR, HANG)
-    return (*signals, LOST_CHANNEL, LOST_CONTROL, *disk, KILL_EXECUTOR, KILL_DRIVER, *server, FREEZE)
+    if point == Point.RESTART:
+        return (*DAMAGE, Action.KILL_DRIVER, Action.FREEZE)
+    disk = (Action.FULL_DISK,) if point in DISK_POINTS else ()
+    server = (Action.KILL_SERVER,) if point in SERVER_POINTS else ()
+    signals = (Action.SIGKILL, Action.ERROR, Action.HANG)
+    return (
+        *signals,
+        Action.LOST_CHANNEL,
+        Action.LOST_CONTROL,
+        *disk,
+        Action.KILL_EXECUTOR,
+        Action.KILL_DRIVER,
+        *server,
+        Action.FREEZE,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +139,7 @@ class FaultPlan:
     point: str
     task: str | None = None
     occurrence: int = 1
-    action: str = SIGKILL
+    action: str = Action.SIGKILL
 
     def __post_init__(self) -> None:
         if self.point not in POINTS:

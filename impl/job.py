@@ -19,47 +19,57 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, JobConfig, RestartConfig
-from impl.connectors.parquet_sink import ParquetOutput
-from impl.connectors.postgres_sink import PostgresOutput
-from impl.connectors.sqlite_sink import SqliteOutput
-from impl.faults import KILL_EXECUTOR, KILL_SERVER, FaultLedger, FaultPlan
+from impl.connectors.parquet_sink import ParquetOutput as ParquetOutput
+from impl.connectors.postgres_sink import PostgresOutput as PostgresOutput
+from impl.connectors.sqlite_sink import SqliteOutput as SqliteOutput
+from impl.faults import Action, FaultLedger, FaultPlan
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.graph.topology import require_runnable, require_stage
 from impl.output_lock import locked
-from impl.running import RunningJob
-from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
+from impl.running import RunningJob as RunningJob
+from impl.savepoints import REQUESTS, SavepointRequests
+from impl.savepoints import Savepoint as Savepoint
 from impl.spark.faults.driver import FaultyParts
-from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSettings, Start
+from impl.spark.results import JobPaths as JobPaths
+from impl.spark.results import JobResult as JobResult
+from impl.spark.results import OnProgress as OnProgress
+from impl.spark.results import Progress as Progress
+from impl.spark.results import RunSettings, Start
 from impl.spark.runtime import JobParts, run_job
 from impl.spark.session import spark_session
-from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
-from impl.streams import ConnectedStreams, End, KeyedStream, Stream
-
-__all__ = [
-    "ConnectedStreams",
-    "CsvInput",
-    "Job",
-    "JobPaths",
-    "JobResult",
-    "JsonLinesInput",
-    "KeyedStream",
-    "OnProgress",
-    "ParquetInput",
-    "ParquetOutput",
-    "PostgresOutput",
-    "Progress",
-    "RateInput",
-    "RunningJob",
-    "Savepoint",
-    "SqliteOutput",
-    "Stream",
-]
+from impl.spark.worker.sources import CsvInput as CsvInput
+from impl.spark.worker.sources import Input
+from impl.spark.worker.sources import JsonLinesInput as JsonLinesInput
+from impl.spark.worker.sources import ParquetInput as ParquetInput
+from impl.spark.worker.sources import RateInput as RateInput
+from impl.streams import ConnectedStreams as ConnectedStreams
+from impl.streams import End
+from impl.streams import KeyedStream as KeyedStream
+from impl.streams import Stream as Stream
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+class RunOptions(TypedDict, total=False):
+    """The options of one run; each may be left out."""
+
+    faults: Sequence[FaultPlan]
+    """They happen as planned."""
+    event_log: bool
+    on_progress: OnProgress | None
+    """Called several times a second."""
+    resume: bool
+    """The newest checkpoint in the output folder is restored, also at other parallelisms."""
+    from_savepoint: Path | None
+    """A savepoint in any folder is restored, also at other parallelisms."""
+    allow_non_restored_state: bool
+    """State of stages that the job no longer has is dropped."""
+    spark: "SparkSession | None"
+    """A session that is used and left open."""
 
 
 @dataclass(frozen=True)
@@ -137,65 +147,20 @@ class Job:
         require_runnable(plan)
         return plan
 
-    def execute(
-        self,
-        master: str,
-        output: Path,
-        *,
-        faults: Sequence[FaultPlan] = (),
-        event_log: bool = False,
-        on_progress: OnProgress | None = None,
-        resume: bool = False,
-        from_savepoint: Path | None = None,
-        allow_non_restored_state: bool = False,
-        spark: "SparkSession | None" = None,
-    ) -> JobResult:
+    def execute(self, master: str, output: Path, **options: Unpack[RunOptions]) -> JobResult:
         """Run the job on a Spark master and wait for its end. `impl.driver.supervise` replaces dead drivers.
 
-        Makes `checkpoints`, `spark.log` and, with `event_log`, `events` in `output`. `faults` happen as
-        planned. `resume` restores the newest checkpoint in `output`, `from_savepoint` a savepoint in any
-        folder, both also at other parallelisms; `allow_non_restored_state` drops state of stages that the
-        job no longer has. A session given as `spark` is used and left open. Raises `ConfigError` for
+        Makes `checkpoints`, `spark.log` and, with `event_log`, `events` in `output`. Raises `ConfigError` for
         `resume` together with `from_savepoint`, `OutputInUseError` if a job runs into `output`, other
         `SparkRuntimeError`s: see `impl.spark.errors`, and `StateError`s for a savepoint that cannot be read.
         """
-        settings = RunSettings(
-            start_of(resume=resume, from_savepoint=from_savepoint),
-            from_savepoint,
-            allow_non_restored_state,
-            event_log,
-            tuple(faults),
-            on_progress=on_progress,
-            spark=spark,
-        )
-        return self.drive(master, output, settings)
+        return self.drive(master, output, settings_of(options))
 
-    def start(
-        self,
-        master: str,
-        output: Path,
-        *,
-        faults: Sequence[FaultPlan] = (),
-        event_log: bool = False,
-        on_progress: OnProgress | None = None,
-        resume: bool = False,
-        from_savepoint: Path | None = None,
-        allow_non_restored_state: bool = False,
-        spark: "SparkSession | None" = None,
-    ) -> RunningJob:
+    def start(self, master: str, output: Path, **options: Unpack[RunOptions]) -> RunningJob:
         """As `execute`, but returns at once: savepoints can be taken of the job while it runs."""
-        settings = RunSettings(
-            start_of(resume=resume, from_savepoint=from_savepoint),
-            from_savepoint,
-            allow_non_restored_state,
-            event_log,
-            tuple(faults),
-            on_progress=on_progress,
-            requests=SavepointRequests(output / REQUESTS),
-            spark=spark,
-        )
-        assert settings.requests is not None
-        return RunningJob(self.name, lambda: self.drive(master, output, settings), settings.requests)
+        requests = SavepointRequests(output / REQUESTS)
+        settings = replace(settings_of(options), requests=requests)
+        return RunningJob(self.name, lambda: self.drive(master, output, settings), requests)
 
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
         """As `execute`, with all settings of a run."""
@@ -227,23 +192,26 @@ def _require_possible(fault: FaultPlan, plan: Plan, master: str) -> None:
     known = {*plan.ids(), *(stage.name for stage in plan.stages)}
     if fault.task is not None and fault.task not in known:
         raise ConfigError(f"a fault is planned for {fault.task!r}; the tasks are {', '.join(plan.ids())}")
-    if fault.action == KILL_EXECUTOR and master.startswith("local["):
+    if fault.action == Action.KILL_EXECUTOR and master.startswith("local["):
         raise ConfigError(
-            f"{KILL_EXECUTOR} needs executors of their own; {master} runs everything in the driver"
+            f"{Action.KILL_EXECUTOR} needs executors of their own; {master} runs everything in the driver"
         )
-    if fault.action == KILL_SERVER and not any(isinstance(one, PostgresOutput) for one in plan.outputs()):
-        raise ConfigError(f"{KILL_SERVER} needs a PostgresOutput; this job writes elsewhere")
+    if fault.action == Action.KILL_SERVER and not any(
+        isinstance(one, PostgresOutput) for one in plan.outputs()
+    ):
+        raise ConfigError(f"{Action.KILL_SERVER} needs a PostgresOutput; this job writes elsewhere")
 
 
-def start_of(*, resume: bool, from_savepoint: Path | None) -> Start:
-    """The start of a run. Raises `ConfigError` for `resume` together with `from_savepoint`."""
-    if resume and from_savepoint is not None:
+def settings_of(options: RunOptions) -> RunSettings:
+    """The settings of a run. Raises `ConfigError` for `resume` together with `from_savepoint`."""
+    given: dict[str, Any] = {**options, "faults": tuple(options.get("faults", ()))}
+    resume, savepoint = given.pop("resume", False), given.get("from_savepoint")
+    if resume and savepoint is not None:
         raise ConfigError(
             "resume restores the newest checkpoint and from_savepoint a savepoint; give one of them"
         )
-    if from_savepoint is not None:
-        return Start.SAVEPOINT
-    return Start.RESUMED if resume else Start.ANEW
+    start = Start.SAVEPOINT if savepoint is not None else Start.RESUMED if resume else Start.ANEW
+    return RunSettings(start, **given)
 
 
 def _new(others: Sequence[Any], known: Sequence[Any]) -> list[Any]:

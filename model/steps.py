@@ -17,7 +17,7 @@ from model.channel.events import (
     TimeOut,
     Transfer,
 )
-from model.coordinator import coordinator, recovery, scheduler, trigger
+from model.channel.generations import channel_steps
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
@@ -32,6 +32,7 @@ from model.coordinator.events import (
     TriggerFails,
     TriggerRequest,
 )
+from model.coordinator.generations import coordinator_steps
 from model.events import AbortNotification, Advance, Close, CompleteNotification, Crash, Event, Status, Step
 from model.gate import (
     buffering,
@@ -54,10 +55,13 @@ from model.sink.events import (
     SnapshotRequest,
     WriteRequest,
 )
+from model.sink.generations import finish
 from model.source import source_task
 from model.source.events import Ended, Induce, TriggerArrives
+from model.source.generations import source_steps
 from model.store import store
 from model.store.events import Add, LatestRequest, Shutdown
+from model.store.generations import store_steps
 from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
 from model.subtask.generations import subtask_steps
 
@@ -104,11 +108,10 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         },
     ),
     "channel": {
+        **_of_generation(channel_steps, {SendBarrier: "on_send_barrier", Transfer: "on_transfer"}),
         Emit: channel.on_emit,
-        SendBarrier: channel.on_send_barrier,
         TimeOut: channel.on_time_out,
         AbortAtSender: channel.on_abort,
-        Transfer: channel.on_transfer,
         Take: channel.on_take,
         ResumeSender: channel.on_resume,
         BeginPersisting: channel.on_start_persisting,
@@ -139,28 +142,30 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         },
     ),
     "source": {
-        TriggerArrives: source_task.on_trigger,
-        Induce: source_task.on_induce,
+        **_of_generation(source_steps, {TriggerArrives: "on_trigger", Induce: "on_induce"}),
         Ended: source_task.on_ended,
         Status: source_task.on_status,
     },
-    "coordinator": {
-        TriggerRequest: coordinator.on_trigger,
-        AcknowledgeMessage: coordinator.on_acknowledge,
-        DeclineMessage: coordinator.on_decline,
-        Advance: scheduler.on_advance,
-        JobStatus: coordinator.on_job_status,
-        TaskStatus: coordinator.on_task_status,
-        FailTasks: coordinator.on_fail_tasks,
-        RestoreRequest: recovery.on_restore,
-        TriggerFails: scheduler.on_trigger_fails,
-        MasterAnswer: trigger.on_master_answer,
-        StoreFails: recovery.on_store_fails,
-        CoordinatorRestart: recovery.on_coordinator_restart,
-        JobEnd: recovery.on_job_end,
-    },
+    "coordinator": _of_generation(
+        coordinator_steps,
+        {
+            TriggerRequest: "on_trigger",
+            AcknowledgeMessage: "on_acknowledge",
+            DeclineMessage: "on_decline",
+            Advance: "on_advance",
+            JobStatus: "on_job_status",
+            TaskStatus: "on_task_status",
+            FailTasks: "on_fail_tasks",
+            RestoreRequest: "on_restore",
+            TriggerFails: "on_trigger_fails",
+            MasterAnswer: "on_master_answer",
+            StoreFails: "on_store_fails",
+            CoordinatorRestart: "on_coordinator_restart",
+            JobEnd: "on_job_end",
+        },
+    ),
     "store": {
-        Add: store.on_add,
+        **_of_generation(store_steps, {Add: "on_add"}),
         LatestRequest: store.on_latest,
         Shutdown: store.on_shutdown,
     },
@@ -169,7 +174,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
         SnapshotRequest: two_phase_commit.on_snapshot,
         CompleteNotification: two_phase_commit.on_notify_complete,
         AbortNotification: two_phase_commit.on_notify_abort,
-        Finish: two_phase_commit.on_finish,
+        Finish: finish,
         Crash: two_phase_commit.on_crash,
         Restore: two_phase_commit.on_restore,
         FailingCompletion: two_phase_commit.on_notify_complete,

@@ -57,30 +57,30 @@ def parse_ending(text: str, last: TraceStep) -> TraceStep:
 
 
 _SHORT = 40
-"""Letters up to which a variable of the initial state is told in its line."""
+"""Letters up to which a variable of the initial state is shown in its line."""
 
 
 def changes(before: State, after: State) -> dict[str, Value]:
     """What a step changed, as finely as it can be named: `gate.pending`, `counted[0]` -> the new value.
 
-    Sequences and sets are told whole; what left a function is not told.
+    Sequences and sets are shown whole; what left a function is not shown.
     """
-    told: dict[str, Value] = {}
+    found: dict[str, Value] = {}
     for name, value in after.items():
-        _compare(name, before.get(name), value, told)
-    return told
+        _compare(name, before.get(name), value, found)
+    return found
 
 
-def _compare(path: str, before: Value, after: Value, told: dict[str, Value]) -> None:
+def _compare(path: str, before: Value, after: Value, found: dict[str, Value]) -> None:
     if before == after and type(before) is type(after):
         return
     if isinstance(before, dict) and isinstance(after, dict) and after:
         for key, value in after.items():
             _compare(
-                f"{path}.{key}" if isinstance(key, str) else f"{path}[{key}]", before.get(key), value, told
+                f"{path}.{key}" if isinstance(key, str) else f"{path}[{key}]", before.get(key), value, found
             )
     else:
-        told[path] = after
+        found[path] = after
 
 
 def render(trace: Trace) -> str:

@@ -7,6 +7,8 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 ID = re.compile(r"(?:ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-\d\d")
+KINDS = ("step", "invariant", "temporal")
+"""How a rule can be stated, the usual first."""
 _REQUIRED = ("id", "title", "must", "source", "holds")
 
 
@@ -35,9 +37,9 @@ class Rule(NamedTuple):
     """The function of `model.properties` that states it; empty if none is given."""
     mutants: tuple[str, ...]
     """The catalogue's mutants that break it."""
-    checked_by: str = ""
-    """Who alone checks it, where not everybody can: `TLC` for what comes true at last, of which no state and
-    no step can tell; empty for all others."""
+    kind: str = "step"
+    """`step`: steps of the protocol fire it. `invariant`: it holds of every state or step.
+    `temporal`: no state or step decides it, and only TLC checks it."""
 
     def definition(self) -> str:
         """The name of its TLA+ definition: the ID with an underscore."""
@@ -86,6 +88,9 @@ def _rule(position: int, entry: dict[str, Any]) -> Rule:
         raise RuleIndexError(
             f"expected a list of names as mutants of {entry['id']}, got {mutants!r}; mend it"
         )
+    kind = entry.get("kind", KINDS[0])
+    if kind not in KINDS:
+        raise RuleIndexError(f"expected {', '.join(KINDS)} as kind of {entry['id']}, got {kind!r}; mend it")
     where = entry.get("where", [])
     if not isinstance(where, list) or not all(_is_where(one) for one in where):
         raise RuleIndexError(
@@ -99,7 +104,7 @@ def _rule(position: int, entry: dict[str, Any]) -> Rule:
         operator=entry.get("operator", ""),
         property=entry.get("property", ""),
         mutants=tuple(mutants),
-        checked_by=entry.get("checked_by", ""),
+        kind=kind,
     )
 
 

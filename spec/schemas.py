@@ -36,7 +36,7 @@ def _definitions(component: Component) -> dict[str, Any]:
 
 
 def _kind(kind: Kind) -> dict[str, Any]:
-    described = {"description": _description(kind.says, kind.note, kind.where)}
+    described = {"description": _description(kind.description, kind.note, kind.where)}
     whole = _object(kind.fields)
     whole["properties"] = {"kind": {"const": kind.kind}, **whole["properties"]}
     whole["required"] = ["kind", *whole.get("required", ())]
@@ -57,14 +57,14 @@ def _properties(fields: Iterable[Field]) -> dict[str, Any]:
 
 
 def _property(field: Field) -> dict[str, Any]:
-    description = _description(field.says, field.note, field.where)
+    description = _description(field.description, field.note, field.where)
     described = {"description": description} if description else {}
     default = {"default": field.defaults[0]} if field.defaults else {}
     return described | dict(types()[field.type]) | default
 
 
-def _description(says: str, note: str, where: Where) -> str:
-    return " ".join(part for part in (says, note, conditions(where)) if part)
+def _description(description: str, note: str, where: Where) -> str:
+    return " ".join(part for part in (description, note, conditions(where)) if part)
 
 
 def conditions(where: Where) -> str:

@@ -88,29 +88,31 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
         TlcError: TLC met an error of another kind; the message carries its text.
         DisagreementError: the exit code does not fit the messages, or a count is missing.
     """
-    said = messages(text)
-    verdicts = [message for message in said if message.code in _EXPECTED]
+    printed = messages(text)
+    verdicts = [message for message in printed if message.code in _EXPECTED]
     if not verdicts:
-        errors = [message.text for message in said if message.severity == _ERROR_SEVERITY]
+        errors = [message.text for message in printed if message.severity == _ERROR_SEVERITY]
         why = "\n".join(errors).strip() or text[-800:]
         raise TlcError(f"expected a verdict from TLC, got exit code {exit_code} and:\n{why}\nMend the model.")
     codes = {_EXPECTED[message.code] for message in verdicts}
     if len(verdicts) != 1 or codes != {exit_code}:
-        told = "; ".join(message.text.strip() for message in verdicts)
+        texts = "; ".join(message.text.strip() for message in verdicts)
         raise DisagreementError(
-            f"expected an exit code that fits the text, got exit code {exit_code} with: {told}; "
+            f"expected an exit code that fits the text, got exit code {exit_code} with: {texts}; "
             "neither can be trusted, run TLC by hand"
         )
     verdict = verdicts[0]
-    states = tuple(parse_step(message.text) for message in said if message.code == STATE)
+    states = tuple(parse_step(message.text) for message in printed if message.code == STATE)
     trace = states + tuple(
-        parse_ending(message.text, states[-1]) for message in said if message.code in (BACK, STUTTERING)
+        parse_ending(message.text, states[-1]) for message in printed if message.code in (BACK, STUTTERING)
     )
     if verdict.code == SUCCESS:
-        return Outcome(_count(said, COUNTS, r"([\d,]+) distinct"), _count(said, DEPTH, r"is (\d+)"), None, ())
+        return Outcome(
+            _count(printed, COUNTS, r"([\d,]+) distinct"), _count(printed, DEPTH, r"is (\d+)"), None, ()
+        )
     if not trace:  # an initial state; TLC prints it with the verdict
         trace = (parse_step("1: <Initial predicate>\n" + verdict.text.partition(":\n")[2]),)
-    seen = _count(said, COUNTS, r"([\d,]+) distinct", 1)
+    seen = _count(printed, COUNTS, r"([\d,]+) distinct", 1)
     return Outcome(seen, len(states) or len(trace), _violated(verdict), trace)
 
 
@@ -128,8 +130,8 @@ def _violated(verdict: Message) -> str | Location | SomeTemporalProperty:
     return Location(located[2], int(located[1]))
 
 
-def _count(said: tuple[Message, ...], code: int, pattern: str, fallback: int | None = None) -> int:
-    for message in reversed(said):
+def _count(printed: tuple[Message, ...], code: int, pattern: str, fallback: int | None = None) -> int:
+    for message in reversed(printed):
         found = re.search(pattern, message.text) if message.code == code else None
         if found is not None:
             return int(found[1].replace(",", ""))

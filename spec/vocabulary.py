@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""
 
-_OF_FIELD = frozenset({"type", "default", "default_null", "optional", "says", "note", "where"})
-_OF_KIND = frozenset({"kind", "says", "note", "where", "fields"})
+_OF_FIELD = frozenset({"type", "default", "default_null", "optional", "description", "note", "where"})
+_OF_KIND = frozenset({"kind", "description", "note", "where", "fields"})
 
 
 class VocabularyError(ValueError):
@@ -37,8 +37,8 @@ class Field(NamedTuple):
     required: bool
     defaults: tuple[object, ...]
     """The value that a field left out stands for; empty if there is none."""
-    says: str
-    """One sentence; empty for a field whose type says all."""
+    description: str
+    """One sentence; empty for a field whose type states all."""
     note: str
     where: Where
 
@@ -47,7 +47,7 @@ class Kind(NamedTuple):
     """One event or effect."""
 
     kind: str
-    says: str
+    description: str
     """One sentence."""
     note: str
     where: Where
@@ -105,10 +105,10 @@ def _kinds(place: str, entries: object, known: Mapping[str, object]) -> Iterator
     for entry in entries:
         here = f"{place} {entry.get('kind')!r}"
         _require_keys(here, entry, _OF_KIND)
-        if not entry.get("kind") or not entry.get("says"):
-            raise VocabularyError(f"{here}: expected `kind` and one sentence as `says`; add them")
+        if not entry.get("kind") or not entry.get("description"):
+            raise VocabularyError(f"{here}: expected `kind` and one sentence as `description`; add them")
         fields = tuple(_fields(here, entry.get("fields", {}), known))
-        yield Kind(entry["kind"], entry["says"], entry.get("note", ""), _where(entry), fields)
+        yield Kind(entry["kind"], entry["description"], entry.get("note", ""), _where(entry), fields)
 
 
 def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, object]) -> Iterator[Field]:
@@ -122,8 +122,8 @@ def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, objec
             )
         defaults = (table["default"],) if "default" in table else (None,) if table.get("default_null") else ()
         required = not defaults and not table.get("optional", False)
-        says, note = table.get("says", ""), table.get("note", "")
-        yield Field(name, table["type"], required, defaults, says, note, _where(table))
+        description, note = table.get("description", ""), table.get("note", "")
+        yield Field(name, table["type"], required, defaults, description, note, _where(table))
 
 
 def _where(entry: Mapping[str, Any]) -> Where:

@@ -16,7 +16,7 @@ SLOWEST = (
     *ON_SPARK,
     *ONE_BY_ONE,
     "tests/conformance/test_replay_types.py",
-    "tests/model/test_framed.py",
+    "tests/model/test_memoised.py",
     "tests/report/test_escape.py",
     "tests/observe/test_flink_corruptions.py",
     "tests/model/test_dataflow_explored.py",

@@ -1,4 +1,4 @@
-"""A checkpoint storage in memory, for tests: the contract of `impl.state.storage.CheckpointStorage`.
+"""A checkpoint storage in memory, for tests: the contract of `impl.state.FileSystemStorage`.
 
 Snapshots are stored encoded, so a restore gets a copy of the state.
 """

@@ -8,18 +8,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from conformance.adapters.protocol import (
-    Applied,
-    Crashed,
-    Effects,
-    Errored,
-    Failure,
-    Hello,
-    Made,
-    Offer,
-    Unsupported,
-    Wire,
-)
+from conformance.adapters import protocol
 from conformance.version import own_version
 from model.components import COMPONENTS, Component, WireError
 from spec.vocabulary import types, vocabulary
@@ -30,25 +19,25 @@ Refusals = tuple[type[Exception], ...]
 class Instance(Protocol):
     """A component with state, driven by wire objects."""
 
-    def apply(self, event: Wire) -> Effects:
+    def apply(self, event: protocol.Wire) -> protocol.Effects:
         """Take one event and answer its effects."""
-        ...
 
-    def observe(self) -> Wire:
+    def observe(self) -> protocol.Wire:
         """The whole observable state."""
-        ...
 
 
 INJECT = "inject"
 """The capability of a gate whose task can be triggered itself: it takes the event of this name."""
 
 
-def offer_of(component: str) -> Offer:
+def offer_of(component: str) -> protocol.Offer:
     """What version 1 of the protocol knows of a component."""
     known = vocabulary()[component]
     words = {option.name: tuple(types()[option.type].get("enum", ())) for option in known.config}
     injects = tuple(event.kind for event in known.events if event.kind == INJECT)
-    return Offer(words.get("mode", ()), words.get("profile", ()), (*words.get("level", ()), *injects))
+    return protocol.Offer(
+        words.get("mode", ()), words.get("profile", ()), (*words.get("level", ()), *injects)
+    )
 
 
 class InProcess:
@@ -57,7 +46,7 @@ class InProcess:
     def __init__(
         self,
         implementation: str,
-        components: Mapping[str, Callable[[Wire], Instance]],
+        components: Mapping[str, Callable[[protocol.Wire], Instance]],
         refused: Refusals,
         unsupported: Refusals = (),
     ) -> None:
@@ -67,39 +56,39 @@ class InProcess:
         self._unsupported = unsupported
         self._instance: Instance | None = None
 
-    def hello(self) -> Hello:
+    def hello(self) -> protocol.Hello:
         """The name, our version, and all components of the mapping."""
         offers = {name: offer_of(name) for name in self._components}
-        return Hello(self._implementation, own_version(), "python", offers)
+        return protocol.Hello(self._implementation, own_version(), "python", offers)
 
-    def new(self, component: str, config: Wire) -> Made | Failure:
+    def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:
         """Make an instance; the old one is dropped even if that fails."""
         self._instance = None
         factory = self._components.get(component)
         if factory is None:
-            return Unsupported(f"component {component!r}; offered: {', '.join(self._components)}")
+            return protocol.Unsupported(f"component {component!r}; offered: {', '.join(self._components)}")
         try:
             self._instance = factory(config)
         except self._unsupported as error:
-            return Unsupported(str(error))
+            return protocol.Unsupported(str(error))
         except self._refused as error:
-            return Errored(str(error))
+            return protocol.Errored(str(error))
         except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
             return _crashed(error)
-        return Made()
+        return protocol.Made()
 
-    def apply(self, events: Sequence[Wire]) -> Applied | Failure:
+    def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """Apply the batch; an event that is refused ends it, and those before it stay applied."""
         instance = self._instance
         if instance is None:
-            return Errored("there is no instance; send `new` first")
-        effects: list[Effects] = []
+            return protocol.Errored("there is no instance; send `new` first")
+        effects: list[protocol.Effects] = []
         try:
             for event in events:
                 effects.append(instance.apply(event))  # noqa: PERF401 - the length tells where it failed
-            return Applied(effects, instance.observe())
+            return protocol.Applied(effects, instance.observe())
         except self._refused as error:
-            return Errored(str(error), len(effects))
+            return protocol.Errored(str(error), len(effects))
         except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
             self._instance = None
             return _crashed(error)
@@ -109,26 +98,26 @@ class InProcess:
         self._instance = None
 
 
-def _crashed(error: Exception) -> Crashed:
-    return Crashed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+def _crashed(error: Exception) -> protocol.Crashed:
+    return protocol.Crashed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
 
 
 class ModelInstance:
     """The state of one component of the model, stepped forward."""
 
-    def __init__(self, component: Component, config: Wire) -> None:
+    def __init__(self, component: Component, config: protocol.Wire) -> None:
         self._component = component
         self._state: Any = component.new(config)
         self.fired: list[tuple[str, ...]] = []
         """The rules that fired, one tuple for each event so far."""
 
-    def apply(self, event: Wire) -> Effects:
+    def apply(self, event: protocol.Wire) -> protocol.Effects:
         """Take one event; raises WireError, and nothing happens."""
         self._state, effects, rules = self._component.apply(self._state, event)
         self.fired.append(rules)
         return effects
 
-    def observe(self) -> Wire:
+    def observe(self) -> protocol.Wire:
         """The observable state."""
         return self._component.observe(self._state)
 
@@ -137,16 +126,16 @@ class ModelAdapter(InProcess):
     """The reference model; its answers carry the rules that fired at each event."""
 
     def __init__(self, components: Mapping[str, Component]) -> None:
-        def factory(component: Component) -> Callable[[Wire], Instance]:
+        def factory(component: Component) -> Callable[[protocol.Wire], Instance]:
             return lambda config: ModelInstance(component, config)
 
         instances = {name: factory(component) for name, component in components.items()}
         super().__init__("barrierspec-model", instances, (WireError,))
 
-    def apply(self, events: Sequence[Wire]) -> Applied | Failure:
+    def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """As every adapter, with the rules."""
         answer = super().apply(events)
-        if isinstance(answer, Applied) and isinstance(self._instance, ModelInstance):
+        if isinstance(answer, protocol.Applied) and isinstance(self._instance, ModelInstance):
             fired = self._instance.fired
             answer = answer._replace(rules=tuple(fired))
             fired.clear()

@@ -17,20 +17,8 @@ from collections.abc import Sequence
 from typing import IO, TypeVar
 
 from conformance import escape
-from conformance.adapters import frames
+from conformance.adapters import frames, protocol
 from conformance.adapters.frames import FRAME_LIMIT, FrameError
-from conformance.adapters.protocol import (
-    Applied,
-    Crashed,
-    Errored,
-    Failure,
-    Hello,
-    Hung,
-    Made,
-    Malformed,
-    Unsupported,
-    Wire,
-)
 
 ANSWER_LIMIT_SECONDS = 10.0
 STDERR_TAIL = 4096
@@ -38,7 +26,7 @@ STDERR_TAIL = 4096
 _CHUNK = 65536
 _GUARD = ("/bin/sh", "-c", 'read -r ended || kill -s KILL -- "-$1"', "guard")
 """Waits for a line, and kills the group that it is given if the pipe ends without one."""
-Result = TypeVar("Result", Hello, Made, Applied)
+Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied)
 _GRACE_SECONDS = 2.0
 
 
@@ -83,37 +71,37 @@ class ProcessAdapter:
         """There is a process."""
         return self._process is not None
 
-    def hello(self) -> Hello | Failure:
+    def hello(self) -> protocol.Hello | protocol.Failure:
         """Who is there; starts the process if none runs."""
-        return self._ask("hello", Hello, frames.encode_hello(self._seq))
+        return self._ask("hello", protocol.Hello, frames.encode_hello(self._seq))
 
-    def new(self, component: str, config: Wire) -> Made | Failure:
+    def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:
         """A fresh instance, in a fresh process if the one before is gone."""
-        return self._ask("new", Made, frames.encode_new(self._seq, component, config))
+        return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config))
 
-    def apply(self, events: Sequence[Wire]) -> Applied | Failure:
+    def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """One batch; without a live process there is no instance, which is an error."""
         self.submit(events)
         return self.collect()
 
-    def submit(self, events: Sequence[Wire]) -> None:
+    def submit(self, events: Sequence[protocol.Wire]) -> None:
         """Send a batch and do not wait: the process works while the caller does; `collect` is next."""
         self._submitted = len(events)
         if self._process is not None:
             self._unsent = _write(_pipes(self._process)[0], frames.encode_apply(self._seq, events))
 
-    def collect(self) -> Applied | Failure:
+    def collect(self) -> protocol.Applied | protocol.Failure:
         """The answer to the batch that was submitted; its time limit begins now."""
         if self._process is None:
-            return Errored("there is no instance; send `new` first")
-        return self._answer("apply", Applied, self._submitted)
+            return protocol.Errored("there is no instance; send `new` first")
+        return self._answer("apply", protocol.Applied, self._submitted)
 
     def bye(self) -> None:
         """Ask the process to end, and end it if it does not."""
         if self._process is None:
             return
-        answer = self._ask("bye", Made, frames.encode_bye(self._seq))
-        if isinstance(answer, Made) and self._process is not None:
+        answer = self._ask("bye", protocol.Made, frames.encode_bye(self._seq))
+        if isinstance(answer, protocol.Made) and self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):  # still there: ended below
                 self.exit_code = self._process.wait(_GRACE_SECONDS)
         self._end()
@@ -125,7 +113,7 @@ class ProcessAdapter:
         """The number that the next frame will carry."""
         return self._seq
 
-    def send(self, frames: bytes, count: int) -> Failure | None:
+    def send(self, frames: bytes, count: int) -> protocol.Failure | None:
         """Send so many prepared frames, numbered from `next_number` on, and do not wait.
 
         What the pipe does not take now is sent by `receive`, which is next.
@@ -138,24 +126,24 @@ class ProcessAdapter:
         self._unsent = _write(_pipes(self._process)[0], frames)
         return None
 
-    def receive(self) -> bytes | Failure:
+    def receive(self) -> bytes | protocol.Failure:
         """The lines that answer what was sent, as they came and without the last end of line.
 
         They are not read: whoever knows what must come compares them. The time limit is that of all.
         """
         if self._process is None:
-            return Errored("nothing was sent")
+            return protocol.Errored("nothing was sent")
         return self._exchange(self._submitted)
 
     # ------------------------------------------------------------ one request, one answer
 
-    def _ask(self, op: str, expected: type[Result], request: bytes) -> Result | Failure:
+    def _ask(self, op: str, expected: type[Result], request: bytes) -> Result | protocol.Failure:
         if self._process is None and (failed := self._start()) is not None:
             return failed
         self._unsent = request
         return self._answer(op, expected)
 
-    def _answer(self, op: str, expected: type[Result], events: int = 0) -> Result | Failure:
+    def _answer(self, op: str, expected: type[Result], events: int = 0) -> Result | protocol.Failure:
         seq, self._seq = self._seq, self._seq + 1
         deadline = time.monotonic() + self.seconds
         line = self._exchange()
@@ -166,11 +154,13 @@ class ProcessAdapter:
         except FrameError as error:
             return self._malformed(str(error))
         if time.monotonic() > deadline:  # reading it is within the limit, too
-            return Hung(self.seconds, self._end())
-        assert isinstance(answer, expected | Unsupported | Errored)  # parse_answer reads by the op
+            return protocol.Hung(self.seconds, self._end())
+        assert isinstance(
+            answer, expected | protocol.Unsupported | protocol.Errored
+        )  # parse_answer reads by the op
         return answer
 
-    def _exchange(self, lines: int = 1) -> bytes | Crashed | Hung | Malformed:
+    def _exchange(self, lines: int = 1) -> bytes | protocol.Crashed | protocol.Hung | protocol.Malformed:
         """Write what is unsent and read so many lines, both within the time limit."""
         process = self._process
         assert process is not None
@@ -189,7 +179,7 @@ class ProcessAdapter:
                     return self._malformed(f"an answer of more than {self._frame_limit} bytes")
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    return Hung(self.seconds, self._end())
+                    return protocol.Hung(self.seconds, self._end())
                 for key, _ in ready.select(left):
                     if key.fileobj is stdin:
                         self._unsent = _write(stdin, self._unsent)
@@ -208,11 +198,11 @@ class ProcessAdapter:
 
     # ------------------------------------------------------------ the process
 
-    def _start(self) -> Crashed | None:
+    def _start(self) -> protocol.Crashed | None:
         self._input = self._unsent = self._stderr = b""
         self.starts += 1
         if not self.command:
-            return Crashed("expected a command to start, got nothing", "")
+            return protocol.Crashed("expected a command to start, got nothing", "")
         try:
             self._process = subprocess.Popen(
                 self.command,
@@ -222,7 +212,7 @@ class ProcessAdapter:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:  # a name that is none, as one with a zero byte
-            return Crashed(f"cannot start {escape.shell(self.command)}: {error}", "")
+            return protocol.Crashed(f"cannot start {escape.shell(self.command)}: {error}", "")
         self._guard = subprocess.Popen(
             [*_GUARD, str(self._process.pid)],
             stdin=subprocess.PIPE,
@@ -234,7 +224,7 @@ class ProcessAdapter:
             os.set_blocking(pipe.fileno(), False)
         return None
 
-    def _crashed(self) -> Crashed:
+    def _crashed(self) -> protocol.Crashed:
         """The process closed its stdout: by its end, or it will never answer again."""
         process = self._process
         assert process is not None
@@ -243,10 +233,10 @@ class ProcessAdapter:
             how = f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
         except subprocess.TimeoutExpired:
             how = "closed its stdout"
-        return Crashed(how, self._end())
+        return protocol.Crashed(how, self._end())
 
-    def _malformed(self, what: str) -> Malformed:
-        return Malformed(what, self._end())
+    def _malformed(self, what: str) -> protocol.Malformed:
+        return protocol.Malformed(what, self._end())
 
     def _end(self) -> str:
         """End the process with its group, close its pipes, and give the tail of its stderr."""

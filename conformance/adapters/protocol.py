@@ -128,19 +128,15 @@ class Adapter(Protocol):
 
     def hello(self) -> Hello | Failure:
         """Who is there."""
-        ...
 
     def new(self, component: str, config: Wire) -> Made | Failure:
         """Make a fresh instance; the one before is dropped. A dead implementation is started anew."""
-        ...
 
     def apply(self, events: Sequence[Wire]) -> Applied | Failure:
         """Give the instance a batch of at least one event, in order."""
-        ...
 
     def bye(self) -> None:
         """Let go of the implementation and of all it holds; harmless when repeated."""
-        ...
 
 
 @runtime_checkable
@@ -149,8 +145,6 @@ class Overlapping(Adapter, Protocol):
 
     def submit(self, events: Sequence[Wire]) -> None:
         """Hand over a batch."""
-        ...
 
     def collect(self) -> Applied | Failure:
         """The answer to the batch that was submitted."""
-        ...

@@ -39,7 +39,7 @@ def measure(folder: Path, scale: Scale) -> Report:
             begun = time.perf_counter()
             watched = judged_on_spark(logs, spark, _silent)
             seconds = time.perf_counter() - begun
-            held = _largest_worker()
+            held = max((size for name, size in resident().values() if "python" in name), default=0)
         _same(watched, expected)
         rates[master] = watched.events / seconds
         note = f"{seconds:.1f} s; the largest worker held {held / 1e6:,.0f} MB at the end"
@@ -77,11 +77,6 @@ def _copied(log: Path, folder: Path, times: int) -> Path:
 def _same(watched: Watched, expected: Watched) -> None:
     if watched != expected:
         raise MeasurementError(f"Spark came to {watched.bound()}, the process to {expected.bound()}")
-
-
-def _largest_worker() -> int:
-    """Bytes in memory of the largest Python process that Spark has started."""
-    return max((size for name, size in resident().values() if "python" in name), default=0)
 
 
 def _silent(what: str) -> None:

@@ -80,18 +80,18 @@ def rule_cases() -> tuple[RuleCase, ...]:
 
 def read(line: str) -> RuleCase:
     """`store SUB-06: add checkpoint=1 type="checkpoint"; latest` as a case."""
-    named, _, told = line.partition(": ")
+    named, _, text_of_events = line.partition(": ")
     component, rule = named.split(" ")
-    events = tuple({"kind": kind, **fields} for kind, fields in map(spoken, told.split("; ")))
+    events = tuple({"kind": kind, **fields} for kind, fields in map(spoken, text_of_events.split("; ")))
     return RuleCase(component, rule, events)
 
 
 def written(case: RuleCase) -> str:
     """A case as its line."""
-    return f"{case.component} {case.rule}: {'; '.join(map(_told, case.events))}"
+    return f"{case.component} {case.rule}: {'; '.join(map(_line_of, case.events))}"
 
 
-def _told(event: Wire) -> str:
+def _line_of(event: Wire) -> str:
     fields = {name: value for name, value in event.items() if name != "kind"}
     pairs = [f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in fields.items()]
     return " ".join([event["kind"], *pairs])

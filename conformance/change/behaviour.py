@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from conformance.change.repository import ChangeError
 from conformance.divergence import Answer, Divergence
 from conformance.drive.lockstep import given, play
 from conformance.drive.oracle import GOES_ON, Edge, Node
-from conformance.drive.shrink import Trial, fewest_events
+from conformance.drive.shrink import fewest_events
 from conformance.vectors.vector import Vector
 
 
@@ -89,16 +90,13 @@ def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[C
             if looks not in first or len(found.events) < len(first[looks].events):
                 first[looks] = found
     for looks, found in first.items():
-        shortest = fewest_events(found, _trial(old, new, found))
+        again = partial(_apart, old, new, found.component, found.config)
+        shortest = fewest_events(found, again)
         before, after = shortest.got, shortest.expected
         assert isinstance(before, Answer)
         kind = _kind(before, after)
         both = (found.component, found.config, shortest.events, before, after)
         yield Change(kind, *both, runs[looks], tuple(sorted(rules[looks])))
-
-
-def _trial(old: Adapter, new: Adapter, found: Divergence) -> Trial:
-    return lambda events: _apart(old, new, found.component, found.config, events)
 
 
 class _Side:
@@ -157,15 +155,13 @@ def _divergence(
 ) -> Divergence:
     event = events[-1]["kind"] if events else "new"
     answers = [
-        "refused" if one.refused is not None else [kind for kind, _ in groupby(map(_kind_of, one.effects))]
+        "refused"
+        if one.refused is not None
+        else [kind for kind, _ in groupby(str(effect["kind"]) for effect in one.effects)]
         for one in (before, after)
     ]
     looks = f"{component} {_kind(before, after).value} {event} {answers}"
     return Divergence(component, config, events, after, before, (looks,))
-
-
-def _kind_of(effect: Wire) -> str:
-    return str(effect["kind"])
 
 
 def _kind(before: Answer, after: Answer) -> Kind:

@@ -4,7 +4,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
+from statistics import median_high
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -51,16 +51,14 @@ class Progressing(Watch):
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._progress.stop()
 
     def begins(self, part: str) -> None:
         """Show the part, and start its clock."""
         self._progress.reset(self._task, description="", part=part)
 
-    def says(self, what: str) -> None:
+    def show(self, what: str) -> None:
         """Show the current activity."""
         self._progress.update(self._task, description=what)
 
@@ -84,9 +82,7 @@ class RunDisplay:
             self._live.update(Text("starting Spark"), refresh=True)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._live is not None:
             self._live.stop()
 
@@ -121,10 +117,9 @@ def summary(checkpoints: "list[CheckpointMeasures]") -> str:
     """The medians over the checkpoints of a run, in one line."""
     if not checkpoints:
         return "no checkpoint was completed"
-    middle = len(checkpoints) // 2
-    duration = sorted(one.duration_ms for one in checkpoints)[middle]
-    alignment = sorted(one.alignment_ms for one in checkpoints)[middle]
-    size = sorted(one.bytes for one in checkpoints)[middle]
+    duration = median_high(one.duration_ms for one in checkpoints)
+    alignment = median_high(one.alignment_ms for one in checkpoints)
+    size = median_high(one.bytes for one in checkpoints)
     return (
         f"checkpoints took {duration:,.0f} ms from trigger to completion, {alignment:,.1f} ms the longest "
         f"alignment, {size:,} bytes (medians of {len(checkpoints)})"

@@ -45,7 +45,7 @@ class Agreement(NamedTuple):
     states: int
     edges: int
     steps: int
-    """Distinct steps of the component that z3's relation was asked for; 0 where it has no cases for them."""
+    """Distinct steps of the component that were compared with z3's relation; 0 where it has no case."""
     difference: Difference | None
 
 
@@ -126,10 +126,10 @@ def _edges(explored: Graph, projection: Projection, numbers: _Numbers) -> Iterat
         return found
 
     words: dict[int, set[Words]] = {0: {()}}
-    said = [projection.words(edge.event, edge.step.effects) for edge in explored.transitions]
-    for edge, spoken in zip(explored.transitions, said, strict=True):
+    words_of = [projection.words(edge.event, edge.step.effects) for edge in explored.transitions]
+    for edge, spoken in zip(explored.transitions, words_of, strict=True):
         words.setdefault(edge.target, set()).add(spoken)
-    for edge, spoken in zip(explored.transitions, said, strict=True):
+    for edge, spoken in zip(explored.transitions, words_of, strict=True):
         target = number(edge.target, spoken)
         for before in words[edge.source]:
             yield (number(edge.source, before), edge.action, target), edge.step.rules
@@ -187,8 +187,8 @@ def _apart(one: Any, two: Any, place: str = "") -> Iterator[str]:  # noqa: ANN40
 
 
 def _shown(node: Node) -> str:
-    state, environment, said = node
-    return f"{state}, environment {environment}, said {said}"
+    state, environment, words = node
+    return f"{state}, environment {environment}, words {words}"
 
 
 class _Relations:
@@ -210,20 +210,20 @@ class _Relations:
 
     def compare(self, explored: Graph) -> tuple[int, Difference | None]:
         """Ask the relation for every distinct step of the explorer."""
-        asked: set[int] = set()
+        compared: set[int] = set()
         for edge in explored.transitions:
-            if id(edge.step) in asked:
+            if id(edge.step) in compared:
                 continue
-            asked.add(id(edge.step))
+            compared.add(id(edge.step))
             state = explored.nodes[edge.source][0]
             try:
                 after, effects = self.step(state, edge.event)
             except NotDeterministicError as error:
-                return len(asked), Difference(INSIDE, edge.step.rules, str(error))
+                return len(compared), Difference(INSIDE, edge.step.rules, str(error))
             if (after, effects) != (edge.step.state, edge.step.effects):
                 story = (
                     f"in {state} with {edge.event}\n  z3 leads to      {after} {effects}\n"
                     f"  the explorer to  {edge.step.state} {edge.step.effects}"
                 )
-                return len(asked), Difference(INSIDE, edge.step.rules, story)
-        return len(asked), None
+                return len(compared), Difference(INSIDE, edge.step.rules, story)
+        return len(compared), None

@@ -57,12 +57,12 @@ _STORED = Record(
 
 def project_channel(given: Given) -> Projection:
     """ChannelModel.tla and the closed channel between two tasks."""
-    switches = tuple(given.flag(name) for name in ("Hears", "TimesOut", "Passes"))
+    switches = tuple(given.flag(name) for name in ("CountsInOrder", "TimesOutAtSender", "PassesBlock"))
     profile = next(profile for profile in CHANNEL_PROFILES.values() if profile[1:] == switches)
     closed = closed_exchange(given.number("R"), given.number("M"), given.number("F"), profile)
 
     def node(state: State) -> Node:
-        stored = state["books"].values() if isinstance(state["books"], Mapping) else state["books"]
+        stored = state["stored"].values() if isinstance(state["stored"], Mapping) else state["stored"]
         exchange = Exchange(
             CHANNEL.read(state["channel"], closed.state.channel),
             state["sent"],
@@ -88,15 +88,15 @@ def _persisting(awaited: int | None) -> Mapping[str, str]:
 def bind_channel(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     """A channel, from the sender's queue to the receiver's."""
     profile = CHANNEL_PROFILES[divergence.config.get("profile", NEWEST_CHANNEL.name)]
-    hears, times_out, passes = (bool(switch) for switch in profile[1:])
+    counts_in_order, times_out_at_sender, passes_block = (bool(switch) for switch in profile[1:])
     return Binding(
         "channel",
         module="ChannelModel",
         state="channel",
         constants={
-            "Hears": hears,
-            "TimesOut": times_out,
-            "Passes": passes,
+            "CountsInOrder": counts_in_order,
+            "TimesOutAtSender": times_out_at_sender,
+            "PassesBlock": passes_block,
             "R": 1,
             "M": highest(divergence.events, "checkpoint"),
             "F": 1,
@@ -119,7 +119,7 @@ def bind_channel(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     CASE event[1] = "resume" -> channel.blocked
       [] event[1] = "prioritise" -> MayPrioritise(channel, event[2])
       [] OTHER -> TRUE""",
-        others="UNCHANGED <<sent, read, begun, books, failed>>",
+        others="UNCHANGED <<sent, read, begun, stored, failed>>",
         event=_event,
     )
 

@@ -62,7 +62,7 @@ def closed_dataflow_of(given: Given) -> ClosedModel:
             zombies=bool(numbers["Zombies"]),
             capacity=UNBOUNDED,
             in_flight=UNBOUNDED,
-            types=_TYPES[replaced["AskedFor"]] if "AskedFor" in replaced else (CHECKPOINT,),
+            types=_TYPES[replaced["RequestedTypes"]] if "RequestedTypes" in replaced else (CHECKPOINT,),
             faults=tuple(FAULTS[when] for when in _FAULTS.get(replaced.get("WaysToFail", ""), ())),
             takes_coordinator="IsReplaced" in replaced,
             declines=int(numbers["MaxDeclines"]),

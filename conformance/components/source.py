@@ -6,7 +6,7 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
-from conformance.components.records import IDS, Record, fields
+from conformance.components.records import IDS, Record, field, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser, every
@@ -15,7 +15,7 @@ from conformance.vectors.tla.text import Word, filled, plain, steps
 from model.source.environment import closed_source
 from model.source.source_task import FUNCTION, NEWEST_SOURCE, PLAIN, READER, SOURCE_PROFILES
 
-SOURCE = Record(*fields("running"), *fields("told", "ahead", of=IDS))
+SOURCE = Record(*fields("running"), *fields("triggered", "ahead", of=IDS))
 
 
 def _event(event: Wire) -> Word:
@@ -53,7 +53,7 @@ def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             trigger="OnTriggerArrives(source, event[2], event[3])",
             status="OnSourceStatus(source, event[2])",
         ),
-        shows=SOURCE.shows("source"),
+        shows=SOURCE.shows("source", told=field("triggered", IDS.text)),
         rules=rules_of("source_reader"),
         allows='event[1] = "induce" => External',
         event=lambda event, edge: _event(event),

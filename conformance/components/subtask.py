@@ -41,7 +41,7 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         state="task",
         constants={
             "M": ids,
-            "News": frozenset(range(1, ids + 1)),
+            "Completable": frozenset(range(1, ids + 1)),
             "MaxRemembered": TASK_PROFILES[named].remembers or config.get("max_concurrent", 1),
             "TaskSwitches": Raw(f"Task_{_switches_since(named)}"),
         },

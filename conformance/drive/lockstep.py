@@ -86,7 +86,6 @@ class Expects(Protocol):
 
     def step(self, node: Node, event: Wire) -> Edge:
         """What `event` may be answered with in `node`."""
-        ...
 
 
 class Case(NamedTuple):

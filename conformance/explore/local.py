@@ -135,12 +135,12 @@ def compiled(
     )
 
 
-def framed(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progress: Progress) -> Explored:
+def memoised(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progress: Progress) -> Explored:
     """A model without a kernel, whose moves are looked up in tables of what it has answered."""
-    from model.checker.frames.search import Framed
+    from model.checker.memoised.search import MemoisedSearch
 
     properties = of_component(chosen.closed.component)
-    found = Framed(chosen.closed, properties, cores=cores).explore(
+    found = MemoisedSearch(chosen.closed, properties, cores=cores).explore(
         limit=limit, expected=expected, progress=progress
     )
     return Explored(

@@ -25,10 +25,10 @@ def configs(component: str) -> Sequence[Wire]:
 
 
 def offered(offer: Offer) -> dict[str, tuple[str, ...]]:
-    """The options that an implementation names; one that it says nothing about is tried with every value."""
+    """The options that an implementation names; an option that it does not name is tried with every value."""
     levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
-    said = {"mode": offer.modes, "profile": offer.profiles, "level": levels}
-    return {option: values for option, values in said.items() if values}
+    given = {"mode": offer.modes, "profile": offer.profiles, "level": levels}
+    return {option: values for option, values in given.items() if values}
 
 
 def fits(config: Wire, pinned: Mapping[str, object]) -> bool:

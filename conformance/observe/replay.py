@@ -4,7 +4,9 @@ The log states the events of a component and its effects. The model receives the
 one, or has other effects, the first difference is the rejection, and a rule is charged for it.
 """
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
 from conformance.adapters.protocol import canonical
@@ -15,48 +17,10 @@ from model.components import COMPONENTS, Wire, WireError
 
 Effects = list[dict[str, Any]]
 
-RULE_OF_EFFECT: dict[str, dict[str, str]] = {
-    "gate": {"block": "ALIGN-02", "resume": "ALIGN-06", "trigger": "ALIGN-05", "abort": "ALIGN-18"},
-    "subtask": {
-        "broadcast_barrier": "TASK-01",
-        "snapshot": "TASK-01",
-        "broadcast_cancel": "TASK-03",
-        "acknowledge": "TASK-07",
-        "decline": "TASK-08",
-        "cancel_async": "TASK-05",
-        "notify_complete": "TASK-06",
-        "notify_abort": "TASK-05",
-    },
-    "coordinator": {
-        "trigger_task": "COORD-04",
-        "rejected": "COORD-01",
-        "acknowledged": "COORD-05",
-        "complete": "COORD-07",
-        "abort": "COORD-09",
-        "discard": "SUB-09",
-        "notify_complete": "COORD-08",
-        "notify_abort": "COORD-09",
-        "notify_subsumed": "COORD-08",
-        "restored": "ONCE-04",
-    },
-    "store": {"discard": "SUB-09", "subsumed": "SUB-09", "latest": "SUB-06"},
-    "sink": {
-        "write": "SINK-01",
-        "begin": "SINK-01",
-        "pre_commit": "SINK-02",
-        "commit": "SINK-03",
-        "abort_transaction": "SINK-06",
-    },
-}
-"""The rule of each effect: charged first if the effect is missing, or is there and not expected."""
-
-_RULE_OF_REFUSAL = {
-    "gate": "ALIGN-13",
-    "subtask": "TASK-02",
-    "coordinator": "COORD-12",
-    "store": "SUB-06",
-    "sink": "SINK-02",
-}
+CHARGED: Mapping[str, Any] = tomllib.loads(
+    files("conformance.observe").joinpath("charged.toml").read_text(encoding="utf-8")
+)
+"""The rules that a rejection charges: `effects` by component and kind, `refusals` by component, and `due`."""
 
 
 class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a fault of ours
@@ -76,7 +40,7 @@ def unknown_effect(component: str, effect: dict[str, Any]) -> Rejected:
         f"{component}: expected an effect that a run's trace can have, came {effect!r}; a newer log takes a "
         "newer barrierspec"
     )
-    return Rejected((_RULE_OF_REFUSAL[component],), why)
+    return Rejected((CHARGED["refusals"][component],), why)
 
 
 class Instance:
@@ -134,7 +98,7 @@ class Replayed(Instance):
             return ("ONCE-04",)
         if self.component == "sink" and event.get("kind") == "notify_complete":
             return ("SINK-03",)
-        return (_RULE_OF_REFUSAL[self.component],)
+        return (CHARGED["refusals"][self.component],)
 
     def _difference(
         self, expected: Effects, came: Effects, rules: tuple[str, ...]
@@ -148,7 +112,7 @@ class Replayed(Instance):
         first = [str(effect["kind"]) for effect in (came_effect, expected_effect) if effect is not None]
         if len(expected) > len(came):
             first.reverse()  # an effect is missing: charge its own rule
-        of_effect = RULE_OF_EFFECT[self.component]
+        of_effect = CHARGED["effects"][self.component]
         charged = [of_effect[kind] for kind in first if kind in of_effect]
         why = (
             f"effect {place + 1}: expected {_effect(expected_effect)}, the log has {_effect(came_effect)}; "

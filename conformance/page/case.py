@@ -87,7 +87,8 @@ def witness(adapter: Adapter, component: str, config: Wire, events: Sequence[Wir
             answer = adapter.apply([event])
             got = _taken(answer, edge)
             lost = got if isinstance(got, FAILURES) else None
-        steps.append(Step(component, event, _expected(edge), got, edge.rules))
+        expected = Answer(edge.effects, edge.after.observed, edge.refused)
+        steps.append(Step(component, event, expected, got, edge.rules))
     return tuple(steps)
 
 
@@ -118,10 +119,6 @@ def sample(
     if played.stopped is not None or played.divergence is not None:  # the latter is known, and passed over
         return None
     return config, witness(adapter, component, config, events)
-
-
-def _expected(edge: Edge) -> Answer:
-    return Answer(edge.effects, edge.after.observed, edge.refused)
 
 
 def _taken(answer: Applied | Failure, edge: Edge) -> Answer | Failure:

@@ -7,16 +7,7 @@ from typing import Any
 import orjson
 
 from conformance import escape
-from conformance.adapters.protocol import (
-    FAILURES,
-    Crashed,
-    Effects,
-    Failure,
-    Hung,
-    Malformed,
-    Wire,
-    canonical,
-)
+from conformance.adapters import protocol
 from conformance.divergence import Answer
 from conformance.page.case import Case, Step
 from conformance.report.divergence import phrases
@@ -60,11 +51,11 @@ def _visible(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return [_visible(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def effects_of(answer: Answer | Failure | None) -> list[str]:
+def effects_of(answer: Answer | protocol.Failure | None) -> list[str]:
     """One side's effects in words, in order; a failure to answer is one line."""
     if answer is None:
         return []
-    if isinstance(answer, FAILURES):
+    if isinstance(answer, protocol.FAILURES):
         return [answer.describe()]
     if answer.refused is not None:
         return [f"refused: {answer.refused}"]
@@ -101,10 +92,10 @@ def effect_rows(step: Step) -> list[list[str | None]]:
     if got is None:
         return [[one, None] for one in expected_lines]
     came = effects_of(got)
-    if isinstance(got, FAILURES) or expected.refused is not None or got.refused is not None:
+    if isinstance(got, protocol.FAILURES) or expected.refused is not None or got.refused is not None:
         if isinstance(got, Answer) and expected.refused is not None and got.refused is not None:
             return [["refused", "refused"]]
-        return _padded(expected_lines, came)
+        return [[one, None] for one in expected_lines] + [[None, one] for one in came]
     rows: list[list[str | None]] = []
     matcher = SequenceMatcher(None, _spelled(expected.effects), _spelled(got.effects), autojunk=False)
     for tag, left, left_end, right, right_end in matcher.get_opcodes():
@@ -116,7 +107,7 @@ def effect_rows(step: Step) -> list[list[str | None]]:
     return rows
 
 
-def state_rows(step: Step, before: Wire) -> list[dict[str, Any]]:
+def state_rows(step: Step, before: protocol.Wire) -> list[dict[str, Any]]:
     """Field by field: the model's value, the implementation's (None: not shown), and what changed."""
     came = step.got.state if isinstance(step.got, Answer) else {}
     rows = []
@@ -127,22 +118,18 @@ def state_rows(step: Step, before: Wire) -> list[dict[str, Any]]:
                 "field": name,
                 "model": phrases.of_value(value),
                 "implementation": phrases.of_value(came[name]) if shown else None,
-                "differs": shown and canonical(came[name]) != canonical(value),
-                "changed": name in before and canonical(before[name]) != canonical(value),
+                "differs": shown and protocol.canonical(came[name]) != protocol.canonical(value),
+                "changed": name in before and protocol.canonical(before[name]) != protocol.canonical(value),
             }
         )
     return rows
 
 
-def _padded(expected_lines: list[str], came: list[str]) -> list[list[str | None]]:
-    return [[one, None] for one in expected_lines] + [[None, one] for one in came]
+def _spelled(effects: protocol.Effects) -> list[bytes]:
+    return [protocol.canonical(effect) for effect in effects]
 
 
-def _spelled(effects: Effects) -> list[bytes]:
-    return [canonical(effect) for effect in effects]
-
-
-def _stderr(got: Answer | Failure | None) -> str:
-    if not isinstance(got, Crashed | Hung | Malformed):
+def _stderr(got: Answer | protocol.Failure | None) -> str:
+    if not isinstance(got, protocol.Crashed | protocol.Hung | protocol.Malformed):
         return ""
     return "\n".join(got.stderr.strip().splitlines()[-_STDERR_LINES:])

@@ -96,7 +96,7 @@ def _diverging(
     divergence: Divergence, implementation: str, adapter: Adapter, commands: tuple[tuple[str, str], ...]
 ) -> Case:
     steps = steps_of(divergence, adapter)
-    asked = explained.asked_at(divergence)
+    refused = explained.refused_answer(divergence)
     return Case(
         title=story.headline(divergence),
         under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
@@ -105,7 +105,7 @@ def _diverging(
         rule=divergence.rule,
         is_wrong=True,
         sentences=story.difference(divergence),
-        refusal=None if asked is None else explained.refusal(asked),
+        refusal=None if refused is None else explained.refusal(refused),
         commands=commands,
     )
 

@@ -18,7 +18,7 @@ from conformance.diagram.run import Moment, in_causal_order, moment_of, of_run, 
 from conformance.divergence import Answer
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
 from conformance.observe.eventlog import COORDINATOR
-from conformance.observe.record import Record, Seen
+from conformance.observe.record import Record
 from conformance.observe.situations import RARE
 from conformance.observe.validate import Rejection, TraceResult
 from conformance.page.case import Case, Step
@@ -221,7 +221,8 @@ def _rejection(log: Path, result: TraceResult, record: Record, rejection: Reject
     before = [seen for seen in record.seen if about & concerned(seen.event, seen.effects)]
     if not about:
         before = [seen for seen in record.seen if seen.task == task]
-    moments = [moment_of(seen, record) for seen in _same_attempt(before, attempt)[-LONGEST + 1 :]]
+    same_attempt = [seen for seen in before if seen.line.attempt == attempt]
+    moments = [moment_of(seen, record) for seen in same_attempt[-LONGEST + 1 :]]
     lanes = lanes_of(record)
     lanes += [task] if task not in lanes else []
     place = f"{rejection.file}:{rejection.line}"
@@ -237,10 +238,6 @@ def _rejection(log: Path, result: TraceResult, record: Record, rejection: Reject
         rejection=rejection,
         why=None if refused_at is None else explained.refusal(refused_at),
     )
-
-
-def _same_attempt(seen: Sequence[Seen], attempt: int) -> list[Seen]:
-    return [one for one in seen if one.line.attempt == attempt]
 
 
 def _expected(rejection: Rejection) -> Answer:

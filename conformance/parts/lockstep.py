@@ -108,7 +108,7 @@ def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterat
 def _findings(component: str, played: Played, build: Path) -> Iterator[Finding]:
     if played.divergence is not None:
         smallest = shrink(played.divergence, bundled_adapter())
-        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _told(smallest, played, build))
+        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _story(smallest, played, build))
     elif played.stopped is not None:
         yield Finding(None, f"{component}: {played.stopped.describe()}")
     else:
@@ -121,7 +121,7 @@ def _line(component: str, divergence: Divergence) -> str:
     return f"{component} diverges at step {divergence.step}, {dict(divergence.event)}"
 
 
-def _told(divergence: Divergence, played: Played, build: Path) -> str:
+def _story(divergence: Divergence, played: Played, build: Path) -> str:
     """The story of a divergence, saved so that it can be played again."""
     telling = Telling(divergence, "barrierspec-impl", "impl", played.steps)
     return tell(telling, save(telling, None, build / "divergences"))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from impl.config import RestartConfig
-from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultPlan
+from impl.faults import FaultPlan, Point
 from impl.job import JobResult, Progress
 from impl.jobs import flights as main_job
 from impl.jobs.flights_check import FlightsReport, check_flights
@@ -30,8 +30,8 @@ class Run(NamedTuple):
 
 RUNS = (
     Run("undisturbed", ()),
-    Run("killed-while-aligning", (FaultPlan(ALIGNMENT_IN_PROGRESS, occurrence=5),)),
-    Run("killed-before-notification", (FaultPlan(COMPLETION_STORED, occurrence=5),)),
+    Run("killed-while-aligning", (FaultPlan(Point.ALIGNMENT_IN_PROGRESS, occurrence=5),)),
+    Run("killed-before-notification", (FaultPlan(Point.COMPLETION_STORED, occurrence=5),)),
 )
 
 

@@ -42,10 +42,10 @@ def run(context: Context) -> PartResult:
     fired = OF_EVERY_STEP.union(*(report.fired for report in reports))
     proved = frozenset().union(*(report.proved for report in reports)) - failed
     proved &= fired  # no case reaches the others
-    unasked = sorted(PROVED_HERE - proved - failed)
+    unchecked = sorted(PROVED_HERE - proved - failed)
     findings = tuple(_findings(refutations))
-    if unasked:
-        findings += (Finding(None, f"no case checks {', '.join(unasked)}; add one to model/cases/"),)
+    if unchecked:
+        findings += (Finding(None, f"no case checks {', '.join(unchecked)}; add one to model/cases/"),)
     findings += tuple(finding for finding in claims if finding is not None)
     alike = claims.count(None)
     paths = sum(report.paths for report in reports)

@@ -65,13 +65,10 @@ def findings_of(result: Result) -> Iterator[Finding]:
         rule = rule_of(violated or expected or UNRULED)
         yield Finding(rule, f"{result.model.name}: {differences[0]}", result.story)
         return
-    yield Finding(UNRULED, "; ".join(differences), f"{result.model.shows}\nmodel {_place(result.model)}")
+    story = f"{result.model.shows}\nmodel {result.model.name} of {result.model.module}"
+    yield Finding(UNRULED, "; ".join(differences), story)
 
 
 def rule_of(definition: str) -> str:
     """The rule that a definition states: `ALIGN_03` is ALIGN-03; other invariants keep their names."""
     return definition.replace("_", "-")
-
-
-def _place(model: Model) -> str:
-    return f"{model.name} of {model.module}"

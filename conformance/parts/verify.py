@@ -64,7 +64,7 @@ class Watch:
     def begins(self, part: str) -> None:
         """A part begins."""
 
-    def says(self, what: str) -> None:
+    def show(self, what: str) -> None:
         """The part reports its current activity."""
 
     def ends(self, result: PartResult) -> None:
@@ -122,11 +122,11 @@ def verify(
         for name in selected:
             watch.begins(name)
             if name in paced:
-                watch.says("beside the others since they began")
+                watch.show("beside the others since they began")
                 answer = _answer(name, paced[name], context)
                 results.append(replace(answer, engine=parts[name].engine))
             else:
-                results.append(_timed(name, parts[name], replace(context, say=watch.says)))
+                results.append(_timed(name, parts[name], replace(context, say=watch.show)))
             watch.ends(results[-1])
     return Verification(
         parts=tuple(results),
@@ -163,7 +163,7 @@ def _beside(
     try:
         with ProcessPoolExecutor(len(paced), fresh, _send_to, (messages,)) as pool:
             yield {
-                name: pool.submit(_timed, name, parts[name], replace(context, say=partial(_say, name)))
+                name: pool.submit(_timed, name, parts[name], replace(context, say=partial(_report, name)))
                 for name in paced
             }
     finally:
@@ -179,14 +179,14 @@ def _send_to(messages: "Queue[str | None]") -> None:
     _queues.append(messages)
 
 
-def _say(part: str, what: str) -> None:
+def _report(part: str, what: str) -> None:
     for queue in _queues:
         queue.put(f"{part}: {what}")
 
 
 def _pass_on(messages: "Queue[str | None]", watch: Watch) -> None:
     while (what := messages.get()) is not None:
-        watch.says(what)
+        watch.show(what)
 
 
 def _answer(name: str, paced: Future[PartResult], context: Context) -> PartResult:
@@ -216,7 +216,9 @@ def _run(name: str, part: Part, context: Context) -> PartResult:
 
 
 def _could_not_run(name: str, error: Exception, context: Context) -> PartResult:
-    line = f"{name} could not run: {type(error).__name__}: {_first_line(error)}"
+    line = (
+        f"{name} could not run: {type(error).__name__}: {next(iter(str(error).splitlines()), 'no message')}"
+    )
     expected = type(error).__module__.split(".")[0] in OURS  # its message says what to do
     story = "" if expected else "".join(traceback.format_exception(error))
     findings = (Finding(None, line, story),)
@@ -237,10 +239,6 @@ def _held_to_account(result: PartResult) -> PartResult:
         unbounded = Finding(None, f"{result.name} passes without a bound; a PASS says how far it reaches")
         result = replace(result, findings=(*result.findings, unbounded))
     return replace(result, verdict=verdict_of(result.findings))
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "no message")
 
 
 def fresh_context(seed: int, build: Path, *, quick: bool, processes: int, thorough: bool = False) -> Context:

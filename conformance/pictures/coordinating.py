@@ -21,7 +21,7 @@ from model.store.wire import TYPES
 _ONE_SOURCE = Plan((True,), timeout=100, max_concurrent=1, profile=NEWEST_COORDINATOR)
 
 
-def _say(action: str, event: Event) -> str:
+def _label(action: str, event: Event) -> str:
     if type(event) is TriggerRequest:
         return "periodic" if event.periodic else TYPES[event.type]
     if type(event) is AcknowledgeMessage:
@@ -44,10 +44,6 @@ def _show_requests(state: Coordinator) -> tuple[str, ...]:
     )
 
 
-def _may_request(action: str, event: Event) -> bool:
-    return type(event) is TriggerRequest or type(event) is AcknowledgeMessage
-
-
 # ---------------------------------------------------------------- the scheduler
 
 
@@ -57,10 +53,6 @@ def _show_scheduler(state: Coordinator) -> tuple[str, ...]:
         f"{state.now} ms · asks at {state.scheduler.due}",
         " · ".join(word for word in (*(f"{one.checkpoint} pending" for one in state.pending), held) if word),
     )
-
-
-def _may_pass(action: str, event: Event) -> bool:
-    return action == "Advance" or type(event) is AcknowledgeMessage
 
 
 # ---------------------------------------------------------------- masters
@@ -82,28 +74,15 @@ def _show_masters(state: Coordinator) -> tuple[str, ...]:
     return ("1 awaits", ", ".join(awaited))
 
 
-def _may_answer(action: str, event: Event) -> bool:
-    return type(event) is not TriggerFails and type(event) is not DeclineMessage
-
-
 # ---------------------------------------------------------------- shared files
 
 
 def _show_shared(state: Coordinator) -> tuple[str, ...]:
-    kept = ", ".join(
-        f"{entry.checkpoint}{'f' if _uses(state, entry.checkpoint) else ''}" for entry in state.store.entries
-    )
+    uses = {use.checkpoint for use in state.shared.completed}
+    kept = ", ".join(f"{one.checkpoint}{'f' * (one.checkpoint in uses)}" for one in state.store.entries)
     known = [f"f since {known.first}, by {known.checkpoint}" for known in state.shared.registered]
     pending = f"{state.pending[0].checkpoint} pending" if state.pending else ""
     return (" · ".join(word for word in (f"kept {kept}" if kept else "", pending) if word) or "idle", *known)
-
-
-def _uses(state: Coordinator, checkpoint: int) -> bool:
-    return any(use.checkpoint == checkpoint for use in state.shared.completed)
-
-
-def _may_share(action: str, event: Event) -> bool:
-    return type(event) is not DeclineMessage
 
 
 PARTS_OF_COORDINATOR = (
@@ -116,8 +95,8 @@ PARTS_OF_COORDINATOR = (
         ),
         (TriggerRequest(CHECKPOINT),),
         _show_requests,
-        _say,
-        _may_request,
+        _label,
+        lambda action, event: type(event) in (TriggerRequest, AcknowledgeMessage),
     ),
     Closed(
         "scheduler",
@@ -130,8 +109,8 @@ PARTS_OF_COORDINATOR = (
         ),
         (),
         _show_scheduler,
-        _say,
-        _may_pass,
+        _label,
+        lambda action, event: action == "Advance" or type(event) is AcknowledgeMessage,
     ),
     Closed(
         "masters",
@@ -142,16 +121,16 @@ PARTS_OF_COORDINATOR = (
         ),
         (),
         _show_masters,
-        _say,
-        _may_answer,
+        _label,
+        lambda action, event: type(event) not in (TriggerFails, DeclineMessage),
     ),
     Closed(
         "shared-files",
         closed_subject("shared files", _ONE_SOURCE, Scope(ids=2, files=((), (1,)))),
         (),
         _show_shared,
-        _say,
-        _may_share,
+        _label,
+        lambda action, event: type(event) is not DeclineMessage,
     ),
 )
 """In the order of the page, behind the parts."""

@@ -30,7 +30,7 @@ class Subject(NamedTuple):
     events: Sequence[Wire]
     show: Callable[[dict[str, Any]], tuple[str, ...]]
     """The lines inside a state, from what is observable of it."""
-    say: Callable[[Wire], str]
+    label_of: Callable[[Wire], str]
     """An event as the label of an arrow."""
     may: Callable[[dict[str, Any], Wire], bool] = lambda seen, event: True
     """Whether an event is drawn in a state, from what is observable of it: that keeps the picture small."""
@@ -43,7 +43,7 @@ class Closed(NamedTuple):
     closed_model: ClosedModel
     opening: Sequence[Event]
     show: Callable[[Any], tuple[str, ...]]
-    say: Callable[[str, Event], str]
+    label_of: Callable[[str, Event], str]
     """An action and its event as the label of an arrow."""
     may: Callable[[str, Event], bool]
     """Whether they are drawn."""
@@ -110,7 +110,7 @@ def walk_closed(closed: Closed) -> Drawn:
     states = tuple(tuple(line for line in closed.show(state) if line) for state, _ in found.nodes)
     labels: dict[tuple[int, int], list[str]] = {}
     for edge in found.transitions:
-        labels.setdefault((edge.source, edge.target), []).append(closed.say(edge.action, edge.event))
+        labels.setdefault((edge.source, edge.target), []).append(closed.label_of(edge.action, edge.event))
     return Drawn(states, _arrows(labels))
 
 
@@ -149,5 +149,5 @@ def _label(subject: Subject, event: Wire, effects: Sequence[Wire]) -> str:
             shown.append(f"{short}{number}")
         elif effect["kind"] in ALONE:
             shown.append(ALONE[effect["kind"]])
-    label = subject.say(event)
+    label = subject.label_of(event)
     return f"{label} / {' '.join(shown)}" if shown else label

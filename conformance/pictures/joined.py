@@ -34,10 +34,6 @@ def _show_exchange(state: Exchange) -> tuple[str, ...]:
     )
 
 
-def _say_exchange(action: str, event: Event) -> str:
-    return "barrier" if type(event) is SendBarrier else action.lower()
-
-
 def _may_exchange(action: str, event: Event) -> bool:
     if type(event) is SendBarrier:
         return event.alignment == UNALIGNED
@@ -80,7 +76,7 @@ def _show_failing(state: Dataflow) -> tuple[str, ...]:
     )
 
 
-def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the actions
+def _label_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the actions
     words = {
         "Emit": "emit",
         "SourceTriggered": "trigger",
@@ -88,7 +84,7 @@ def _say_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of the 
         "OperatorAligns": "align",
         "SinkWrites": "write",
         "SinkSnapshots": "pre-commit",
-        "TaskHears": "commit",
+        "TaskReceives": "commit",
         "Request": "checkpoint",
         "Fail": "fail",
     }
@@ -113,7 +109,7 @@ JOINED = (
         closed_exchange(2, 1, 0),
         (Emit(1), Emit(2), Transfer()),
         _show_exchange,
-        _say_exchange,
+        lambda action, event: "barrier" if type(event) is SendBarrier else action.lower(),
         _may_exchange,
     ),
     Closed(
@@ -121,7 +117,7 @@ JOINED = (
         _dataflow(1, 1, 0),
         (),
         _show_record,
-        _say_dataflow,
+        _label_dataflow,
         lambda action, event: True,
     ),
     Closed(
@@ -129,7 +125,7 @@ JOINED = (
         _dataflow(2, 0, 1),
         (),
         _show_failing,
-        _say_dataflow,
+        _label_dataflow,
         lambda action, event: True,
     ),
 )

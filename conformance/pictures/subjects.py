@@ -32,7 +32,7 @@ def _two_lines(*words: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
-def _say_id(event: Wire) -> str:
+def _label_id(event: Wire) -> str:
     """An event by its kind and the checkpoint that it is about."""
     names = {
         "complete_notification": "complete",
@@ -48,7 +48,7 @@ def _say_id(event: Wire) -> str:
     return f"{names.get(event['kind'], event['kind'])} {'' if number is None else number}".strip()
 
 
-def _say_gate(event: Wire) -> str:
+def _label_gate(event: Wire) -> str:
     if event["kind"] == "advance":
         return f"+{event['ms']} ms"
     letter = UNALIGNED.get(event.get("alignment", ""), LETTERS[event["kind"]])
@@ -85,7 +85,7 @@ def _show_subtask(seen: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _say_coordinator(event: Wire) -> str:
+def _label_coordinator(event: Wire) -> str:
     match event["kind"]:
         case "acknowledge":
             return f"ack {event['task'][0]}{event['checkpoint']}"
@@ -101,14 +101,6 @@ def _show_coordinator(seen: dict[str, Any]) -> tuple[str, ...]:
     pending = seen["pending"].items()
     waiting = [f"{number} awaits {','.join(task[0] for task in tasks)}" for number, tasks in pending]
     return _two_lines(*(waiting or [f"next id {seen['next_id']}"]), _named("kept", seen["completed"]))
-
-
-def _say_store(event: Wire) -> str:
-    return f"{event['type']} {event['checkpoint']}"
-
-
-def _show_store(seen: dict[str, Any]) -> tuple[str, ...]:
-    return (",".join(map(str, seen["completed"])) or "empty",)
 
 
 def _show_sink(seen: dict[str, Any]) -> tuple[str, ...]:
@@ -135,24 +127,22 @@ def _show_source(seen: dict[str, Any]) -> tuple[str, ...]:
     return _two_lines("" if seen["running"] else "not running", *waiting) or ("runs",)
 
 
-def _show_failures(seen: dict[str, Any]) -> tuple[str, ...]:
-    return (f"{seen['counted']} counted",)
-
-
-def _say_failures(event: Wire) -> str:
-    return f"{'ok' if event['kind'] == 'success' else 'fails'} {event['checkpoint']}"
-
-
 _Show = Callable[[dict[str, Any]], tuple[str, ...]]
 _WORDS: Mapping[str, tuple[_Show, Callable[[Wire], str]]] = {
-    "gate": (_show_gate, _say_gate),
-    "subtask": (_show_subtask, _say_id),
-    "coordinator": (_show_coordinator, _say_coordinator),
-    "store": (_show_store, _say_store),
-    "sink": (_show_sink, _say_id),
-    "offsets": (_show_offsets, _say_id),
-    "source": (_show_source, _say_id),
-    "failures": (_show_failures, _say_failures),
+    "gate": (_show_gate, _label_gate),
+    "subtask": (_show_subtask, _label_id),
+    "coordinator": (_show_coordinator, _label_coordinator),
+    "store": (
+        lambda seen: (",".join(map(str, seen["completed"])) or "empty",),
+        lambda event: f"{event['type']} {event['checkpoint']}",
+    ),
+    "sink": (_show_sink, _label_id),
+    "offsets": (_show_offsets, _label_id),
+    "source": (_show_source, _label_id),
+    "failures": (
+        lambda seen: (f"{seen['counted']} counted",),
+        lambda event: f"{'ok' if event['kind'] == 'success' else 'fails'} {event['checkpoint']}",
+    ),
 }
 """By component: the lines of a state, and the label of an event."""
 _MAY: Mapping[str, Callable[[dict[str, Any], Wire], bool]] = {

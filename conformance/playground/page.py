@@ -1,14 +1,19 @@
-"""The files of the playground: data, program and style, which the site adds beside docs/playground.md."""
+"""The files of the playground: data, program and style, which the site adds beside docs/playground.md.
+
+The data are state graphs of small closed models, which a page plays without the model: every state that the
+model reaches, and every event that may come there, with the effects and the rules of its step. Nothing is
+left out within the bounds of the closed model, which the title states.
+"""
 
 import json
 from collections.abc import Iterator
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
-from conformance.playground.graphs import as_data, graph_of
-from conformance.playground.subjects import subjects
+from conformance.playground.subjects import Subject, View, subjects
 from conformance.rules.index import rule
 from conformance.site import texts
+from model.checker.explore import explore
 
 _EXCERPTS = 2
 """Functions of the model shown for one rule at most; its page shows all."""
@@ -48,3 +53,77 @@ def _excerpt(excerpt: texts.Excerpt) -> list[str]:
 def _json(value: object) -> str:
     """JSON that a script may hold: no text of it ends the script."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).replace("</", "<\\/")
+
+
+MOST_STATES = 2_500
+"""A larger graph makes the page slow to open."""
+
+
+class Edge(NamedTuple):
+    """One event in one state."""
+
+    label: str
+    group: str
+    """What the event happens to, such as `channel 0`."""
+    effects: tuple[str, ...]
+    rules: tuple[str, ...]
+    target: int
+
+
+class Graph(NamedTuple):
+    """Every state of a closed model; state 0 is the start."""
+
+    views: tuple[View, ...]
+    edges: tuple[tuple[Edge, ...], ...]
+    """By state."""
+
+
+def graph_of(subject: Subject) -> Graph:
+    """The whole graph of a subject, as the explorer finds it. Raises TooManyStatesError."""
+    found = explore(subject.closed, limit=MOST_STATES)
+    edges: list[list[Edge]] = [[] for _ in found.nodes]
+    for source, action, event, (after, effects, rules), target in found.transitions:
+        texts = tuple(subject.effect(after, one) for one in effects)
+        label, group = subject.label(action, event), subject.group(event)
+        edges[source].append(Edge(label, group, texts, tuple(dict.fromkeys(rules)), target))
+    return Graph(tuple(subject.view(state) for state, _ in found.nodes), tuple(map(tuple, edges)))
+
+
+def as_data(subject: Subject, graph: Graph) -> dict[str, Any]:
+    """The graph as JSON: an effect, a rule or a group stands once and is named by its position."""
+    effects: dict[str, int] = {}
+    rules: dict[str, int] = {}
+
+    def numbered(words: tuple[str, ...], known: dict[str, int]) -> list[int]:
+        return [known.setdefault(word, len(known)) for word in words]
+
+    groups = {name: at for at, name in enumerate(sorted({one.group for some in graph.edges for one in some}))}
+    edges = [
+        [
+            [
+                one.label,
+                numbered(one.effects, effects),
+                numbered(one.rules, rules),
+                one.target,
+                groups[one.group],
+            ]
+            for one in some
+        ]
+        for some in graph.edges
+    ]
+    return {
+        "name": subject.name,
+        "title": subject.title,
+        "intro": subject.intro,
+        "views": [
+            [
+                list(map(list, view.fields)),
+                [[lane.name, lane.status, list(lane.items)] for lane in view.lanes],
+            ]
+            for view in graph.views
+        ],
+        "edges": edges,
+        "effects": list(effects),
+        "rules": list(rules),
+        "groups": list(groups),
+    }

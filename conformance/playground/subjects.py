@@ -116,7 +116,7 @@ def subjects() -> tuple[Subject, ...]:
             _view_coordinator,
             _coordinator_label,
             _coordinator_group,
-            _coordinator_effect,
+            lambda state, effect: _with_names(effect, _TASKS),
         ),
         Subject(
             "dataflow",
@@ -199,17 +199,13 @@ def _view_aligned(inbox: Inbox) -> View:
 
 
 def _view_tracking(tracker: Tracker) -> View:
-    counted = {channel for one in tracker.tracked for channel in _flagged(one.counted)}
+    counted = {channel for one in tracker.tracked for channel, has in enumerate(one.counted) if has}
     lanes = tuple(
         Lane(f"channel {channel}", "ended" if ended else "counted" if channel in counted else "open", ())
         for channel, ended in enumerate(tracker.closed)
     )
     under_way = [f"{one.checkpoint}{' (aborted)' if one.aborted else ''}" for one in tracker.tracked]
     return View((("checkpoints under way", ", ".join(under_way) or "none"),), lanes)
-
-
-def _flagged(flags: Sequence[int]) -> tuple[int, ...]:
-    return tuple(place for place, flag in enumerate(flags) if flag)
 
 
 def _view_unaligned(passage: Passage) -> View:
@@ -259,10 +255,6 @@ def _coordinator_group(event: Event) -> str:
 def _task(identifier: str) -> str:
     """The name of `task-0`."""
     return _TASKS[int(identifier.rpartition("-")[2])]
-
-
-def _coordinator_effect(state: Coordinator, effect: Effect) -> str:
-    return _with_names(effect, _TASKS)
 
 
 def _dataflow_effect(state: Dataflow, effect: Effect) -> str:

@@ -1,9 +1,9 @@
 """Why an answer was refused: each action that the model has for the event, and the guards that fail."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.adapters.protocol import Errored, Wire
+from conformance.adapters.protocol import Errored
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Oracle
 from conformance.refusals.answer import RefusedAnswer
@@ -20,45 +20,45 @@ SHOWN = 6
 """The number of actions in a refusal: those nearest to the answer and to what the model does."""
 
 
-def told(asked: RefusedAnswer) -> list[str]:
+def lines(refused: RefusedAnswer) -> list[str]:
     """The refusal as lines of 80 columns."""
-    return texts.lines(refusal(asked), asked.event)
+    return texts.lines(refusal(refused), refused.event)
 
 
-def of_rejection(asked: RefusedAnswer | None, waiting: Sequence[str]) -> list[str]:
+def of_rejection(refused: RefusedAnswer | None, waiting: Sequence[str]) -> list[str]:
     """The refusal of an event of a log, and the events that wait for a cause at that point."""
-    return [*(told(asked) if asked is not None else ()), *texts.waiting(waiting)]
+    return [*(lines(refused) if refused is not None else ()), *texts.waiting(waiting)]
 
 
 def of_divergence(divergence: Divergence) -> list[str]:
     """The same for the last step of a divergence; nothing where there was no answer."""
-    asked = asked_at(divergence)
-    return [] if asked is None else ["", *told(asked)]
+    refused = refused_answer(divergence)
+    return [] if refused is None else ["", *lines(refused)]
 
 
-def asked_at(divergence: Divergence) -> RefusedAnswer | None:
-    """What the last step asks of the model; None where there was no answer."""
+def refused_answer(divergence: Divergence) -> RefusedAnswer | None:
+    """The refused answer of the last step; None where there was no answer."""
     got = divergence.got
     if not isinstance(got, Answer | Errored):
         return None
     edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
     before = edges[-2].after if len(edges) > 1 else Oracle(divergence.component, divergence.config).start
-    said = got.effects if isinstance(got, Answer) else None
+    answered = got.effects if isinstance(got, Answer) else None
     seen = got.state if isinstance(got, Answer) else None
-    return RefusedAnswer(divergence.component, before.state, divergence.event, said, seen)
+    return RefusedAnswer(divergence.component, before.state, divergence.event, answered, seen)
 
 
-def refusal(asked: RefusedAnswer) -> Refusal:
+def refusal(refused: RefusedAnswer) -> Refusal:
     """The same as values."""
-    found = candidates(asked)
+    found = candidates(refused)
     groups = _grouped(found)
-    observed = {**COMPONENTS, **PARTS}[asked.component].observe(asked.before)
+    observed = {**COMPONENTS, **PARTS}[refused.component].observe(refused.before)
     more = ""
     if len(groups) > SHOWN or not found.is_complete:
         more = f"{len(groups) - SHOWN} more" if found.is_complete else "more that were not looked at"
     return Refusal(
         phrases.of_state(observed, observed),
-        tuple(_told(way, found) for way in groups[:SHOWN]),
+        tuple(_action(way, found) for way in groups[:SHOWN]),
         more,
         _conflict(found),
     )
@@ -68,22 +68,22 @@ def _grouped(found: Candidates) -> list[Candidate]:
     """The nearest way of each action: what happens first, then the answer, then the fewest guards."""
     nearest: dict[object, Candidate] = {}
     for way in found.ways:
-        nearest.setdefault((way.rules, way.refused, len(way.failing) == 0 or _was_said(way, found)), way)
+        nearest.setdefault((way.rules, way.refused, len(way.failing) == 0 or _was_answered(way, found)), way)
     ways = {id(way): way for way in nearest.values()}.values()
-    return sorted(ways, key=lambda way: (bool(way.failing), not _was_said(way, found), len(way.failing)))
+    return sorted(ways, key=lambda way: (bool(way.failing), not _was_answered(way, found), len(way.failing)))
 
 
-def _was_said(way: Candidate, found: Candidates) -> bool:
-    said = found.refused.effects
-    if way.refused or said is None:
-        return way.refused and said is None
-    return same_as(list(way.effects), list(said)) is not None
+def _was_answered(way: Candidate, found: Candidates) -> bool:
+    answered = found.refused.effects
+    if way.refused or answered is None:
+        return way.refused and answered is None
+    return same_as(list(way.effects), list(answered)) is not None
 
 
-def _told(way: Candidate, found: Candidates) -> Action:
-    answer = "an error" if way.refused else phrases.of_effects([_shown(effect) for effect in way.effects])
+def _action(way: Candidate, found: Candidates) -> Action:
+    answer = "an error" if way.refused else phrases.of_effects(list(map(_named, way.effects)))
     needs = tuple(guards_of(way.failing, found.facts)) if way.failing else ()
-    return Action(tuple(dict.fromkeys(way.rules)), answer, not way.failing, _was_said(way, found), needs)
+    return Action(tuple(dict.fromkeys(way.rules)), answer, not way.failing, _was_answered(way, found), needs)
 
 
 def _conflict(found: Candidates) -> str:
@@ -99,12 +99,10 @@ def _conflict(found: Candidates) -> str:
     return f"The answer contradicts {facts}; z3 proves that none of these can be left out{looked}."
 
 
-def _shown(effect: Wire) -> Wire:
-    """An effect whose symbols are called after the fields that they stand for."""
-    return {name: _named(value) for name, value in effect.items()}
-
-
 def _named(value: Any) -> Any:  # noqa: ANN401 - any JSON value, with symbols
+    """The value with its symbols called after the fields that they stand for."""
+    if isinstance(value, Mapping):
+        return {name: _named(one) for name, one in value.items()}
     if isinstance(value, SymbolicInt | SymbolicBool):
         return text(value.term)
     if isinstance(value, list | tuple):

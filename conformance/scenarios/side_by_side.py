@@ -112,7 +112,7 @@ def page(releases: Sequence[Driven], say: Callable[[str], None]) -> str:
         say(scenario.name)
         parts.append(_section(scenario, [_drive(scenario, release) for release in releases]))
     return "\n".join(
-        [*parts, _switches(), _task_switches(), _coordinator_switches(), _alike(), _told_apart()]
+        [*parts, _switches(), _task_switches(), _coordinator_switches(), _alike(), _distinguishing_runs()]
     )
 
 
@@ -247,10 +247,10 @@ def _alike() -> str:
     )
 
 
-def _told_apart() -> str:
-    """The shortest runs that tell neighbouring generations apart."""
+def _distinguishing_runs() -> str:
+    """The shortest runs at which neighbouring generations differ."""
     lines = [
-        "## Told apart",
+        "## Shortest distinguishing runs",
         "",
         "The shortest run that shows a difference between neighbours, each with its own defaults, found "
         "breadth first in closed models of 1 to 3 channels and ids to 2; none: there is none within these "

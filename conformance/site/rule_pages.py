@@ -1,20 +1,23 @@
 """The page of a rule, and the index of them, in Markdown; all of it read where it stands."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
+from conformance.adapters.in_process import model_adapter
+from conformance.adapters.protocol import Hello
 from conformance.diagram.component import of_component
 from conformance.diagram.figure import figure
 from conformance.mutants.catalogue import Mutant, load_catalogue
 from conformance.report.divergence import phrases
 from conformance.site import texts
-from conformance.site.generations import Contrast, contrasts
 from conformance.site.links import anchor
 from conformance.site.scenes import Scene, scene_of
 from conformance.site.texts import Excerpt
+from model.components import COMPONENTS, WireError
 from spec.rules import Rule, load_rules
 
 FOLDER = "reference/rules"
@@ -32,8 +35,11 @@ FAMILIES = {
 }
 WIDE = "---\nhide:\n  - toc\n---\n\n"
 """Two languages beside each other need the space of the table of contents."""
+_mutants = cache(load_catalogue)
 STEPS = 3
 """Steps of each language that are shown; the others are named."""
+
+_ONLY_TLC = "No single state or step decides this property: only TLC checks it, under weak fairness."
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
@@ -75,20 +81,13 @@ def rule_page(rule: Rule, root: Path) -> str:
             f"- Source: {rule.source}\n- Holds for Flink: {rule.holds}\n",
             *(_example(rule, scene) if scene else [f"## Example\n\n{_without_example(rule)}\n"]),
             "## The property\n",
-            _beside([texts.operator(rule)], texts.properties(rule) or _only_tlc(rule)),
+            _beside([texts.operator(rule)], texts.properties(rule) or _ONLY_TLC),
             "## The protocol step\n",
             _beside(texts.spec_steps(rule), texts.model_steps(rule)),
             _implementation(rule),
             *_mutant_table(rule),
             *_generations(rule, scene, root),
         ]
-    )
-
-
-def _only_tlc(rule: Rule) -> str:
-    return (
-        f"No single state or step decides this property: only {rule.checked_by} checks it, under weak "
-        "fairness."
     )
 
 
@@ -173,7 +172,7 @@ def _generations(rule: Rule, scene: Scene | None, root: Path) -> list[str]:
                 "These generations answer the example differently, from the event in the second column on:\n"
             )
             parts.append("| generation | event | effects in the example | effects there |\n|---|---|---|---|")
-            parts += [_row(one) for one in differing]
+            parts += ["| " + " | ".join(map(_cell, one)) + " |" for one in differing]
             parts.append("")
         else:
             parts.append("Every generation of the model answers the example with the same effects.\n")
@@ -185,15 +184,6 @@ def _generations(rule: Rule, scene: Scene | None, root: Path) -> list[str]:
     if compared:
         parts.append(f"Compared with released Flinks: {', '.join(compared)}.\n")
     return parts
-
-
-def _row(found: Contrast) -> str:
-    return "| " + " | ".join(map(_cell, found)) + " |"
-
-
-@cache
-def _mutants() -> tuple[Mutant, ...]:
-    return load_catalogue()
 
 
 @cache
@@ -209,3 +199,43 @@ def _html(text: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "&#124;")
+
+
+class Contrast(NamedTuple):
+    """The first event at which the effects of a generation differ from those of the scene."""
+
+    profile: str
+    event: str
+    here: str
+    """The effects in the scene."""
+    there: str
+
+
+def contrasts(scene: Scene) -> list[Contrast]:
+    """Where the effects of a generation differ, and how: the oldest first; of the scene's own none."""
+    found = (_contrast(scene, profile) for profile in _profiles()[scene.component])
+    return [one for one in found if one is not None]
+
+
+@cache
+def _profiles() -> Mapping[str, tuple[str, ...]]:
+    hello = model_adapter().hello()
+    assert isinstance(hello, Hello)
+    return {name: offer.profiles for name, offer in hello.components.items()}
+
+
+def _contrast(scene: Scene, profile: str) -> Contrast | None:
+    component = COMPONENTS[scene.component]
+    try:
+        state = component.new({**scene.config, "profile": profile})
+    except WireError as refused:
+        return Contrast(profile, "its configuration", "is taken", f"refused: {refused}")
+    for step in scene.steps:
+        try:
+            state, effects, _ = component.apply(state, step.event)
+            effects_there = phrases.of_effects(effects)
+        except WireError:
+            effects_there = "refused"
+        if effects_there != (here := phrases.of_effects(step.expected.effects)):
+            return Contrast(profile, phrases.of_event(step.event), here, effects_there)
+    return None

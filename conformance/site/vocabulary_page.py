@@ -48,7 +48,7 @@ def _component(component: Component) -> Iterator[str]:
 def _table(title: str, fields: Iterable[Field]) -> Iterator[str]:
     yield f"| {title.lower()} | type | meaning |\n|---|---|---|"
     for field in fields:
-        meaning = _meaning(field.says, field.note, conditions(field.where))
+        meaning = _meaning(field.description, field.note, conditions(field.where))
         yield f"| {_name(field)} | {_type(field)} | {meaning} |"
     yield ""
 
@@ -57,7 +57,8 @@ def _kinds(title: str, kinds: Iterable[Kind]) -> Iterator[str]:
     yield f"| {title.lower()} | fields | meaning |\n|---|---|---|"
     for kind in kinds:
         fields = ", ".join(_name(field) for field in kind.fields)
-        yield f"| `{kind.kind}` | {fields} | {_meaning(kind.says, kind.note, conditions(kind.where))} |"
+        meaning = _meaning(kind.description, kind.note, conditions(kind.where))
+        yield f"| `{kind.kind}` | {fields} | {meaning} |"
     yield ""
 
 

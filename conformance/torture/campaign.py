@@ -117,7 +117,7 @@ class Campaign:
             "seed": self.seed,
             "implementation": self.implementation,
             "mode": self.mode,
-            "wanted": self.faults,
+            "planned": self.faults,
             "struck": self.injected,
             "seconds": round(self.seconds, 1),
             "verdict": self.verdict.value,

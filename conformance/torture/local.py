@@ -11,6 +11,7 @@ from conformance.torture.leftovers import left_behind
 from conformance.torture.rounds import Round
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
+from impl.connectors.two_phase import Output
 from impl.job import Job, Progress
 from impl.jobs.numbers import numbers_job
 
@@ -53,7 +54,7 @@ def run_local(
             outcome.findings.append(f"the job failed: {type(failed).__name__}: {failed}")
             return outcome
         outcome.took_from(result)
-        table = None if server is None else server.rows(_table(planned))
+        table = None if server is None else server.rows(planned.table)
         judge(outcome, folder, [folder / "events"], reader.seen(), table)
         left = left_behind(folder, planned.retained, psutil.Process())
         left += [] if server is None else server.left()
@@ -61,16 +62,15 @@ def run_local(
     return outcome
 
 
-def _table(planned: Round) -> str:
-    return planned.name.replace("-", "_")
-
-
 def job_of(planned: Round, folder: Path, server: KeptServer | None = None) -> Job:
     """The round's job."""
-    output = folder / "committed" if server is None else server.output(_table(planned))
-    return (
-        numbers_job(planned.rows, output, planned.rows_per_second)
-        .with_checkpoints(planned.checkpoints())
-        .with_execution(EXECUTION)
-        .with_restarts(RestartConfig(3 * len(planned.faults) + 10))
-    )
+    output = folder / "committed" if server is None else server.output(planned.table)
+    return job_into(output, planned, EXECUTION, RestartConfig(3 * len(planned.faults) + 10))
+
+
+def job_into(
+    output: Path | Output, planned: Round, execution: ExecutionConfig, restarts: RestartConfig
+) -> Job:
+    """The round's job, which writes into `output`."""
+    job = numbers_job(planned.rows, output, planned.rows_per_second).with_checkpoints(planned.checkpoints())
+    return job.with_execution(execution).with_restarts(restarts)

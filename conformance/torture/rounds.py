@@ -11,23 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from conformance.torture.streaming_query import IDEMPOTENT, PAIRS, STATE, StreamingFault
 from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, INLINE_BYTES, CheckpointConfig
-from impl.faults import (
-    COMPLETION_DUE,
-    COMPLETION_STORED,
-    DAMAGE,
-    FREEZE,
-    FULL_DISK,
-    GATE_POINTS,
-    HANG,
-    KILL_DRIVER,
-    KILL_EXECUTOR,
-    KILL_SERVER,
-    POINTS,
-    RESTART,
-    SINK_POINTS,
-    FaultPlan,
-    actions_at,
-)
+from impl.faults import DAMAGE, GATE_POINTS, POINTS, SINK_POINTS, Action, FaultPlan, Point, actions_at
 from impl.jobs.numbers import COUNTERS, SINKS, SOURCES
 
 MODES = ("exactly-once", "unaligned", "alternating")
@@ -35,7 +19,7 @@ MODES = ("exactly-once", "unaligned", "alternating")
 ALL_MODES = (*MODES, "at-least-once")
 LOCAL, DRIVER, EXECUTOR, SERVER, FROZEN = "round", "driver", "executor", "server", "frozen"
 FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4, FROZEN: 1}
-_KILLS = {DRIVER: KILL_DRIVER, EXECUTOR: KILL_EXECUTOR, SERVER: KILL_SERVER}
+_KILLS = {DRIVER: Action.KILL_DRIVER, EXECUTOR: Action.KILL_EXECUTOR, SERVER: Action.KILL_SERVER}
 KILLS_A_ROUND = 2
 """The kills of drivers, of executors or of the sinks' server in one round."""
 PARQUET, SQLITE, POSTGRES = "parquet", "sqlite", "postgres"
@@ -108,13 +92,18 @@ class Round(PlannedRound[FaultPlan]):
         return self.name.partition("-")[0]
 
     @property
+    def table(self) -> str:
+        """The name of its table, if it writes into a database."""
+        return self.name.replace("-", "_")
+
+    @property
     def damages(self) -> bool:
         """Whether a fault may damage the newest checkpoint, so that output has to be taken back."""
         return any(one.action in DAMAGE for one in self.faults)
 
     def checkpoints(self) -> CheckpointConfig:
         """The job's configuration; each task writes a file if a full disk is to prevent that."""
-        fills_a_disk = any(one.action == FULL_DISK for one in self.faults)
+        fills_a_disk = any(one.action == Action.FULL_DISK for one in self.faults)
         overtaking = self.mode in ("unaligned", "alternating")
         return CheckpointConfig(
             checkpointing_interval_ms=self.interval_ms,
@@ -150,7 +139,9 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     chosen = mode or MODES[(index + seed) % len(MODES)]
     if kind == FROZEN:
         return _frozen(draw, name, index, chosen)
-    pairs = _dealt(seed, index) if kind == LOCAL else _with_kills(draw, kind)
+    first = index * FAULTS_A_ROUND[LOCAL]
+    dealt = range(first, first + FAULTS_A_ROUND[LOCAL])
+    pairs = [_card(seed, place) for place in dealt] if kind == LOCAL else _with_kills(draw, kind)
     return Round(
         name=name,
         mode=chosen,
@@ -183,16 +174,12 @@ def pairs_in_process() -> list[tuple[str, str]]:
         (point, action)
         for point in POINTS
         for action in actions_at(point)
-        if action not in (*_KILLS.values(), FREEZE)
+        if action not in (*_KILLS.values(), Action.FREEZE)
     ]
 
 
-def _dealt(seed: int, index: int) -> list[tuple[str, str]]:
-    """The pairs of the `index`-th round, from packs that are shuffled one after the other."""
-    return [_card(seed, index * FAULTS_A_ROUND[LOCAL] + place) for place in range(FAULTS_A_ROUND[LOCAL])]
-
-
 def _card(seed: int, place: int) -> tuple[str, str]:
+    """The pair at a place of the packs, which are shuffled one after the other."""
     pack = pairs_in_process()
     number, within = divmod(place, len(pack))
     random.Random(f"{seed} pack {number}").shuffle(pack)
@@ -213,7 +200,7 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
     """Three of four: the driver with all its children; otherwise a sink alone, whose driver is killed."""
     whole = draw.random() < 0.75
     where = [one for one in POINTS if not one.startswith("rest")] if whole else list(SINK_POINTS)
-    placed = _placed(draw, draw.choice(where), FREEZE if whole else HANG)
+    placed = _placed(draw, draw.choice(where), Action.FREEZE if whole else Action.HANG)
     return Round(
         name=name,
         mode=mode,
@@ -231,13 +218,13 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
 
 def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
     """The fault, with its task and the number of the passage."""
-    if point in (COMPLETION_DUE, COMPLETION_STORED):
+    if point in (Point.COMPLETION_DUE, Point.COMPLETION_STORED):
         task = draw.choice((None, *_ids("count"), *_ids("numbers")))
         return FaultPlan(point, task, draw.randint(1, 5), action)
-    sinks = point in SINK_POINTS or action == KILL_SERVER
+    sinks = point in SINK_POINTS or action == Action.KILL_SERVER
     stages = ("sink",) if sinks else ("count", "sink") if point in GATE_POINTS else _TASKS
     task = draw.choice([one for stage in stages for one in _ids(stage)])
-    if point == RESTART:
+    if point == Point.RESTART:
         return FaultPlan(point, task, draw.randint(1, 2), action)
     return FaultPlan(point, task, 1 if point.startswith("restore") else draw.randint(1, 3), action)
 

@@ -1,7 +1,6 @@
 """The PostgreSQL server of a campaign, which faults kill and which is then started again."""
 
 import threading
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import psutil
@@ -64,9 +63,7 @@ class KeptServer:
         self._keeper.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._over.set()
         self._keeper.join()
         if self._own:

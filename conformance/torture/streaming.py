@@ -20,7 +20,7 @@ from conformance.own_process import own_process
 from conformance.torture.apart import TOKEN, processes_of
 from conformance.torture.judge import Outcome, timed
 from conformance.torture.rounds import FILES, ROWS_A_FILE, StreamingRound
-from impl.faults import KILL_DRIVER, KILL_EXECUTOR
+from impl.faults import Action
 from impl.jobs.numbers import KEYS
 
 LOCAL_MASTER = "local[2]"
@@ -60,7 +60,7 @@ def _write_input(folder: Path) -> None:
 def _drive(planned: StreamingRound, folder: Path, token: str, outcome: Outcome) -> dict[str, Any] | None:
     """Run one driver to its end. Returns its result; None if it was killed as planned."""
     spec = folder / f"driver-{outcome.drivers}.json"
-    cluster = any(one.action == KILL_EXECUTOR for one in planned.faults)
+    cluster = any(one.action == Action.KILL_EXECUTOR for one in planned.faults)
     specification = {
         "folder": str(folder),
         "master": CLUSTER_MASTER if cluster else LOCAL_MASTER,
@@ -89,7 +89,7 @@ def _drive(planned: StreamingRound, folder: Path, token: str, outcome: Outcome) 
         result: dict[str, Any] = orjson.loads(spec.with_suffix(".result").read_bytes())
         return result
     new = {one for one in planned.faults if one.mark(str(folder)).exists()} - struck
-    if code != -signal.SIGKILL or not any(one.action == KILL_DRIVER for one in new):
+    if code != -signal.SIGKILL or not any(one.action == Action.KILL_DRIVER for one in new):
         last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["it logged nothing"]
         outcome.findings.append(f"driver {outcome.drivers} ended with {code}: {last[0][:600]}")
     return None

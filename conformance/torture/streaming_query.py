@@ -19,7 +19,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from impl.faults import ERROR, KILL_DRIVER, KILL_EXECUTOR, SIGKILL
+from impl.faults import Action
 from impl.jobs.numbers import KEYS
 from impl.spark.errors import InjectedFaultError
 from impl.spark.faults.injector import executor_above
@@ -37,8 +37,8 @@ POINTS = {
     AFTER: "the sink has written a micro-batch, and Spark has not committed it",
 }
 PAIRS = [
-    *((STATE, action) for action in (ERROR, SIGKILL, KILL_EXECUTOR, KILL_DRIVER)),
-    *((point, action) for point in (BEFORE, AFTER) for action in (ERROR, KILL_DRIVER)),
+    *((STATE, action) for action in (Action.ERROR, Action.SIGKILL, Action.KILL_EXECUTOR, Action.KILL_DRIVER)),
+    *((point, action) for point in (BEFORE, AFTER) for action in (Action.ERROR, Action.KILL_DRIVER)),
 ]
 _OUTPUT = "key long, number long, count long, total long"
 _RESTARTS = 20
@@ -71,11 +71,11 @@ class StreamingFault:
 
     def inject(self, driver: int) -> None:
         """Inject it into this process, its executor or its driver. Raises InjectedFaultError."""
-        if self.action == SIGKILL:
+        if self.action == Action.SIGKILL:
             os.kill(os.getpid(), signal.SIGKILL)
-        elif self.action == KILL_EXECUTOR:
+        elif self.action == Action.KILL_EXECUTOR:
             os.kill(executor_above(os.getpid()), signal.SIGKILL)
-        elif self.action == KILL_DRIVER:
+        elif self.action == Action.KILL_DRIVER:
             os.kill(driver, signal.SIGKILL)
         raise InjectedFaultError(f"{self.action} at {self.point} of {self.number}")
 

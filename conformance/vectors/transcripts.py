@@ -1,7 +1,7 @@
 """Golden transcripts as runs: what people have written and read again, `tests/transcripts` of a checkout.
 
 A file begins with comment lines, then the component with its configuration, then one block for each step: one
-event a line, `----`, and what was said. Only the events count here; what is said to them the model tells.
+event a line, `----`, and the answers. Only the events are read; the model computes the answers.
 """
 
 import json
@@ -36,8 +36,8 @@ def read(text: str) -> Transcript:
     head, *blocks = text.strip().split("\n\n")
     component, config = spoken(next(line for line in head.splitlines() if not line.startswith("#")))
     lines = [line for block in blocks for line in block.split("\n----")[0].splitlines()]
-    told = [spoken(line) for line in lines]
-    return Transcript(component, config, tuple({"kind": kind, **fields} for kind, fields in told))
+    parsed = [spoken(line) for line in lines]
+    return Transcript(component, config, tuple({"kind": kind, **fields} for kind, fields in parsed))
 
 
 def read_all(folder: Path) -> Iterator[Transcript]:

@@ -119,7 +119,10 @@ class AggregatingColumns:
             for of in self._kinds
             if of.column and of.kernel is _SUM
         }
-        requested = [(_name_of(of) if of.column else [], of.kernel.name) for of in self._kinds]
+        requested = [
+            (f"{'sum ' if of.kernel is _SUM else ''}of {of.column}" if of.column else [], of.kernel.name)
+            for of in self._kinds
+        ]
         grouped = _grouped(pa.table(columns), [f"key {name}" for name in named], requested)
         return pa.table([_plain(one) for one in grouped.columns], names=[*named, *self._names])
 
@@ -187,11 +190,6 @@ class AggregatingColumns:
             one = [[value] for value in values]
             found[key] = self._merged(found[key], one) if key in found else one
         return [*found], [[value for (value,) in column] for column in zip(*found.values(), strict=True)]
-
-
-def _name_of(of: Of) -> str:
-    """The name of the column for a kernel."""
-    return f"{'sum ' if of.kernel is _SUM else ''}of {of.column}"
 
 
 def _grouped(table: pa.Table, keys: list[str], requested: list[Any]) -> pa.Table:

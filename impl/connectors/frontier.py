@@ -10,7 +10,6 @@ commits what earlier attempts have left up to its checkpoint (SINK-06).
 """
 
 import json
-import os
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -23,7 +22,7 @@ from impl.connectors.errors import OutputCorruptError
 from impl.connectors.manifests import Manifest, list_committed, newest_claim
 from impl.connectors.two_phase import SinkPlace
 from impl.state.durable import make_directory, read_file, write_file
-from impl.state.errors import StorageError
+from impl.state.errors import storage_errors
 
 _PROGRESS: Final = re.compile(r"(\d+)-(?:([0-9a-f]+)\.)?([A-Za-z0-9_-]+)-(\d+)\.json")
 _RETRACTED: Final = re.compile(r"[A-Za-z0-9_-]+-(\d+)\.json")
@@ -39,12 +38,10 @@ def record_progress(directory: Path, place: SinkPlace, checkpoint: int) -> None:
     of = f"{place.lineage}." if place.lineage else ""
     path = directory / "progress" / f"{place.attempt}-{of}{place.subtask}.json"
     temporary = path.with_name(f".{path.name}.tmp")
-    try:
+    with storage_errors("recording the progress in", path):
         path.parent.mkdir(exist_ok=True)
         temporary.write_text(json.dumps({"checkpoint": checkpoint, "of": place.parallelism}))
-        os.replace(temporary, path)
-    except OSError as cause:
-        raise StorageError.of("recording the progress in", path, cause) from cause
+        temporary.replace(path)
 
 
 def frontier(directory: Path) -> int | None:

@@ -15,6 +15,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +26,7 @@ import pyarrow.parquet as pq
 from impl.connectors.claims import Claim
 from impl.connectors.errors import OutputCorruptError, SinkConflictError
 from impl.state.durable import make_directory, publish_file, read_file, remove_file
-from impl.state.errors import StorageError
+from impl.state.errors import StorageError, storage_errors
 
 _DATA: Final = re.compile(r"\.?(\d+)-(?:([0-9a-f]{16})-)?[A-Za-z0-9_-]+-\d+\.parquet(\.staging)?")
 _TEMPORARY: Final = re.compile(
@@ -174,10 +175,8 @@ def claim_output(directory: Path, claim: Claim) -> Claim:
 def _published(directory: Path) -> tuple[Manifest, ...]:
     """Every manifest of the folder, in order."""
     manifests = directory / "manifests"
-    try:
+    with storage_errors("listing the committed output in", manifests):
         names = sorted(path.name for path in manifests.iterdir())
-    except OSError as cause:
-        raise StorageError.of("listing the committed output in", manifests, cause) from cause
     found = []
     for name in names:
         if not _MANIFEST.fullmatch(name):
@@ -224,13 +223,9 @@ def retract(directory: Path, restored: int | None) -> tuple[str, ...]:
     for manifest in beyond:
         path = directory / "manifests" / manifest.file
         target = directory / "retracted" / manifest.file
-        try:
+        with suppress(FileNotFoundError), storage_errors("retracting", path, FileNotFoundError):
             target.parent.mkdir(exist_ok=True)
-            path.replace(target)
-        except FileNotFoundError:
-            continue  # another driver has just moved it
-        except OSError as cause:
-            raise StorageError.of("retracting", path, cause) from cause
+            path.replace(target)  # unless another driver has just moved it
     return tuple(manifest.file for manifest in beyond)
 
 

@@ -11,18 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from impl.connectors import manifests
 from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError
 from impl.connectors.frontier import record_progress, record_schema
-from impl.connectors.manifests import (
-    Manifest,
-    claim_output,
-    list_committed,
-    newest_claim,
-    publish,
-    retract,
-    sweep,
-)
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
 from impl.state.durable import make_directory
@@ -48,23 +40,23 @@ class ParquetFiles(StagedFiles):
         super().__init__(Path(directory), f"{attempt}-{of}{subtask}")
         make_directory(self._directory / "manifests")
 
-    def pre_commit(self, transaction: int, checkpoint: int) -> Manifest:
+    def pre_commit(self, transaction: int, checkpoint: int) -> manifests.Manifest:
         """Close, sync and rename the file; a transaction without rows has none."""
         file = self.stage(transaction)
         files = () if file is None else (file,)
-        return Manifest(self._subtask, checkpoint, transaction, files, self._lineage, self._attempt)
+        return manifests.Manifest(self._subtask, checkpoint, transaction, files, self._lineage, self._attempt)
 
-    def commit(self, receipt: Manifest) -> None:
+    def commit(self, receipt: manifests.Manifest) -> None:
         """Publish the manifest, also that of another subtask.
 
         Raises SupersededError if a newer attempt or another run has claimed the output.
         """
         self._require_claimed()
-        publish(self._directory, receipt, self._attempt)
+        manifests.publish(self._directory, receipt, self._attempt)
         self._require_claimed()  # claimed in between: then every reader leaves the manifest out
 
     def _require_claimed(self) -> None:
-        claim = newest_claim(self._directory)
+        claim = manifests.newest_claim(self._directory)
         if claim is not None and self._lineage:
             claim.require(self._lineage, self._attempt, str(self._directory))
 
@@ -109,15 +101,15 @@ class ParquetOutput:
 
     def holds_output(self, job: str) -> bool:
         """Whether any run of any job has committed there."""
-        return (self.directory / "manifests").is_dir() and bool(list_committed(self.directory))
+        return (self.directory / "manifests").is_dir() and bool(manifests.list_committed(self.directory))
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
         """Claim the directory for an attempt; returns the lineages whose output is retracted as a whole."""
-        return claim_output(self.directory, claim).replaced
+        return manifests.claim_output(self.directory, claim).replaced
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
         """Remove the data files of ended attempts of a lineage, and those without a lineage; returns them."""
-        return sweep(self.directory, attempt, keep, lineage)
+        return manifests.sweep(self.directory, attempt, keep, lineage)
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
         """Those of the files that do not exist; committed files keep their names."""
@@ -125,7 +117,7 @@ class ParquetOutput:
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
         """Retract the manifests beyond a checkpoint, and those that the newest claim excludes."""
-        return retract(self.directory, checkpoint)
+        return manifests.retract(self.directory, checkpoint)
 
 
 def _require_type(field: pa.Field) -> None:

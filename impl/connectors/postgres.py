@@ -172,9 +172,7 @@ def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
                 "from outside, and its rows with it; restore an older checkpoint or a backup of the table"
             ) from gone
         except psycopg.errors.ObjectNotInPrerequisiteState as busy:
-            raise ServerLostError(
-                f"{gid}: another session uses the transaction ({_first_line(busy)}); try again"
-            ) from busy
+            raise _busy(gid, busy) from busy
     return True
 
 
@@ -189,9 +187,7 @@ def roll_back_prepared(session: "Connection[Any]", gid: str) -> bool:
         except psycopg.errors.UndefinedObject:
             return False
         except psycopg.errors.ObjectNotInPrerequisiteState as busy:
-            raise ServerLostError(
-                f"{gid}: another session uses the transaction ({_first_line(busy)}); try again"
-            ) from busy
+            raise _busy(gid, busy) from busy
     return True
 
 

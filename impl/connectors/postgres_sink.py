@@ -6,7 +6,7 @@ may be repeated. If the server stops in between, the sink tries again for `patie
 fails, and the restore commits (SINK-06).
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,13 +29,44 @@ from impl.connectors.postgres import (
     roll_back_prepared,
     server_errors,
 )
-from impl.connectors.postgres_columns import COLUMNS, require_columns
 from impl.connectors.two_phase import SinkPlace
 from impl.connectors.values import POSTGRES, column_type, require_values
 
 if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.sql import Composable, Composed
+
+
+COLUMNS: Final = """
+    SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+    WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"""
+"""The columns of a table, and their types as PostgreSQL names them."""
+_TAKEN_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "smallint": ("integer", "bigint", "numeric"),
+    "integer": ("bigint", "numeric"),
+    "bigint": ("numeric",),
+    "real": ("double precision",),
+    "text": ("character varying",),
+    "timestamp": ("timestamp without time zone",),
+    "timestamptz": ("timestamp with time zone",),
+}
+"""From the type of a sink's column to other types that hold all its values."""
+
+
+def require_columns(where: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
+    """Raise ConnectorError unless the columns `found` hold all values of the types `expected`.
+
+    PostgreSQL rounds a double to a real, or a decimal to the digits of its column, without an error.
+    """
+    for name, kind in expected.items():
+        there = found.get(name)
+        if there is None or (there != kind and there not in _TAKEN_BY.get(kind, ())):
+            raise ConnectorError(
+                f"{where}: expected a column {name!r} of type {kind}, came {there or 'none'}, into which "
+                "values may be converted; alter the table, give the sink another one, or declare the schema "
+                "of this one"
+            )
+
 
 _COPY_ROWS: Final = 8_192
 _ENDED_IF_PAUSED: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
@@ -132,7 +163,7 @@ class PostgresRows:
 
     def abort(self, remnant: str) -> None:
         """Roll back a prepared transaction; an open one has ended with its session."""
-        patiently(partial(self._roll_back, remnant), self._output.patience_seconds)
+        patiently(lambda: roll_back_prepared(self._committer(), remnant), self._output.patience_seconds)
 
     def close(self) -> None:
         """End the sessions; the server rolls back the open transaction."""
@@ -146,9 +177,6 @@ class PostgresRows:
         session = self._committer()
         self._output.require_claimed(session, self._place)
         commit_prepared(session, gid)
-
-    def _roll_back(self, gid: str) -> None:
-        roll_back_prepared(self._committer(), gid)
 
     def _committer(self) -> "Connection[Any]":
         """The session that commits, connected again if it was lost."""

@@ -4,7 +4,6 @@ data/.2-sink-0-8.parquet.staging    transaction 8 of subtask sink-0 in attempt 2
 data/2-sink-0-8.parquet             pre-committed
 """
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +12,8 @@ import pyarrow.parquet as pq
 
 from impl.connectors.errors import ConnectorError
 from impl.connectors.manifests import DataFile, describe_file
-from impl.state.durable import make_directory, remove_file, sync_directory, sync_file
-from impl.state.errors import StorageError
+from impl.state.durable import make_directory, remove_file, sync
+from impl.state.errors import storage_errors
 
 _ROW_GROUP: Final = 1 << 16
 """Rows of a row group, and of the buffer before it."""
@@ -55,15 +54,14 @@ class StagedFiles:
             return None
         staging = self._directory / self._open
         name = f"data/{self._owner}-{transaction}.parquet"
-        try:
-            self._writer.close()
-            sync_file(staging)
-            os.replace(staging, self._directory / name)
-        except OSError as cause:
-            raise StorageError.of("pre-committing", staging, cause) from cause
-        finally:
-            self._writer = None
-        sync_directory(staging.parent)
+        with storage_errors("pre-committing", staging):
+            try:
+                self._writer.close()
+            finally:
+                self._writer = None
+            sync(staging)
+            staging.replace(self._directory / name)
+        sync(staging.parent)
         self._open = None
         rows, self._rows = self._rows, 0
         return describe_file(self._directory, name, rows)
@@ -90,12 +88,11 @@ class StagedFiles:
         self._open = self.remnant(transaction)
         path = self._directory / self._open
         try:
-            table = pa.Table.from_batches(self._buffer)
-            if self._writer is None:  # a search for repeated values costs more than it saves
-                self._writer = pq.ParquetWriter(path, table.schema, use_dictionary=False)
-            self._writer.write_table(table, row_group_size=_ROW_GROUP)
-        except OSError as cause:
-            raise StorageError.of("writing", path, cause) from cause
+            with storage_errors("writing", path):
+                table = pa.Table.from_batches(self._buffer)
+                if self._writer is None:  # a search for repeated values costs more than it saves
+                    self._writer = pq.ParquetWriter(path, table.schema, use_dictionary=False)
+                self._writer.write_table(table, row_group_size=_ROW_GROUP)
         except (pa.ArrowInvalid, ValueError) as cause:
             raise ConnectorError(
                 f"{path}: all rows of one transaction have one schema, {cause}; write batches of one schema"

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.driver import supervise
-from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultPlan
+from impl.faults import FaultPlan, Point
 from impl.graph.plan import Row
 from impl.job import CsvInput, Job, JobResult, OnProgress, ParquetOutput
 
@@ -105,10 +105,10 @@ def first_flights(rows: int, target: Path) -> Path:
 
 def settle(plan: FaultPlan, seed: int) -> FaultPlan:
     """The plan with a task; drawn from `seed` if the plan has none and its point is at a subtask."""
-    if plan.task is not None or plan.point == COMPLETION_STORED:
+    if plan.task is not None or plan.point == Point.COMPLETION_STORED:
         return plan
     stages = [("count", COUNTERS), ("sink", SINKS)]
-    if plan.point != ALIGNMENT_IN_PROGRESS:  # a source has no gate
+    if plan.point != Point.ALIGNMENT_IN_PROGRESS:  # a source has no gate
         stages.append(("flights", SOURCES))
     tasks = [f"{name}-{index}" for name, parallelism in stages for index in range(parallelism)]
     return replace(plan, task=random.Random(seed).choice(tasks))

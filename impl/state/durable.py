@@ -10,7 +10,7 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from impl.state.errors import StorageError
+from impl.state.errors import storage_errors
 
 TEMPORARY: Final = ".tmp"
 """The ending of temporary names."""
@@ -18,51 +18,36 @@ TEMPORARY: Final = ".tmp"
 
 def make_directory(path: Path) -> None:
     """Create a directory and its parents, unless they exist."""
-    try:
+    with storage_errors("creating", path):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as cause:
-        raise StorageError.of("creating", path, cause) from cause
 
 
-def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as cause:
-        raise StorageError.of("syncing", path, cause) from cause
-
-
-def sync_file(path: Path) -> None:
-    """Make the content of a closed file durable."""
-    try:
+def sync(path: Path) -> None:
+    """Make the content of a closed file, or the names in a directory, durable."""
+    with storage_errors("syncing", path):
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
-    except OSError as cause:
-        raise StorageError.of("syncing", path, cause) from cause
 
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file durably and atomically; it replaces an older one."""
     place_file(path, data)
-    sync_directory(path.parent)
+    sync(path.parent)
 
 
 def place_file(path: Path, data: bytes) -> None:
     """As `write_file`, but the name is durable only when the caller has synced the directory."""
     temporary = path.with_name(f".{path.name}{TEMPORARY}")
-    try:
-        _write_and_sync(temporary, data)
-        os.replace(temporary, path)
-    except OSError as cause:
-        remove_file(temporary)
-        raise StorageError.of("writing", path, cause) from cause
+    with storage_errors("writing", path):
+        try:
+            _write_and_sync(temporary, data)
+            os.replace(temporary, path)
+        except OSError:
+            remove_file(temporary)
+            raise
 
 
 def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
@@ -72,28 +57,25 @@ def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
     """
     temporary = path.with_name(f".{path.name}.{owner}{secrets.token_hex(4)}{TEMPORARY}")
     try:
-        _write_and_sync(temporary, data)
-        os.link(temporary, path)
+        with storage_errors("publishing", path, FileExistsError):
+            _write_and_sync(temporary, data)
+            os.link(temporary, path)
     except FileExistsError:
         return False
-    except OSError as cause:
-        raise StorageError.of("publishing", path, cause) from cause
     finally:
         remove_file(temporary)
-    sync_directory(path.parent)
+    sync(path.parent)
     return True
 
 
 def append_line(path: Path, line: bytes) -> None:
     """Append a line to a file with one writer: the whole line, or nothing if the disk is full."""
-    try:
+    with storage_errors("writing", path):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             append(descriptor, line)
         finally:
             os.close(descriptor)
-    except OSError as cause:
-        raise StorageError.of("writing", path, cause) from cause
 
 
 def append(descriptor: int, content: bytes) -> None:
@@ -111,30 +93,24 @@ def append(descriptor: int, content: bytes) -> None:
 
 def read_file(path: Path) -> bytes:
     """The content of a file."""
-    try:
+    with storage_errors("reading", path):
         return path.read_bytes()
-    except OSError as cause:
-        raise StorageError.of("reading", path, cause) from cause
 
 
 def read_part(path: Path, at: int, length: int) -> bytes:
     """`length` bytes of a file from `at` on; fewer at its end."""
-    try:
-        with path.open("rb") as file:
-            file.seek(at)
-            return file.read(length)
-    except OSError as cause:
-        raise StorageError.of("reading", path, cause) from cause
+    with storage_errors("reading", path), path.open("rb") as file:
+        file.seek(at)
+        return file.read(length)
 
 
 def remove_file(path: Path) -> bool:
     """Remove a file; returns False if it does not exist."""
     try:
-        path.unlink()
+        with storage_errors("removing", path, FileNotFoundError, NotADirectoryError):
+            path.unlink()
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except OSError as cause:
-        raise StorageError.of("removing", path, cause) from cause
     return True
 
 

@@ -1,6 +1,8 @@
 """The errors of durable state. Every message names the file and states what to do."""
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _ADVICE = {
@@ -27,11 +29,17 @@ class KeyEncodingError(StateError):
 class StorageError(StateError):
     """The file system refuses: a full disk, a missing directory, a missing right."""
 
-    @classmethod
-    def of(cls, doing: str, path: Path, cause: OSError) -> "StorageError":
-        """The error for an OSError `cause`. `doing`: the action with `path`, as in "writing"."""
+
+@contextmanager
+def storage_errors(doing: str, path: Path, *unchanged: type[OSError]) -> Iterator[None]:
+    """Raise StorageError for an OSError, except `unchanged` ones. `doing`: the action, as in "writing"."""
+    try:
+        yield
+    except unchanged:
+        raise
+    except OSError as cause:
         advice = _ADVICE.get(cause.errno or 0, "see the cause, and let the job restart")
-        return cls(f"{doing} {path} failed: {cause.strerror or cause}; {advice}")
+        raise StorageError(f"{doing} {path} failed: {cause.strerror or cause}; {advice}") from cause
 
 
 class SnapshotCorruptError(StateError):

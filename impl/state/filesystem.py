@@ -34,24 +34,13 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from impl.state.durable import (
-    make_directory,
-    publish_file,
-    read_file,
-    remove_file,
-    sync_directory,
-)
-from impl.state.errors import (
-    CheckpointConflictError,
-    SnapshotCorruptError,
-    StateError,
-    StorageError,
-    SupersededError,
-)
+from impl.state import errors
+from impl.state.durable import make_directory, publish_file, read_file, remove_file, sync
 from impl.state.shared import SharedFile
 from impl.state.snapshot_files import SnapshotFiles, handle_of
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
@@ -89,8 +78,9 @@ class FileSystemStorage(SnapshotFiles):
     def new_attempt(self, after: int | None = None, owner: str = "") -> int:
         """Draw the id of a new execution attempt, from 1 on and above all others; each id is drawn once.
 
-        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. `owner`: who
-        draws it, for `owner_of`.
+        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. An older
+        attempt that has not recorded its start cannot record it any more. `owner`: who draws it, for
+        `owner_of`.
         """
         attempt = (self.newest_attempt() if after is None else after) + 1
         while not publish_file(self._directory / "attempts" / str(attempt), owner.encode()):
@@ -101,7 +91,7 @@ class FileSystemStorage(SnapshotFiles):
             self.require_newest("drawing a new attempt", attempt)  # after a gap that a savepoint has left
         try:
             self._supersede(attempt)
-        except StorageError:  # a full disk: the attempt has not begun, and the driver draws it again
+        except errors.StorageError:  # a full disk: the attempt has not begun, and the driver draws it again
             remove_file(self._directory / "attempts" / str(attempt))
             raise
         return attempt
@@ -116,13 +106,14 @@ class FileSystemStorage(SnapshotFiles):
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
         """Record from which checkpoint an attempt starts; None: the beginning.
 
+        What older attempts complete beyond it is refused.
         Raises SupersededError if a newer attempt was drawn before, StateError if another start is recorded.
         """
         note = json.dumps({"restored": checkpoint}).encode()
         path = self._directory / "attempts" / f"{attempt}.restored"
         if not publish_file(path, note) and read_file(path) != note:
             self.require_newest("starting", attempt)
-            raise StateError(
+            raise errors.StateError(
                 f"{path}: expected attempt {attempt} to record its start once, came {read_file(path)!r}; "
                 "draw a new attempt"
             )
@@ -131,7 +122,7 @@ class FileSystemStorage(SnapshotFiles):
         """Raise SupersededError if `attempt` is not the newest. `doing`: its action."""
         newest = self.newest_attempt()
         if attempt < newest:
-            raise SupersededError.of(doing, attempt, newest, str(self._directory))
+            raise errors.SupersededError.of(doing, attempt, newest, str(self._directory))
 
     def owner_of(self, attempt: int) -> str:
         """Who has drawn an attempt; empty if it was not told."""
@@ -162,7 +153,7 @@ class FileSystemStorage(SnapshotFiles):
                     raise ValueError(restored)
                 starts[int(path.stem)] = restored
             except (ValueError, KeyError, TypeError, RecursionError) as cause:
-                raise StateError(
+                raise errors.StateError(
                     f'{path}: expected {{"restored": id}}, came {read_file(path)[:40]!r}; '
                     "write the checkpoint from which that attempt started, or delete the file"
                 ) from cause
@@ -175,13 +166,12 @@ class FileSystemStorage(SnapshotFiles):
         return max(self._checkpoints(), default=0) + 1
 
     def reserve(self, checkpoint: int) -> bool:
-        """Reserve an id by creating its directory; returns False if it exists."""
+        """Reserve an id for this driver (COORD-02) by creating its directory; returns False if it exists."""
         try:
-            self._path(checkpoint).mkdir()
+            with errors.storage_errors("creating", self._path(checkpoint), FileExistsError):
+                self._path(checkpoint).mkdir()
         except FileExistsError:
             return False
-        except OSError as cause:
-            raise StorageError.of("creating", self._path(checkpoint), cause) from cause
         return True
 
     def write(
@@ -206,7 +196,7 @@ class FileSystemStorage(SnapshotFiles):
         make_directory(folder)
         try:
             return self._write(folder, checkpoint, task, attempt, snapshot, offset, shared)
-        except StorageError:
+        except errors.StorageError:
             if folder.is_dir():
                 raise
             make_directory(folder)  # a sweep has removed the empty folder
@@ -224,7 +214,8 @@ class FileSystemStorage(SnapshotFiles):
         """Complete a checkpoint by the link of its `_metadata`; a repeated call has no effect.
 
         Raises CheckpointConflictError if the id has other content, SnapshotCorruptError if a file is missing,
-        SupersededError if a newer attempt exists before or directly after the link.
+        SupersededError if a newer attempt exists before or directly after the link; the caller must then not
+        act on the checkpoint.
         """
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         by_task = {one.task: one for one in handles}
@@ -237,7 +228,7 @@ class FileSystemStorage(SnapshotFiles):
             not publish_file(path, completed.encode(), f"{attempt}-")
             and read_file(path) != completed.encode()
         ):
-            raise CheckpointConflictError(
+            raise errors.CheckpointConflictError(
                 f"{path}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
@@ -266,7 +257,7 @@ class FileSystemStorage(SnapshotFiles):
                 completed = self.load(checkpoint)
             except FileNotFoundError:
                 continue  # another driver has discarded it
-            except SnapshotCorruptError as damage:
+            except errors.SnapshotCorruptError as damage:
                 refused.append(Refused(checkpoint, str(damage)))
                 continue
             reason = overtaken(completed, starts)
@@ -276,15 +267,15 @@ class FileSystemStorage(SnapshotFiles):
         return LatestCompleted(None, tuple(refused))
 
     def discard(self, checkpoint: int) -> None:
-        """Delete a checkpoint, its `_metadata` first, so that no part of it is a checkpoint."""
+        """Delete a checkpoint, if it exists: its `_metadata` first, so that no part of it is a checkpoint."""
         directory = self._path(checkpoint)
         if not directory.is_dir():
             return
         if remove_file(directory / METADATA):
-            sync_directory(directory)
+            sync(directory)
         for path in _files_in(directory):
             remove_file(path)
-        self._remove_if_empty(directory)
+        _remove_if_empty(directory)
 
     def sweep(self, attempt: int) -> tuple[str, ...]:
         """Delete the unpublished files of attempts before `attempt`; returns them.
@@ -305,14 +296,14 @@ class FileSystemStorage(SnapshotFiles):
                 listed = {one.file for one in self._manifest(checkpoint).handles.values()}
             except FileNotFoundError:
                 listed = set()
-            except SnapshotCorruptError:
+            except errors.SnapshotCorruptError:
                 continue
             for path in _files_in(directory):
                 name = str(path.relative_to(self._directory))
                 if name not in listed and _is_left_over(path.name, attempt) and remove_file(path):
                     swept.append(name)
             if checkpoint < newest:
-                self._remove_if_empty(directory)
+                _remove_if_empty(directory)
         return tuple(swept)
 
     def working(self, task: str, attempt: int) -> Path:
@@ -327,7 +318,7 @@ class FileSystemStorage(SnapshotFiles):
                 manifests.append(self._manifest(one))
             except FileNotFoundError:
                 continue  # another driver has just discarded it
-            except SnapshotCorruptError:
+            except errors.SnapshotCorruptError:
                 return None
         return {one.file for there in manifests for handle in there.handles.values() for one in handle.shared}
 
@@ -336,7 +327,7 @@ class FileSystemStorage(SnapshotFiles):
         path = self._path(checkpoint) / METADATA
         try:
             content = read_file(path)
-        except StorageError as failed:
+        except errors.StorageError as failed:
             if not isinstance(failed.__cause__, FileNotFoundError):
                 raise
             raise FileNotFoundError(
@@ -352,12 +343,10 @@ class FileSystemStorage(SnapshotFiles):
         found = (_CHECKPOINT.fullmatch(path.name) for path in self._directory.iterdir())
         return iter(sorted(int(match.group(1)) for match in found if match))
 
-    def _remove_if_empty(self, directory: Path) -> None:
-        """Remove a directory, unless it has files."""
-        try:
-            directory.rmdir()
-        except OSError:
-            return
+
+def _remove_if_empty(directory: Path) -> None:
+    with suppress(OSError):  # it has files
+        directory.rmdir()
 
 
 def _files_in(directory: Path) -> tuple[Path, ...]:

@@ -18,16 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from impl.state.durable import (
-    TEMPORARY,
-    make_directory,
-    publish_file,
-    read_file,
-    remove_file,
-    sync_directory,
-    write_file,
-)
-from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError, StorageError
+from impl.state import durable
+from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError, storage_errors
 from impl.state.filesystem import METADATA, FileSystemStorage
 from impl.state.shared import FOLDER, SharedFile
 from impl.state.snapshot_files import SnapshotFiles
@@ -55,7 +47,7 @@ class SavepointFolder(SnapshotFiles):
 
     def begin(self) -> None:
         """Create the folder. Raises CheckpointConflictError if it exists and is not empty."""
-        make_directory(self._directory)
+        durable.make_directory(self._directory)
         if any(self._directory.iterdir()):
             raise CheckpointConflictError(
                 f"{self._directory}: expected an empty folder for the savepoint, came one with files; "
@@ -91,7 +83,7 @@ class SavepointFolder(SnapshotFiles):
         completed = CompletedCheckpoint(checkpoint, attempt, by_task, max_parallelism, dict(origin))
         self._require_files(completed)
         path = self._directory / METADATA
-        if not publish_file(path, completed.encode()):
+        if not durable.publish_file(path, completed.encode()):
             raise CheckpointConflictError(
                 f"{path}: expected no savepoint, came one that is complete; name another folder"
             )
@@ -109,7 +101,7 @@ class SavepointFolder(SnapshotFiles):
                 f"{self._directory}: expected a savepoint, which has a file {METADATA}, came {found}; "
                 "name the folder of a savepoint that is complete"
             )
-        completed = CompletedCheckpoint.decode(read_file(path), str(path))
+        completed = CompletedCheckpoint.decode(durable.read_file(path), str(path))
         if completed.savepoint is None:
             raise NoSavepointError(
                 f"{self._directory}: expected a savepoint, came a checkpoint of a job that owns it; resume "
@@ -119,7 +111,7 @@ class SavepointFolder(SnapshotFiles):
 
     def withdraw(self) -> None:
         """Delete a savepoint that its user has not received, because its attempt was superseded."""
-        remove_file(self._directory / METADATA)
+        durable.remove_file(self._directory / METADATA)
         self.discard()
 
     def discard(self) -> None:
@@ -132,8 +124,8 @@ class SavepointFolder(SnapshotFiles):
         shared = self._directory / FOLDER
         for folder in (shared, self._directory):
             for path in tuple(folder.iterdir()) if folder.is_dir() else ():
-                if path.suffix in (".state", TEMPORARY) or folder == shared:
-                    remove_file(path)
+                if path.suffix in (".state", durable.TEMPORARY) or folder == shared:
+                    durable.remove_file(path)
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
@@ -164,7 +156,7 @@ def begin_from(
     there = savepoint.load()
     described = there.savepoint or {}
     attempts = storage.directory / "attempts"
-    publish_file(attempts / str(there.attempt), owner.encode())
+    durable.publish_file(attempts / str(there.attempt), owner.encode())
     attempt = storage.new_attempt(owner=owner)
     storage.require_newest("beginning from the savepoint", attempt)
     storage.discard(there.checkpoint)  # an earlier driver may have copied a part
@@ -175,12 +167,12 @@ def begin_from(
         _link_or_copy(savepoint.directory / handle.file, storage.directory / here)
         handles.append(replace(handle, file=here))
         for one in handle.shared:
-            make_directory(storage.directory / FOLDER)
+            durable.make_directory(storage.directory / FOLDER)
             _link_or_copy(savepoint.directory / one.file, storage.directory / one.file)
-    sync_directory(storage.directory)
+    durable.sync(storage.directory)
     completed = storage.publish(there.checkpoint, attempt, handles, there.max_parallelism)
     origin = {"lineage": str(described["lineage"]), "checkpoint": there.checkpoint}
-    write_file(attempts / "origin", json.dumps(origin).encode())
+    durable.write_file(attempts / "origin", json.dumps(origin).encode())
     storage.record_restored(attempt, there.checkpoint)
     return completed
 
@@ -191,27 +183,24 @@ def origin_of(storage: FileSystemStorage) -> Origin | None:
     if not path.is_file():
         return None
     try:
-        origin = Origin(**json.loads(read_file(path)))
+        origin = Origin(**json.loads(durable.read_file(path)))
         if type(origin.lineage) is not str or type(origin.checkpoint) is not int:
             raise TypeError(origin)
         return origin
     except (ValueError, TypeError, RecursionError) as cause:
         raise StateError(
-            f"{path}: expected the lineage and the id of a savepoint, came {read_file(path)[:40]!r}; begin "
-            "from the savepoint again, in another folder"
+            f"{path}: expected the lineage and the id of a savepoint, came {durable.read_file(path)[:40]!r}; "
+            "begin from the savepoint again, in another folder"
         ) from cause
 
 
 def _link_or_copy(source: Path, target: Path) -> None:
     """Give the file another name; on another file system copy it."""
-    remove_file(target)
-    try:
+    durable.remove_file(target)
+    with storage_errors("copying", target):
         try:
             os.link(source, target)
         except OSError:
             shutil.copyfile(source, target)
-            with target.open("rb") as copied:
-                os.fsync(copied.fileno())
-    except OSError as cause:
-        raise StorageError.of("copying", target, cause) from cause
-    sync_directory(target.parent)
+            durable.sync(target)
+    durable.sync(target.parent)

@@ -16,12 +16,18 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from impl.state.durable import make_directory, remove_file, sync_directory
-from impl.state.errors import SnapshotCorruptError, StorageError
+from impl.state.durable import make_directory, remove_file, sync
+from impl.state.errors import SnapshotCorruptError, storage_errors
 
 FOLDER: Final = "shared"
 _CHUNK: Final = 1 << 20
 _NAME: Final = re.compile(r"\.?[A-Za-z0-9_-]+\.([0-9]{1,18})\.[0-9a-f]+(\.tmp)?")
+
+
+def digest_of(path: Path) -> str:
+    """The blake2b checksum of a whole file, hexadecimal. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
 
 
 class SharedFile(NamedTuple):
@@ -49,18 +55,19 @@ class SharedFiles:
         temporary = target.with_name(f".{name}.tmp")
         make_directory(target.parent)
         digest, size = hashlib.blake2b(digest_size=32), 0
-        try:
-            with source.open("rb") as there, temporary.open("wb") as here:
-                while chunk := there.read(_CHUNK):
-                    digest.update(chunk)
-                    size += here.write(chunk)
-                here.flush()
-                os.fsync(here.fileno())
-            os.replace(temporary, target)
-        except OSError as cause:
-            remove_file(temporary)
-            raise StorageError.of("sharing", target, cause) from cause
-        sync_directory(target.parent)
+        with storage_errors("sharing", target):
+            try:
+                with source.open("rb") as there, temporary.open("wb") as here:
+                    while chunk := there.read(_CHUNK):
+                        digest.update(chunk)
+                        size += here.write(chunk)
+                    here.flush()
+                    os.fsync(here.fileno())
+                temporary.replace(target)
+            except OSError:
+                remove_file(temporary)
+                raise
+        sync(target.parent)
         return SharedFile(f"{FOLDER}/{name}", size, digest.hexdigest())
 
     @property
@@ -79,15 +86,10 @@ class SharedFiles:
         """The path of the file, verified. Raises SnapshotCorruptError if it is missing or was altered."""
         self.require(one)
         path = self._directory / one.file
-        digest = hashlib.blake2b(digest_size=32)
-        try:
-            with path.open("rb") as file:
-                while chunk := file.read(_CHUNK):
-                    digest.update(chunk)
-        except OSError as cause:
-            raise StorageError.of("reading", path, cause) from cause
-        if digest.hexdigest() != one.checksum:
-            raise SnapshotCorruptError(one.file, f"checksum {one.checksum}", digest.hexdigest())
+        with storage_errors("reading", path):
+            found = digest_of(path)
+        if found != one.checksum:
+            raise SnapshotCorruptError(one.file, f"checksum {one.checksum}", found)
         return path
 
     def collect(self, referenced: Collection[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The contract of a checkpoint storage, and its records.
+"""The records of a checkpoint storage.
 
 A task writes its snapshot and gets a handle. The handles of all tasks, published as a manifest, are a
 completed checkpoint; without a manifest there is no checkpoint (ONCE-04). `filesystem` is the storage.
@@ -6,12 +6,11 @@ completed checkpoint; without a manifest there is no checkpoint (ONCE-04). `file
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from impl.state.errors import SnapshotCorruptError
-from impl.state.sections import Sections
 from impl.state.shared import SharedFile
 from impl.state.snapshot import checksum
 
@@ -128,88 +127,6 @@ class LatestCompleted:
 
     completed: CompletedCheckpoint | None
     refused: tuple[Refused, ...]
-
-
-class CheckpointStorage(Protocol):
-    """The durable state of one job, for all its tasks and attempts."""
-
-    def new_attempt(self, after: int | None = None, owner: str = "") -> int:
-        """Draw the id of a new execution attempt, above all others; each id is drawn once.
-
-        `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. An older
-        attempt that has not recorded its start cannot record it any more.
-        """
-
-    def record_restored(self, attempt: int, checkpoint: int | None) -> None:
-        """Record from which checkpoint an attempt starts; what older ones complete beyond it is refused.
-
-        Raises SupersededError if a newer attempt was drawn before.
-        """
-
-    @property
-    def starts(self) -> Mapping[int, int | None]:
-        """From each attempt that has started to its checkpoint; None: the beginning."""
-
-    def require_newest(self, doing: str, attempt: int) -> None:
-        """Raise SupersededError if `attempt` is not the newest. `doing`: its action."""
-
-    def next_checkpoint_id(self) -> int:
-        """An id above every checkpoint that was begun and is not discarded."""
-
-    def reserve(self, checkpoint: int) -> bool:
-        """Reserve an id for this driver (COORD-02); returns False if it was reserved before."""
-
-    def write(
-        self,
-        checkpoint: int,
-        task: str,
-        attempt: int,
-        snapshot: bytes,
-        *,
-        offset: int | None = None,
-        shared: tuple[SharedFile, ...] = (),
-    ) -> StateHandle:
-        """Make one task's encoded snapshot durable."""
-
-    def read(self, handle: StateHandle) -> object:
-        """The state of a handle. Raises SnapshotCorruptError if it is missing or was altered."""
-
-    def open(self, handle: StateHandle) -> Sections:
-        """The sections of a task's handle; each is read and verified at its use.
-
-        Raises SnapshotCorruptError if the file is missing or its index was altered.
-        """
-
-    def publish(
-        self,
-        checkpoint: int,
-        attempt: int,
-        handles: Iterable[StateHandle],
-        max_parallelism: int | None = None,
-    ) -> CompletedCheckpoint:
-        """Complete a checkpoint, atomically; a repeated call with the same content has no effect.
-
-        Raises CheckpointConflictError if the id has other content. Raises SupersededError if a newer attempt
-        exists before or directly after the publication; the caller must then not act on the checkpoint.
-        """
-
-    def completed_ids(self) -> tuple[int, ...]:
-        """The ids of all published checkpoints, ascending; they are not verified."""
-
-    def load(self, checkpoint: int) -> CompletedCheckpoint:
-        """A published checkpoint with every file verified. Raises SnapshotCorruptError if one was altered."""
-
-    def latest_completed(self) -> LatestCompleted:
-        """The newest published checkpoint that is unaltered and not of a dead attempt (ONCE-04)."""
-
-    def discard(self, checkpoint: int) -> None:
-        """Delete a checkpoint, complete or not, if it exists."""
-
-    def discard_state(self, handle: StateHandle) -> None:
-        """Delete one task's snapshot, if it exists."""
-
-    def sweep(self, attempt: int) -> tuple[str, ...]:
-        """Delete the unpublished files of attempts before `attempt`; returns them."""
 
 
 def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:

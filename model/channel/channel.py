@@ -11,8 +11,9 @@ A barrier with a time-out first travels in order. If the time-out passes while t
 sender, it overtakes the items before it there. If the time-out passes while it waits at the receiver, the
 gate prioritises it.
 
-The model omits buffers and credits, and the markers with which Flink ends a restored part. Source: Apache
-Flink, PipelinedSubpartition, RemoteInputChannel, ChannelStatePersister and RecoveredInputChannel.
+The module describes Flink 2.3; `model.channel.generations` has what older generations do. The model omits
+buffers and credits, and the markers with which Flink ends a restored part. Source: Apache Flink,
+PipelinedSubpartition, RemoteInputChannel, ChannelStatePersister and RecoveredInputChannel.
 """
 
 from collections.abc import Mapping
@@ -47,7 +48,7 @@ ARRIVED = 2
 
 
 class ChannelProfile(NamedTuple):
-    """The switches in which releases differ."""
+    """The switches in which releases differ, with which the properties check the steps."""
 
     name: str
     counts_in_order: bool
@@ -149,20 +150,6 @@ def on_emit(channel: Channel, value: int) -> Step[Channel]:
     return Step(channel._replace(output=(*channel.output, Datum(value))), (), ())
 
 
-def on_send_barrier(channel: Channel, checkpoint: int, alignment: int) -> Step[Channel]:
-    """The sender has taken its snapshot; its barrier joins the end of the queue, or overtakes it."""
-    barrier = Mark(checkpoint, alignment)
-    if alignment == UNALIGNED:
-        overtaken = records_in(channel.output)
-        channel = channel._replace(output=with_urgent(channel.output, barrier))
-        return Step(channel, (StoreOutput(checkpoint, overtaken),), ("UNAL-32",))
-    channel = channel._replace(output=(*channel.output, barrier))
-    if alignment != TIMED or not channel.profile.times_out_at_sender:
-        return Step(channel, (), ())
-    lost: Effects = () if channel.promised == NONE else (LoseOutput(channel.promised),)
-    return Step(channel._replace(promised=checkpoint), lost, ("UNAL-33",))
-
-
 def on_time_out(channel: Channel, checkpoint: int) -> Step[Channel]:
     """The barrier, if it still waits at the sender, overtakes the items before it."""
     place = place_of(channel.output, checkpoint)
@@ -181,67 +168,12 @@ def on_abort(channel: Channel, checkpoint: int) -> Step[Channel]:
     return Step(channel._replace(promised=NONE), (LoseOutput(checkpoint),), ("UNAL-33",))
 
 
-# ---------------------------------------------------------------- the network
-
-
-def may_leave(channel: Channel) -> bool:
-    """The sender has an item that may leave."""
-    if not channel.output:
-        return False
-    return not channel.blocked or (channel.profile.passes_block and is_urgent(channel.output[0]))
-
-
-def on_transfer(channel: Channel) -> Step[Channel]:
-    """The sender's first item arrives at the receiver; no item does while the gate reads restored records."""
-    if channel.restored > 0:
-        return Step(channel, (), ("UNAL-36",))
-    if not may_leave(channel):
-        return Step(channel, (), ())
-    item, rest = channel.output[0], channel.output[1:]
-    channel = channel._replace(output=rest)
-    emitted: Effects = ()
-    rules: Rules = ()
-    if type(item) is Mark:
-        if item.alignment == TIMED and channel.promised == item.checkpoint:  # it overtook nothing
-            channel = channel._replace(promised=NONE)
-            emitted, rules = (StoreOutput(item.checkpoint, ()),), ("UNAL-33",)
-        channel = channel._replace(blocked=channel.blocked or item.alignment != UNALIGNED)
-    arrived = on_arrival(channel, item)
-    return Step(arrived.state, (*emitted, *arrived.effects), (*rules, *arrived.rules))
-
-
 def on_resume(channel: Channel) -> Step[Channel]:
     """The items behind an aligned barrier may leave the sender."""
     return Step(channel._replace(blocked=False), (), ())
 
 
 # ---------------------------------------------------------------- the receiver
-
-
-def on_arrival(channel: Channel, item: Item) -> Step[Channel]:
-    """An item arrives at the receiver."""
-    if type(item) is Datum:
-        channel = channel._replace(input=(*channel.input, item))
-        if channel.phase != AWAITED:
-            return Step(channel, (), ())
-        return Step(channel, (StoreInput(channel.seen, (item.value,)),), ("UNAL-34",))
-    assert type(item) is Mark
-    before = len(records_in(channel.input))
-    rules: Rules = ()
-    if is_urgent(item):
-        channel, rules = channel._replace(input=with_urgent(channel.input, item)), ("UNAL-35",)
-    else:
-        channel = channel._replace(input=(*channel.input, item))
-    if item.alignment == TIMED:
-        notice = Notice(item.checkpoint)
-        channel, rules = channel._replace(input=with_urgent(channel.input, notice)), ("UNAL-35",)
-    counts_now = is_urgent(item) or channel.profile.counts_in_order
-    if not counts_now or is_old(channel, item.checkpoint):
-        return Step(channel, (), rules)
-    channel = channel._replace(phase=ARRIVED, seen=item.checkpoint)
-    if item.checkpoint > channel.last:
-        channel = channel._replace(last=item.checkpoint, before=before)
-    return Step(channel, (), (*rules, "UNAL-34"))
 
 
 def is_old(channel: Channel, checkpoint: int) -> bool:
@@ -300,15 +232,6 @@ def on_stop_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
     return Step(channel, (), ("UNAL-34",))
 
 
-def may_prioritise(channel: Channel, checkpoint: int) -> bool:
-    """The gate may prioritise the barrier: it waits, its announcement is read, and none newer arrived."""
-    unread = any(type(item) is Notice and item.checkpoint == checkpoint for item in channel.input)
-    if unread or place_of(channel.input, checkpoint) is None:
-        return False
-    known = channel.phase == ARRIVED and channel.last == checkpoint
-    return known and channel.profile.counts_in_order
-
-
 def on_prioritise(channel: Channel, checkpoint: int) -> Step[Channel]:
     """The announced barrier overtakes the items before it at the receiver; the records do not change."""
     place = place_of(channel.input, checkpoint)
@@ -328,3 +251,83 @@ def on_restore(channel: Channel, input: tuple[int, ...], output: tuple[int, ...]
         restored=len(input),
     )
     return Step(fresh, (), ("UNAL-36",))
+
+
+class ChannelSteps:
+    """The steps of a channel of which older generations have their own."""
+
+    def on_send_barrier(self, channel: Channel, checkpoint: int, alignment: int) -> Step[Channel]:
+        """The sender has taken its snapshot; its barrier joins the end of the queue, or overtakes it."""
+        barrier = Mark(checkpoint, alignment)
+        if alignment == UNALIGNED:
+            overtaken = records_in(channel.output)
+            channel = channel._replace(output=with_urgent(channel.output, barrier))
+            return Step(channel, (StoreOutput(checkpoint, overtaken),), ("UNAL-32",))
+        channel = channel._replace(output=(*channel.output, barrier))
+        if alignment != TIMED:
+            return Step(channel, (), ())
+        return self.await_time_out(channel, checkpoint)
+
+    def await_time_out(self, channel: Channel, checkpoint: int) -> Step[Channel]:
+        """A barrier with a time-out waits: until it leaves, it may overtake the items before it."""
+        lost: Effects = () if channel.promised == NONE else (LoseOutput(channel.promised),)
+        return Step(channel._replace(promised=checkpoint), lost, ("UNAL-33",))
+
+    def may_leave(self, channel: Channel) -> bool:
+        """The sender has an item that may leave."""
+        if not channel.output:
+            return False
+        return not channel.blocked or is_urgent(channel.output[0])
+
+    def on_transfer(self, channel: Channel) -> Step[Channel]:
+        """The sender's first item arrives at the receiver; none while the gate reads restored ones."""
+        if channel.restored > 0:
+            return Step(channel, (), ("UNAL-36",))
+        if not self.may_leave(channel):
+            return Step(channel, (), ())
+        item, rest = channel.output[0], channel.output[1:]
+        channel = channel._replace(output=rest)
+        emitted: Effects = ()
+        rules: Rules = ()
+        if type(item) is Mark:
+            if item.alignment == TIMED and channel.promised == item.checkpoint:  # it overtook nothing
+                channel = channel._replace(promised=NONE)
+                emitted, rules = (StoreOutput(item.checkpoint, ()),), ("UNAL-33",)
+            channel = channel._replace(blocked=channel.blocked or item.alignment != UNALIGNED)
+        arrived = self.on_arrival(channel, item)
+        return Step(arrived.state, (*emitted, *arrived.effects), (*rules, *arrived.rules))
+
+    def on_arrival(self, channel: Channel, item: Item) -> Step[Channel]:
+        """An item arrives at the receiver."""
+        if type(item) is Datum:
+            channel = channel._replace(input=(*channel.input, item))
+            if channel.phase != AWAITED:
+                return Step(channel, (), ())
+            return Step(channel, (StoreInput(channel.seen, (item.value,)),), ("UNAL-34",))
+        assert type(item) is Mark
+        before = len(records_in(channel.input))
+        rules: Rules = ()
+        if is_urgent(item):
+            channel, rules = channel._replace(input=with_urgent(channel.input, item)), ("UNAL-35",)
+        else:
+            channel = channel._replace(input=(*channel.input, item))
+        if item.alignment == TIMED:
+            notice = Notice(item.checkpoint)
+            channel, rules = channel._replace(input=with_urgent(channel.input, notice)), ("UNAL-35",)
+        if not self.counts(item) or is_old(channel, item.checkpoint):
+            return Step(channel, (), rules)
+        channel = channel._replace(phase=ARRIVED, seen=item.checkpoint)
+        if item.checkpoint > channel.last:
+            channel = channel._replace(last=item.checkpoint, before=before)
+        return Step(channel, (), (*rules, "UNAL-34"))
+
+    def counts(self, barrier: Mark) -> bool:
+        """The barrier counts as arrived before the gate reads it."""
+        return True
+
+    def may_prioritise(self, channel: Channel, checkpoint: int) -> bool:
+        """The gate may prioritise the barrier: it waits, its announcement is read, and none newer arrived."""
+        unread = any(type(item) is Notice and item.checkpoint == checkpoint for item in channel.input)
+        if unread or place_of(channel.input, checkpoint) is None:
+            return False
+        return channel.phase == ARRIVED and channel.last == checkpoint

@@ -22,6 +22,7 @@ from model.channel.events import (
     Transfer,
 )
 from model.channel.exchange import OPEN, Exchange, Recover
+from model.channel.generations import channel_steps
 from model.checker.closed_model import ClosedModel, Environment
 from model.events import NONE, Event
 from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED
@@ -49,7 +50,7 @@ def closed_channel(ids: int, capacity: int, profile: ChannelProfile = NEWEST_CHA
             yield "Abort", AbortAtSender(checkpoint)
             yield "Start", BeginPersisting(checkpoint)
             yield "Stop", EndPersisting(checkpoint)
-            if channel.may_prioritise(state, checkpoint):
+            if channel_steps(state).may_prioritise(state, checkpoint):
                 yield "Prioritise", MakeUrgent(checkpoint)
 
     def allows(environment: Environment, event: Event) -> Environment:
@@ -114,13 +115,13 @@ def _of_receiver(state: Exchange, ids: int) -> Iterator[tuple[str, Event]]:
     if state.begun > 0 and state.checkpoints[state.begun - 1].receiver == OPEN:
         yield "GivesUp", EndPersisting(state.begun)
     for later in range(1, ids + 1):
-        if channel.may_prioritise(state.channel, later) and later >= state.begun:
+        if channel_steps(state.channel).may_prioritise(state.channel, later) and later >= state.begun:
             yield "Prioritise", MakeUrgent(later)
 
 
 def may_transfer(state: Channel) -> bool:
     """The network can carry an item."""
-    return state.restored == 0 and channel.may_leave(state)
+    return state.restored == 0 and channel_steps(state).may_leave(state)
 
 
 def closed_channel_models() -> tuple[ClosedModel, ...]:

@@ -25,7 +25,7 @@ from model.channel.events import (
     StoreOutput,
 )
 from model.events import NONE, Effects, Event, Rules, Step
-from model.gate.unaligned_events import TIMED, UNALIGNED
+from model.gate.unaligned_events import UNALIGNED
 
 OPEN = 0
 DONE = 1
@@ -98,7 +98,7 @@ def on_event(exchange: Exchange, event: Event, step: Step[Channel]) -> Step[Exch
     if type(event) is Emit:
         exchange = exchange._replace(sent=exchange.sent + 1)
     if type(event) is SendBarrier:
-        owed = event.alignment == TIMED and step.state.profile.times_out_at_sender
+        owed = step.state.promised == event.checkpoint
         entry = exchange.checkpoints[event.checkpoint - 1]._replace(sent=exchange.sent, owed=owed)
         exchange = with_checkpoint(exchange, event.checkpoint, entry)
     return noted(exchange, step.effects, step.rules)

@@ -6,6 +6,7 @@ from typing import Any
 from model.channel import channel
 from model.channel.channel import AWAITED, CHANNEL_PROFILES, Channel, Queue
 from model.channel.events import Datum, MakeUrgent, Mark, ResumeSender
+from model.channel.generations import channel_steps
 from model.component import Component
 from model.events import NONE, Step
 from model.fields import Wire, WireError, Words, names_of
@@ -26,7 +27,7 @@ def step_channel(state: Channel, wire: Wire) -> Step[Channel]:
     event = WORDS.read(wire)
     if type(event) is ResumeSender and not state.blocked:
         raise WireError("resume: no aligned barrier has left, so the sender has not stopped; leave it out")
-    if type(event) is MakeUrgent and not channel.may_prioritise(state, event.checkpoint):
+    if type(event) is MakeUrgent and not channel_steps(state).may_prioritise(state, event.checkpoint):
         raise WireError(
             f"prioritise: the barrier of checkpoint {event.checkpoint} has to wait at the receiver, "
             "announced and not overtaken by a newer one or the end of its snapshot (1.13+)"

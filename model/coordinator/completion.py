@@ -2,21 +2,23 @@
 
 The coordinator stores a complete one, ends older ones, and then notifies the tasks. No checkpoint starts in
 this module; `model.coordinator.trigger`, which follows every end, starts waiting requests.
+
+The module describes Flink 1.18 and later; `model.coordinator.generations` has what older generations do.
 """
 
-from model.coordinator import failures, shared_state
 from model.coordinator.events import (
     BEFORE,
     FINALIZE_CHECKPOINT_FAILURE,
     MAYBE,
-    PRE_FLIGHT,
     Complete,
     DiscardCheckpoint,
     FailJob,
     TellMaster,
 )
-from model.coordinator.pending import Pending, can_be_subsumed
-from model.coordinator.state import Coordinator, Plan, drop_pending
+from model.coordinator.failures import Failure, FailureSteps
+from model.coordinator.pending import Pending
+from model.coordinator.shared_state import SharedStateSteps
+from model.coordinator.state import Coordinator, drop_pending
 from model.events import (
     CHECKPOINT_SUBSUMED,
     NONE,
@@ -30,135 +32,220 @@ from model.events import (
 )
 from model.gate.events import Abort
 from model.store.events import Subsumed
-from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry, on_add
+from model.store.generations import store_steps
+from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
 STORE_EXCEPTION = "CheckpointException"
 """The exception that the sender of the last acknowledgement gets when the store fails."""
 
 
-def complete(coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
-    """Every task has acknowledged: store the checkpoint, end the older ones, then notify (COORD-08)."""
-    profile = coordinator.plan.profile
-    coordinator = owe_turns(drop_pending(coordinator, done), profile.turns_after_end)
-    subsumed: tuple[int, ...] = ()
-    rules: Rules = ("COORD-07",)
-    if coordinator.plan.tolerable_failures >= 0:
-        rules = (*rules, *counting_rules(coordinator.plan))
-    if profile.counts_success_first:
-        coordinator = succeed(coordinator, done)
-    if profile.completes_first:
-        effects = (*effects, Complete(done.checkpoint))
-    if done.type == CHECKPOINT or profile.stores_savepoints:
-        if coordinator.fault:
-            return fail_to_store(coordinator, done, effects, rules)
-        added = add_to_store(coordinator, done)
-        coordinator = added.state
-        subsumed = tuple(effect.checkpoint for effect in added.effects if type(effect) is Subsumed)
-        if profile.turn_after_drop:
+class CompletionSteps:
+    """The steps that end a checkpoint, and the operators of which older generations have their own."""
+
+    failures: FailureSteps = FailureSteps()
+    shared_state: SharedStateSteps = SharedStateSteps()
+
+    # ------------------------------------------------------------ completion
+
+    def complete(self, coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
+        """Every task has acknowledged: store the checkpoint, end the older ones, then notify (COORD-08)."""
+        turns = coordinator.plan.profile.turns_after_end
+        coordinator = owe_turns(drop_pending(coordinator, done), turns)
+        subsumed: tuple[int, ...] = ()
+        rules: Rules = ("COORD-07", *self.counting_rules(coordinator))
+        coordinator, called = self.before_storing(coordinator, done)
+        effects = (*effects, *called)
+        if self.is_stored(done):
+            if coordinator.fault:
+                return self.fail_to_store(coordinator, done, effects, rules)
+            added = self.add_to_store(coordinator, done)
+            coordinator = added.state
+            subsumed = tuple(effect.checkpoint for effect in added.effects if type(effect) is Subsumed)
             deleted = sum(type(effect) is DiscardCheckpoint for effect in added.effects)
-            coordinator = owe_turns(coordinator, deleted)
-        effects = (*effects, *(effect for effect in added.effects if type(effect) is not Subsumed))
-        rules = (*rules, *added.rules)
-    if not profile.counts_success_first:
-        coordinator = succeed(coordinator, done)
-    if not profile.completes_first:
-        effects = (*effects, Complete(done.checkpoint))
-    coordinator = pause(coordinator)
-    if done.type == SAVEPOINT and not profile.stores_savepoints:  # it replaces no checkpoint
-        return Step(coordinator, effects, (*rules, "SUB-05"))
-    if done.type == SAVEPOINT:
-        rules = (*rules, "SUB-11")
-    ended = subsume_older(coordinator, done)
-    notifications = notify_complete(ended.state, done, subsumed)
-    return Step(
-        ended.state,
-        (*effects, *ended.effects, *notifications),
-        (*rules, "COORD-08", "SUB-03", *ended.rules),
-    )
+            coordinator = owe_turns(coordinator, self.turns_after_deletion(deleted))
+            effects = (*effects, *(effect for effect in added.effects if type(effect) is not Subsumed))
+            rules = (*rules, *added.rules)
+        coordinator, called = self.after_storing(coordinator, done)
+        ended = self.end_older(pause(coordinator), done, subsumed)
+        return Step(ended.state, (*effects, *called, *ended.effects), (*rules, *ended.rules))
 
+    def before_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
+        """What happens before the checkpoint is stored: nothing."""
+        return coordinator, ()
 
-def succeed(coordinator: Coordinator, done: Pending) -> Coordinator:
-    """The coordinator after a success, which may clear its count of failures."""
-    plan = coordinator.plan
-    counted = failures.on_success(
-        coordinator.failures, plan.profile, plan.tolerable_failures, done.checkpoint
-    )
-    return coordinator._replace(failures=counted)
+    def after_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
+        """A stored checkpoint counts as a success and is reported complete."""
+        return self.succeed(coordinator, done), (Complete(done.checkpoint),)
 
+    def is_stored(self, done: Pending) -> bool:
+        """The store adds the checkpoint; a savepoint belongs to its user."""
+        return done.type == CHECKPOINT
 
-def pause(coordinator: Coordinator) -> Coordinator:
-    """After a completion, periodic requests are too early until the minimum pause has passed."""
-    if not coordinator.plan.min_pause:
-        return coordinator
-    return coordinator._replace(pause_ends=coordinator.now + coordinator.plan.min_pause)
+    def turns_after_deletion(self, deleted: int) -> int:
+        """Number of turns of waiting requests after the store has deleted that many checkpoints."""
+        return deleted
 
+    def end_older(
+        self, coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]
+    ) -> Step[Coordinator]:
+        """The checkpoint replaces older ones; a savepoint replaces none (SUB-05)."""
+        if done.type == SAVEPOINT:
+            return Step(coordinator, (), ("SUB-05",))
+        return self.replace_older(coordinator, done, subsumed)
 
-def add_to_store(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-    """The store adds the checkpoint and drops surplus ones; shared files without a user are deleted."""
-    shared = shared_state.complete(
-        coordinator.shared, done, registers_early=coordinator.plan.profile.registers_early
-    )
-    added = on_add(coordinator.store, done.checkpoint, done.type)
-    retained = tuple(entry.checkpoint for entry in added.state.entries)
-    effects: Effects = ()
-    for effect in added.effects:
-        effects = (*effects, effect)
-        if type(effect) is DiscardCheckpoint and not coordinator.plan.profile.registers_early:
-            shared, released = shared_state.release(shared, effect.checkpoint)
-            effects = (*effects, *released)
-    if coordinator.plan.profile.registers_early:
+    def replace_older(
+        self, coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]
+    ) -> Step[Coordinator]:
+        """Aborts the older pending checkpoints, then notifies the tasks of the complete one.
+
+        `subsumed`: the highest checkpoint that the store has dropped, if any.
+        """
+        coordinator, effects, rules = self.subsume_older(coordinator, done)
+        notifications = notify_complete(coordinator, done, subsumed)
+        return Step(coordinator, (*effects, *notifications), ("COORD-08", "SUB-03", *rules))
+
+    def succeed(self, coordinator: Coordinator, done: Pending) -> Coordinator:
+        """The coordinator after a success, which may clear its count of failures."""
+        tolerable = coordinator.plan.tolerable_failures
+        counted = self.failures.on_success(coordinator.failures, tolerable, done.checkpoint)
+        return coordinator._replace(failures=counted)
+
+    def add_to_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
+        """The store adds the checkpoint and drops surplus ones; shared files without a user are deleted."""
+        shared = self.shared_state.complete(coordinator.shared, done)
+        added = store_steps(coordinator.store).on_add(coordinator.store, done.checkpoint, done.type)
+        retained = tuple(entry.checkpoint for entry in added.state.entries)
         durable = (*retained, *(entry.checkpoint for entry in coordinator.unseen))
-        shared, released = shared_state.forget_older(shared, retained, durable)
-        effects = (*effects, *released)
-    rules = (*added.rules, "SUB-12") if shared.completed else added.rules
-    return Step(coordinator._replace(store=added.state, shared=shared), effects, rules)
+        shared, effects = self.shared_state.delete(shared, added.effects, retained, durable)
+        rules = (*added.rules, "SUB-12") if shared.completed else added.rules
+        return Step(coordinator._replace(store=added.state, shared=shared), effects, rules)
 
+    def subsume_older(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
+        """Aborts the older pending checkpoints (SUB-02), except savepoints (SUB-04)."""
+        effects: Effects = ()
+        rules: Rules = ()
+        for older in coordinator.pending:
+            if older.checkpoint < done.checkpoint:
+                if not self.can_be_subsumed(older):
+                    rules = (*rules, "SUB-04")
+                    continue
+                coordinator, ended, further = self.abort(coordinator, older, CHECKPOINT_SUBSUMED)
+                effects = (*effects, *ended)
+                rules = (*rules, "SUB-02", "SUB-01", *further)
+        return Step(coordinator, effects, rules)
 
-def fail_to_store(
-    coordinator: Coordinator, done: Pending, effects: Effects, rules: Rules
-) -> Step[Coordinator]:
-    """The store has failed: the checkpoint is aborted, and deleted unless it may be stored."""
-    profile = coordinator.plan.profile
-    fault = coordinator.fault
-    shared = shared_state.complete(coordinator.shared, done, registers_early=profile.registers_early)
-    coordinator = coordinator._replace(fault=0, shared=shared)
-    if fault != BEFORE:
-        coordinator = coordinator._replace(unseen=(*coordinator.unseen, Entry(done.checkpoint, done.type)))
-    if not profile.completes_first:
-        effects = (*effects, Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
-    if fault != MAYBE or not profile.doubts_the_store:
-        effects = (*effects, DiscardCheckpoint(done.checkpoint))
-        if not profile.registers_early:
-            uses = shared_state.uses_of(coordinator.shared, done.checkpoint)
-            shared, released = shared_state.release(coordinator.shared, done.checkpoint)
-            if fault != BEFORE:
-                shared = shared._replace(unseen=(*shared.unseen, *uses))
+    def can_be_subsumed(self, pending: Pending) -> bool:
+        """A newer checkpoint that completes may end it (SUB-02, SUB-04)."""
+        return pending.type == CHECKPOINT
+
+    # ------------------------------------------------------------ a store that fails
+
+    def fail_to_store(
+        self, coordinator: Coordinator, done: Pending, effects: Effects, rules: Rules
+    ) -> Step[Coordinator]:
+        """The store has failed: the checkpoint is aborted, and deleted unless it may be stored."""
+        fault = coordinator.fault
+        is_durable = fault != BEFORE
+        shared = self.shared_state.complete(coordinator.shared, done)
+        coordinator = coordinator._replace(fault=0, shared=shared)
+        if is_durable:
+            unseen = (*coordinator.unseen, Entry(done.checkpoint, done.type))
+            coordinator = coordinator._replace(unseen=unseen)
+        effects = (*effects, *self.abort_unstored(done))
+        if not self.may_be_stored(fault):
+            shared, released = self.shared_state.discard_unstored(
+                shared, done.checkpoint, is_durable=is_durable
+            )
             coordinator = coordinator._replace(shared=shared)
-            effects = (*effects, *released)
-    if profile.counts_failed_store:
-        coordinator, emitted, counting = count_failure(
-            coordinator, done, FINALIZE_CHECKPOINT_FAILURE, by_task=False
+            effects = (*effects, DiscardCheckpoint(done.checkpoint), *released)
+        coordinator, emitted, counting = self.count_failed_store(coordinator, done)
+        notifications = self.notify_abort(coordinator, done)
+        return Step(
+            coordinator,
+            (*effects, *emitted, *notifications, Fail(STORE_EXCEPTION)),
+            ("COORD-20", "COORD-21", *rules, *counting),
         )
-        effects, rules = (*effects, *emitted), (*rules, *counting)
-    notifications = notify_abort(coordinator, done)
-    return Step(
-        coordinator, (*effects, *notifications, Fail(STORE_EXCEPTION)), ("COORD-20", "COORD-21", *rules)
-    )
 
+    def abort_unstored(self, done: Pending) -> Effects:
+        """The checkpoint that the store has not added is aborted."""
+        return (Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE),)
 
-def subsume_older(coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-    """Aborts the older pending checkpoints (SUB-02), except savepoints (SUB-04)."""
-    effects: Effects = ()
-    rules: Rules = ()
-    for older in coordinator.pending:
-        if older.checkpoint < done.checkpoint:
-            if not can_be_subsumed(older, forced_are_safe=coordinator.plan.profile.forced_are_safe):
-                rules = (*rules, "SUB-04")
-                continue
-            coordinator, ended, further = abort(coordinator, older, CHECKPOINT_SUBSUMED)
-            effects = (*effects, *ended)
-            rules = (*rules, "SUB-02", "SUB-01", *further)
-    return Step(coordinator, effects, rules)
+    def may_be_stored(self, fault: int) -> bool:
+        """The checkpoint may be stored although its addition failed, so it is kept (COORD-21)."""
+        return fault == MAYBE
+
+    def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
+        """A failed addition to the store counts."""
+        return self.count_failure(coordinator, done, FINALIZE_CHECKPOINT_FAILURE, by_task=False)
+
+    # ------------------------------------------------------------ aborts
+
+    def abort(
+        self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool = False
+    ) -> Step[Coordinator]:
+        """A pending checkpoint ends without success."""
+        turns = coordinator.plan.profile.turns_after_end
+        is_starting = coordinator.master == pending.checkpoint
+        coordinator = owe_turns(drop_pending(coordinator, pending), turns)
+        if is_starting:
+            return self.abort_start(coordinator, pending, reason, by_task=by_task)
+        return self.discard(coordinator, pending, reason, by_task=by_task)
+
+    def abort_start(
+        self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
+    ) -> Step[Coordinator]:
+        """The master phase ends with its checkpoint, and the start fails (COORD-30)."""
+        coordinator = owe_turns(coordinator._replace(master=NONE), 1)
+        coordinator, effects, rules = self.discard(coordinator, pending, reason, by_task=by_task)
+        coordinator, emitted, further = self.fail_start(coordinator, pending, reason)
+        return Step(coordinator, (*effects, *emitted), (*rules, "COORD-30", *further))
+
+    def discard(
+        self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
+    ) -> Step[Coordinator]:
+        """The collected state of an aborted checkpoint is deleted; the failure counts; tasks are notified."""
+        lost = self.shared_state.loss_of(coordinator.shared, pending)
+        coordinator, emitted, rules = self.count_failure(coordinator, pending, reason, by_task=by_task)
+        notifications = self.notify_abort(coordinator, pending)
+        effects: Effects = (Abort(pending.checkpoint, reason), *lost, *emitted, *notifications)
+        return Step(coordinator, effects, rules)
+
+    def fail_start(self, coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
+        """A start fails because its checkpoint has failed, which counts as a second failure (COORD-31)."""
+        coordinator, emitted, rules = self.count_failure(coordinator, begun, reason, by_task=False)
+        return Step(coordinator, emitted, (*rules, "COORD-31"))
+
+    def notify_abort(self, coordinator: Coordinator, ended: Pending) -> Effects:
+        """Notifies every task that took part, and every operator coordinator."""
+        flags = enumerate(listeners(coordinator, ended))
+        notifications = tuple(NotifyAbort(ended.checkpoint, task) for task, notified in flags if notified)
+        masters = tuple(
+            TellMaster(place, ended.checkpoint, False) for place in range(coordinator.plan.coordinators)
+        )
+        return (*notifications, *masters)
+
+    # ------------------------------------------------------------ failures that count
+
+    def count_failure(
+        self, coordinator: Coordinator, failed: Pending, reason: str, *, by_task: bool
+    ) -> Step[Coordinator]:
+        """The count after one more failure; the job fails if that exceeds the tolerated number."""
+        plan = coordinator.plan
+        failure = Failure(failed.checkpoint, failed.type, reason, by_task)
+        counted, too_many = self.failures.on_failure(
+            coordinator.failures, plan.profile, plan.tolerable_failures, failure
+        )
+        rules = self.counting_rules(coordinator)
+        effects: Effects = ()
+        if too_many:
+            effects = (FailJob(reason),)
+            if failed.type == STOP:
+                rules = ("COORD-28", *rules)
+        return Step(coordinator._replace(failures=counted), effects, rules)
+
+    def counting_rules(self, coordinator: Coordinator) -> Rules:
+        """The rules of the count of failures, if failures are counted."""
+        return self.failures.rules if coordinator.plan.tolerable_failures >= 0 else ()
 
 
 def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]) -> Effects:
@@ -174,100 +261,21 @@ def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int
     return (*notifications, *masters)
 
 
-def abort(
-    coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool = False
-) -> Step[Coordinator]:
-    """A pending checkpoint ends without success; its collected state is deleted."""
-    profile = coordinator.plan.profile
-    coordinator = owe_turns(drop_pending(coordinator, pending), profile.turns_after_end)
-    fails_to_start = coordinator.master == pending.checkpoint and profile.abort_ends_master_phase
-    if fails_to_start:
-        coordinator = owe_turns(coordinator._replace(master=NONE), 1)
-    elif coordinator.master == pending.checkpoint:
-        coordinator = coordinator._replace(outlived=(pending,))  # COORD-30
-    early = coordinator.plan.profile.registers_early
-    lost = shared_state.loss_of(coordinator.shared, pending, registers_early=early)
-    effects: Effects = (Abort(pending.checkpoint, reason),)
-    if profile.stop_counts_too and pending.type == STOP and reason not in PRE_FLIGHT:
-        effects = (*effects, FailJob(reason))
-    effects = (*effects, *lost)
-    if profile.abort_begins_anew and reason != CHECKPOINT_SUBSUMED:
-        coordinator = begin_anew(coordinator)
-    coordinator, emitted, rules = count_failure(coordinator, pending, reason, by_task=by_task)
-    if not coordinator.plan.profile.tells_of_aborts:
-        rules = (*rules, "COORD-19")
-    effects = (*effects, *emitted, *notify_abort(coordinator, pending))
-    if not fails_to_start:
-        return Step(coordinator, effects, rules)
-    coordinator, emitted, further = fail_start(coordinator, pending, reason)
-    return Step(coordinator, (*effects, *emitted), (*rules, "COORD-30", *further))
-
-
-def fail_start(coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
-    """A start fails because its checkpoint has failed, which may count as a second failure."""
-    if not coordinator.plan.profile.counts_failed_start:
-        return Step(coordinator, (), ())
-    coordinator, emitted, rules = count_failure(coordinator, begun, reason, by_task=False)
-    return Step(coordinator, emitted, (*rules, "COORD-31"))
-
-
-def begin_anew(coordinator: Coordinator) -> Coordinator:
-    """If an abort leaves no checkpoint pending, the postponed request is dropped, and the delay restarts."""
-    scheduler = coordinator.scheduler
-    if coordinator.pending or not scheduler.runs or not scheduler.put_off:
-        return coordinator
-    due = coordinator.now + coordinator.plan.initial_delay
-    return coordinator._replace(scheduler=scheduler._replace(put_off=False, due=due))
-
-
-def owe_turns(coordinator: Coordinator, turns: int) -> Coordinator:
-    """Waiting requests get `turns` further turns after this event."""
-    return coordinator._replace(turns=coordinator.turns + turns)
-
-
-def count_failure(
-    coordinator: Coordinator, failed: Pending, reason: str, *, by_task: bool
-) -> Step[Coordinator]:
-    """The count after one more failure; the job fails if that exceeds the tolerated number."""
-    plan = coordinator.plan
-    counted, too_many = failures.on_failure(
-        coordinator.failures,
-        plan.profile,
-        plan.tolerable_failures,
-        failed.checkpoint,
-        failed.type,
-        reason,
-        by_task=by_task,
-    )
-    rules: Rules = counting_rules(plan) if plan.tolerable_failures >= 0 else ()
-    effects: Effects = ()
-    if too_many:
-        effects = (FailJob(reason),)
-        if failed.type == STOP:
-            rules = ("COORD-28", *rules)
-    return Step(coordinator._replace(failures=counted), effects, rules)
-
-
-def counting_rules(plan: Plan) -> Rules:
-    """The rules of the count of failures in the plan's generation."""
-    return ("COORD-15", "COORD-16", "COORD-17" if plan.profile.counts_in_order else "COORD-18")
-
-
-def notify_abort(coordinator: Coordinator, ended: Pending) -> Effects:
-    """Notifies every task that took part, and every operator coordinator."""
-    if not coordinator.plan.profile.tells_of_aborts:
-        return ()
-    flags = enumerate(listeners(coordinator, ended))
-    notifications = tuple(NotifyAbort(ended.checkpoint, task) for task, notified in flags if notified)
-    masters = tuple(
-        TellMaster(place, ended.checkpoint, False) for place in range(coordinator.plan.coordinators)
-    )
-    return (*notifications, *masters)
-
-
 def listeners(coordinator: Coordinator, ended: Pending) -> tuple[bool, ...]:
     """By task: it is notified of the end, because it is in the checkpoint's plan and was ever deployed."""
     return tuple(
         takes_part and reached
         for takes_part, reached in zip(ended.tasks, coordinator.tasks_reached, strict=True)
     )
+
+
+def pause(coordinator: Coordinator) -> Coordinator:
+    """After a completion, periodic requests are too early until the minimum pause has passed."""
+    if not coordinator.plan.min_pause:
+        return coordinator
+    return coordinator._replace(pause_ends=coordinator.now + coordinator.plan.min_pause)
+
+
+def owe_turns(coordinator: Coordinator, turns: int) -> Coordinator:
+    """Waiting requests get `turns` further turns after this event."""
+    return coordinator._replace(turns=coordinator.turns + turns)

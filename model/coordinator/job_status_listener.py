@@ -1,51 +1,109 @@
-"""Starts and stops the periodic scheduler: a listener of the job's status, in newer generations of tasks too.
+"""Starts and stops the periodic scheduler: a listener of the status of the job and of its tasks.
 
-Rule COORD-26. In newer generations the listener receives the status of every execution. It awaits each
-execution whose last reported status is neither running nor finished. In addition, the execution graph starts
-a stopped scheduler when a task begins to run.
+Rule COORD-26. The listener receives the status of every execution. It awaits each execution whose last
+reported status is neither running nor finished. In addition, the execution graph starts a stopped scheduler
+when a task begins to run.
+
+The module describes Flink 2.3; `model.coordinator.generations` has what older generations do.
 """
 
-from model.coordinator.scheduler import settle, start_scheduler, suspend
+from model.coordinator.scheduler import SchedulerSteps
 from model.coordinator.state import RUNNING, Coordinator
 from model.events import Effects, Rules, Step
 
 
-def follow_job(coordinator: Coordinator) -> Step[Coordinator]:
-    """The job changes its status; when it runs, the listener receives its new executions."""
-    coordinator, effects, rules = follow_listener(coordinator)
-    if coordinator.status == RUNNING:
-        coordinator, emitted, further = report_new_executions(coordinator)
-        effects, rules = (*effects, *emitted), (*rules, *further)
-    return settle(coordinator, effects, rules)
+class ListenerSteps(SchedulerSteps):
+    """The steps of the listener, and the operators of which older generations have their own."""
 
+    def follow_job(self, coordinator: Coordinator) -> Step[Coordinator]:
+        """The job changes its status; when it runs, the listener receives its new executions."""
+        coordinator, effects, rules = self.follow_listener(coordinator)
+        if coordinator.status == RUNNING:
+            coordinator, emitted, further = self.report_new_executions(coordinator)
+            effects, rules = (*effects, *emitted), (*rules, *further)
+        return self.settle(coordinator, effects, rules)
 
-def follow_tasks(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-    """These tasks change their statuses, one after the other."""
-    coordinator, effects, rules = report(coordinator, tasks)
-    return settle(coordinator, effects, rules)
+    def follow_tasks(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
+        """These tasks change their statuses, one after the other."""
+        coordinator, effects, rules = self.report(coordinator, tasks)
+        return self.settle(coordinator, effects, rules)
 
-
-def report(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-    """The listener receives the statuses of these tasks, and the graph starts a stopped scheduler."""
-    effects: Effects = ()
-    rules: Rules = ()
-    if not listens_to_tasks(coordinator):
+    def report(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
+        """The listener receives the statuses of these tasks, and the graph starts a stopped scheduler."""
+        effects: Effects = ()
+        rules: Rules = ()
+        if not self.listens_to_tasks(coordinator):
+            return Step(coordinator, effects, rules)
+        for task, reports in enumerate(tasks):
+            if not reports:
+                continue
+            if coordinator.tasks_run[task] and coordinator.open and not coordinator.scheduler.runs:
+                coordinator, emitted, _ = self.start_scheduler(coordinator)
+                effects = (*effects, *emitted)
+            awaited = not (coordinator.tasks_run[task] or coordinator.tasks_finished[task])
+            coordinator, emitted, further = self.follow_listener(awaiting(coordinator, task, awaited))
+            effects, rules = (*effects, *emitted), (*rules, *further)
         return Step(coordinator, effects, rules)
-    for task, reports in enumerate(tasks):
-        if not reports:
-            continue
-        if coordinator.tasks_run[task] and coordinator.open and not coordinator.scheduler.runs:
-            coordinator, emitted, _ = start_scheduler(coordinator)
-            effects = (*effects, *emitted)
-        awaited = not (coordinator.tasks_run[task] or coordinator.tasks_finished[task])
-        coordinator, emitted, further = follow_listener(awaiting(coordinator, task, awaited))
-        effects, rules = (*effects, *emitted), (*rules, *further)
-    return Step(coordinator, effects, rules)
 
+    def listens_to_tasks(self, coordinator: Coordinator) -> bool:
+        """The scheduler depends on the statuses of tasks."""
+        return coordinator.plan.interval > 0
 
-def listens_to_tasks(coordinator: Coordinator) -> bool:
-    """The scheduler depends on the statuses of tasks."""
-    return coordinator.plan.interval > 0 and coordinator.plan.profile.follows_tasks
+    def renew(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
+        """These tasks get new executions; the former ones report no further status."""
+        if not self.listens_to_tasks(coordinator):
+            return Step(coordinator, (), ())
+        scheduler = coordinator.scheduler
+        left = any(renews and waits for renews, waits in zip(tasks, scheduler.awaited, strict=True))
+        scheduler = scheduler._replace(
+            awaits_former=scheduler.awaits_former or left,
+            awaited=tuple(
+                waits and not renews for renews, waits in zip(tasks, scheduler.awaited, strict=True)
+            ),
+            unreported=tuple(
+                renews or unreported for renews, unreported in zip(tasks, scheduler.unreported, strict=True)
+            ),
+        )
+        coordinator = coordinator._replace(scheduler=scheduler)
+        return (
+            self.report_new_executions(coordinator)
+            if coordinator.status == RUNNING
+            else Step(coordinator, (), ())
+        )
+
+    def report_new_executions(self, coordinator: Coordinator) -> Step[Coordinator]:
+        """All new executions are scheduled; then those of running or finished tasks report their status."""
+        fresh = coordinator.scheduler.unreported
+        if not any(fresh):
+            return Step(coordinator, (), ())
+        for task, is_new in enumerate(fresh):
+            if is_new:
+                coordinator = awaiting(coordinator, task, True)
+        coordinator, effects, rules = self.follow_listener(coordinator)
+        statuses = zip(fresh, coordinator.tasks_run, coordinator.tasks_finished, strict=True)
+        coordinator, emitted, further = self.report(
+            coordinator, tuple(is_new and (runs or over) for is_new, runs, over in statuses)
+        )
+        return Step(coordinator, (*effects, *emitted), (*rules, *further))
+
+    def follow_listener(self, coordinator: Coordinator) -> Step[Coordinator]:
+        """The listener starts or suspends the scheduler if its condition has changed."""
+        if not coordinator.plan.interval:
+            return Step(coordinator, (), ())
+        scheduler = coordinator.scheduler
+        should_run = coordinator.status == RUNNING
+        should_run = should_run and not any(scheduler.awaited) and not scheduler.awaits_former
+        if should_run == scheduler.follows:
+            return Step(coordinator, (), ())
+        return self.start_or_stop(coordinator, should_run=should_run)
+
+    def start_or_stop(self, coordinator: Coordinator, *, should_run: bool) -> Step[Coordinator]:
+        """The listener starts or suspends the scheduler."""
+        coordinator = coordinator._replace(scheduler=coordinator.scheduler._replace(follows=should_run))
+        if should_run:
+            return self.start_scheduler(coordinator)
+        stopped = self.suspend(coordinator)
+        return stopped._replace(rules=("COORD-26", *stopped.rules))
 
 
 def awaiting(coordinator: Coordinator, task: int, awaited: bool) -> Coordinator:
@@ -57,53 +115,3 @@ def awaiting(coordinator: Coordinator, task: int, awaited: bool) -> Coordinator:
             unreported=(*scheduler.unreported[:task], False, *scheduler.unreported[task + 1 :]),
         )
     )
-
-
-def renew(coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-    """These tasks get new executions; the former ones report no further status."""
-    if not listens_to_tasks(coordinator):
-        return Step(coordinator, (), ())
-    scheduler = coordinator.scheduler
-    left = any(renews and waits for renews, waits in zip(tasks, scheduler.awaited, strict=True))
-    scheduler = scheduler._replace(
-        awaits_former=scheduler.awaits_former or left,
-        awaited=tuple(waits and not renews for renews, waits in zip(tasks, scheduler.awaited, strict=True)),
-        unreported=tuple(
-            renews or unreported for renews, unreported in zip(tasks, scheduler.unreported, strict=True)
-        ),
-    )
-    coordinator = coordinator._replace(scheduler=scheduler)
-    return report_new_executions(coordinator) if coordinator.status == RUNNING else Step(coordinator, (), ())
-
-
-def report_new_executions(coordinator: Coordinator) -> Step[Coordinator]:
-    """All new executions are scheduled; then those of running or finished tasks report their status."""
-    fresh = coordinator.scheduler.unreported
-    if not any(fresh):
-        return Step(coordinator, (), ())
-    for task, is_new in enumerate(fresh):
-        if is_new:
-            coordinator = awaiting(coordinator, task, True)
-    coordinator, effects, rules = follow_listener(coordinator)
-    statuses = zip(fresh, coordinator.tasks_run, coordinator.tasks_finished, strict=True)
-    coordinator, emitted, further = report(
-        coordinator, tuple(is_new and (runs or over) for is_new, runs, over in statuses)
-    )
-    return Step(coordinator, (*effects, *emitted), (*rules, *further))
-
-
-def follow_listener(coordinator: Coordinator) -> Step[Coordinator]:
-    """The listener starts or suspends the scheduler if its condition has changed."""
-    if not coordinator.plan.interval:
-        return Step(coordinator, (), ())
-    scheduler = coordinator.scheduler
-    should_run = coordinator.status == RUNNING
-    if coordinator.plan.profile.follows_tasks:
-        should_run = should_run and not any(scheduler.awaited) and not scheduler.awaits_former
-        if should_run == scheduler.follows:
-            return Step(coordinator, (), ())
-    coordinator = coordinator._replace(scheduler=scheduler._replace(follows=should_run))
-    if should_run:
-        return start_scheduler(coordinator)
-    stopped = suspend(coordinator)
-    return stopped._replace(rules=("COORD-26", *stopped.rules))

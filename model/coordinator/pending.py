@@ -7,7 +7,6 @@ and hooks by their positions.
 from typing import NamedTuple
 
 from model.coordinator.events import DUPLICATE, SUCCESS, UNKNOWN
-from model.store.store import CHECKPOINT
 
 NO_STATE = 0
 
@@ -76,8 +75,3 @@ def acknowledge(pending: Pending, task: int, handle: int, shared: tuple[int, ...
 def is_fully_acknowledged(pending: Pending) -> bool:
     """Every task has acknowledged (COORD-07), and every operator coordinator and hook has answered."""
     return all(pending.acknowledged) and all(pending.coordinators) and all(pending.hooks)
-
-
-def can_be_subsumed(pending: Pending, *, forced_are_safe: bool) -> bool:
-    """A newer checkpoint that completes may end it (SUB-02, SUB-04)."""
-    return not pending.forced if forced_are_safe else pending.type == CHECKPOINT

@@ -1,8 +1,9 @@
 """Generations of the coordinator and its store: one protocol, and the switches in which releases differ.
 
-As in `model.subtask.profiles`, a step function reads a switch where the generations differ, and none reads a
-name. The names are those of the wire; each profile holds up to the next one. `1.17` holds for the coordinator
-of 1.16 too.
+A profile is a set of switches, with which the properties check the steps, and of values that the steps read.
+The steps of older generations stand in `model.coordinator.generations` and `model.store.generations`. The
+names are those of the wire; each profile holds up to the next one. `1.17` holds for the coordinator of 1.16
+too.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ class CoordinatorProfile:
     """The name on the wire: the first release of the generation."""
 
     # -------- requests
-    queues: bool = True
+    queues_requests: bool = True
     """A request that may not start yet waits; else it is rejected, and the scheduler repeats it later."""
     turns_after_end: int = 2
     """Number of turns of waiting requests after the end of a checkpoint.
@@ -28,7 +29,7 @@ class CoordinatorProfile:
     The first follows the end, the second the deletion of its state. The difference is visible within the
     minimum pause, where each turn removes a periodic head of the queue.
     """
-    turn_after_drop: bool = True
+    turn_after_deletion: bool = True
     """One more turn for each checkpoint that the store has deleted."""
     plans_later: bool = True
     """Participants are determined after all effects of an event: further turns find a start under way."""
@@ -36,11 +37,11 @@ class CoordinatorProfile:
     """With unaligned checkpoints savepoints are not forced; else they always are."""
     awaits_every_task: bool = False
     """Only sources must run at the start, and every task must acknowledge; else the running tasks must."""
-    minds_finished_tasks: bool = True
+    finished_tasks_prevent_start: bool = True
     """If only sources must run: any finished task prevents a start; else only a finished source does."""
     after_finish_configurable: bool = True
     """Checkpoints after tasks finish can be configured."""
-    goes_on_after_finished_tasks: bool = True
+    after_finish_by_default: bool = True
     """Checkpoints after tasks finish are on by default."""
 
     # -------- the scheduler
@@ -70,9 +71,9 @@ class CoordinatorProfile:
     # -------- messages
     lost_triggers_abort: bool = True
     """A trigger that could not be delivered aborts its checkpoint; else it has no effect."""
-    tells_of_aborts: bool = True
+    abort_notifications: bool = True
     """The coordinator notifies tasks of aborts; else they work on."""
-    registers_early: bool = True
+    registers_at_acknowledgement: bool = True
     """Shared state is registered at the acknowledgement, until no newer checkpoint may use it.
 
     Else it is registered at the completion, and counted by the checkpoints that use it.
@@ -83,17 +84,17 @@ class CoordinatorProfile:
     # -------- completion
     stores_savepoints: bool = False
     """Savepoints replace older checkpoints and are notified like checkpoints; else they are not."""
-    forced_are_safe: bool = False
+    forced_not_subsumed: bool = False
     """A forced checkpoint is not subsumed; else a savepoint is not."""
-    completes_first: bool = False
+    completes_before_storing: bool = False
     """A checkpoint is reported complete before it is stored."""
-    counts_success_first: bool = False
+    counts_success_before_storing: bool = False
     """A checkpoint is counted as a success before it is stored, even if the store then fails."""
-    doubts_the_store: bool = True
+    keeps_possibly_stored: bool = True
     """A checkpoint that may be stored is kept, although its addition failed."""
-    protects_the_last: bool = True
+    protects_newest_checkpoint: bool = True
     """The store keeps its newest checkpoint from savepoints; else it drops the oldest of any type."""
-    tells_of_subsumed: bool = True
+    subsumed_notifications: bool = True
     """The coordinator notifies tasks of the checkpoint that the store has dropped."""
 
     # -------- failures
@@ -109,9 +110,9 @@ class CoordinatorProfile:
     """A failed addition to the store counts."""
     counts_in_order: bool = True
     """Only the highest success clears the count, and failures up to it do not count."""
-    savepoints_fail_alone: bool = True
+    declines_count_for_all_types: bool = True
     """The coordinator's own failures count for checkpoints only; a stop fails the job if a task fails it."""
-    stop_counts_too: bool = False
+    failed_stops_count_too: bool = False
     """A stop that fails, fails the job as soon as it is aborted, and then counts like any other."""
 
     def __repr__(self) -> str:
@@ -124,19 +125,19 @@ class CoordinatorProfile:
 
 def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
     switches: dict[str, object] = {
-        "goes_on_after_finished_tasks": False,
+        "after_finish_by_default": False,
         "follows_tasks": False,
         "start_suspends": True,
         "restarts_after_pause": False,
-        "registers_early": False,
+        "registers_at_acknowledgement": False,
         "restore_registers_anew": True,
         "stores_savepoints": True,
-        "turn_after_drop": False,
+        "turn_after_deletion": False,
         "abort_ends_master_phase": False,
         "counts_failed_start": False,
-        "completes_first": True,
-        "counts_success_first": True,
-        "tells_of_subsumed": False,
+        "completes_before_storing": True,
+        "counts_success_before_storing": True,
+        "subsumed_notifications": False,
         "counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED, IO_EXCEPTION),
         "counts_failed_store": False,
     }
@@ -147,7 +148,7 @@ def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
     return _up_to_1_14(
         name,
         after_finish_configurable=False,
-        savepoints_fail_alone=False,
+        declines_count_for_all_types=False,
         lost_triggers_abort=False,
         **{"counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED), **older},
     )
@@ -162,18 +163,18 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
     for profile in (
         _up_to_1_13(
             "1.9",
-            queues=False,
+            queues_requests=False,
             savepoints_may_wait=False,
             awaits_every_task=True,
-            minds_finished_tasks=False,
+            finished_tasks_prevent_start=False,
             plans_later=False,
-            tells_of_aborts=False,
+            abort_notifications=False,
             turns_after_end=0,
-            forced_are_safe=True,
+            forced_not_subsumed=True,
             abort_begins_anew=True,
-            stop_counts_too=True,
-            doubts_the_store=False,
-            protects_the_last=False,
+            failed_stops_count_too=True,
+            keeps_possibly_stored=False,
+            protects_newest_checkpoint=False,
             counted=(CHECKPOINT_DECLINED,),
             counts_in_order=False,
         ),
@@ -181,30 +182,30 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             "1.11",
             turns_after_end=1,
             awaits_every_task=True,
-            minds_finished_tasks=False,
+            finished_tasks_prevent_start=False,
             plans_later=False,
-            doubts_the_store=False,
-            protects_the_last=False,
+            keeps_possibly_stored=False,
+            protects_newest_checkpoint=False,
             counts_in_order=False,
         ),
-        _up_to_1_13("1.12", awaits_every_task=True, minds_finished_tasks=False, plans_later=False),
+        _up_to_1_13("1.12", awaits_every_task=True, finished_tasks_prevent_start=False, plans_later=False),
         _up_to_1_13("1.13", awaits_every_task=True),
         _up_to_1_14("1.14"),
         CoordinatorProfile(
             "1.15",
-            turn_after_drop=False,
+            turn_after_deletion=False,
             abort_ends_master_phase=False,
             counts_failed_start=False,
             follows_tasks=False,
             start_suspends=True,
             restarts_after_pause=False,
-            completes_first=True,
-            counts_success_first=True,
+            completes_before_storing=True,
+            counts_success_before_storing=True,
             counts_failed_store=False,
         ),
         CoordinatorProfile(
             "1.17",
-            counts_success_first=True,
+            counts_success_before_storing=True,
             follows_tasks=False,
             start_suspends=True,
             restarts_after_pause=False,

@@ -4,11 +4,8 @@ Rules COORD-02, COORD-12, SUB-06, ONCE-04. The completed checkpoints and the cou
 other state ends with the coordinator.
 """
 
-from model.coordinator import shared_state
-from model.coordinator.completion import abort
 from model.coordinator.events import COORDINATOR_SHUTDOWN, JOB_FAILOVER_REGION, DiscardCheckpoint, Restored
-from model.coordinator.job_status_listener import renew
-from model.coordinator.scheduler import follow, settle, suspend
+from model.coordinator.job_status_listener import ListenerSteps
 from model.coordinator.state import CREATED, FINISHED, Coordinator, new_coordinator, new_scheduler
 from model.events import Effects, Fail, Rules, Step
 from model.store.store import CHECKPOINT, Entry, latest
@@ -18,55 +15,77 @@ FAILED = "FAILED"
 SUSPENDED = "SUSPENDED"
 
 
-def on_restore(coordinator: Coordinator, tasks: tuple[bool, ...] = ()) -> Step[Coordinator]:
-    """The restarting job, or these tasks of a region, get the newest retained checkpoint (ONCE-04)."""
-    effects: Effects = ()
-    rules: Rules = ("ONCE-04", "SUB-06")
-    if not coordinator.open:
-        return Step(coordinator, (Fail("IllegalStateException"),), ("COORD-25",))
-    for pending in coordinator.pending:
-        coordinator, ended, counting = abort(coordinator, pending, JOB_FAILOVER_REGION)
-        effects, rules = (*effects, *ended), (*rules, *counting)
-    if coordinator.plan.profile.restore_registers_anew:
+class RecoverySteps(ListenerSteps):
+    """The steps of restores and restarts."""
+
+    def on_restore(self, coordinator: Coordinator, tasks: tuple[bool, ...] = ()) -> Step[Coordinator]:
+        """The restarting job, or these tasks of a region, get the newest retained checkpoint (ONCE-04)."""
+        effects: Effects = ()
+        rules: Rules = ("ONCE-04", "SUB-06")
+        if not coordinator.open:
+            return Step(coordinator, (Fail("IllegalStateException"),), ("COORD-25",))
+        for pending in coordinator.pending:
+            coordinator, ended, counting = self.abort(coordinator, pending, JOB_FAILOVER_REGION)
+            effects, rules = (*effects, *ended), (*rules, *counting)
         retained = tuple(entry.checkpoint for entry in coordinator.store.entries)
         durable = tuple(entry.checkpoint for entry in coordinator.unseen)
-        shared = shared_state.register_anew(coordinator.shared, retained, durable)
+        shared = self.shared_state.restore(coordinator.shared, retained, durable)
         coordinator = coordinator._replace(shared=shared)
-    renewed = renew(coordinator, tasks or (True,) * len(coordinator.tasks_run))
-    effects = (*effects, Restored(latest(coordinator.store)), *renewed.effects)
-    rules = (*rules, *renewed.rules)
-    if renewed.state.turns:
-        renewed = follow(renewed.state, effects, rules)
-        effects, rules = renewed.effects, renewed.rules
-    return settle(renewed.state, effects, rules)
+        renewed = self.renew(coordinator, tasks or (True,) * len(coordinator.tasks_run))
+        effects = (*effects, Restored(latest(coordinator.store)), *renewed.effects)
+        rules = (*rules, *renewed.rules)
+        if renewed.state.turns:
+            renewed = self.follow(renewed.state, effects, rules)
+            effects, rules = renewed.effects, renewed.rules
+        return self.settle(renewed.state, effects, rules)
 
+    def on_store_fails(self, coordinator: Coordinator, when: int) -> Step[Coordinator]:
+        """The next addition to the store will fail."""
+        return Step(coordinator._replace(fault=when), (), ())
 
-def on_store_fails(coordinator: Coordinator, when: int) -> Step[Coordinator]:
-    """The next addition to the store will fail."""
-    return Step(coordinator._replace(fault=when), (), ())
-
-
-def on_coordinator_restart(coordinator: Coordinator) -> Step[Coordinator]:
-    """A new coordinator reads the durable checkpoints and the counter; no task is notified."""
-    plan = coordinator.plan
-    durable = ascending((*coordinator.store.entries, *coordinator.unseen))
-    kept = tuple(entry.checkpoint for entry in durable)
-    found = new_coordinator(plan, coordinator.store.retain)
-    return Step(
-        found._replace(
-            status=CREATED,
-            now=coordinator.now,
-            next_id=coordinator.next_id,
-            scheduler=new_scheduler(plan),
-            fault=coordinator.fault,
-            store=found.store._replace(entries=durable),
-            shared=shared_state.recover(
-                coordinator.shared, kept, registers_early=plan.profile.registers_early
+    def on_coordinator_restart(self, coordinator: Coordinator) -> Step[Coordinator]:
+        """A new coordinator reads the durable checkpoints and the counter; no task is notified."""
+        plan = coordinator.plan
+        durable = ascending((*coordinator.store.entries, *coordinator.unseen))
+        kept = tuple(entry.checkpoint for entry in durable)
+        found = new_coordinator(plan, coordinator.store.retain)
+        return Step(
+            found._replace(
+                status=CREATED,
+                now=coordinator.now,
+                next_id=coordinator.next_id,
+                scheduler=new_scheduler(plan),
+                fault=coordinator.fault,
+                store=found.store._replace(entries=durable),
+                shared=self.shared_state.recover(coordinator.shared, kept),
             ),
-        ),
-        (),
-        ("COORD-22", "COORD-02"),
-    )
+            (),
+            ("COORD-22", "COORD-02"),
+        )
+
+    def on_job_end(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
+        """The coordinator shuts down for good; the job's status decides which checkpoints are kept.
+
+        Another coordinator continues a suspended job from the durable state.
+        """
+        if not coordinator.open:
+            return Step(coordinator, (), ("COORD-25",))
+        coordinator, effects, rules = self.suspend(coordinator, COORDINATOR_SHUTDOWN)
+        rules = ("COORD-25", *rules)
+        entries = coordinator.store.entries
+        unseen = (*coordinator.unseen, *entries) if status == SUSPENDED else ()
+        coordinator = coordinator._replace(
+            open=False, store=coordinator.store._replace(entries=()), unseen=unseen
+        )
+        ends = deletes(coordinator, status)
+        discards: Effects = tuple(
+            DiscardCheckpoint(entry.checkpoint) for entry in entries if ends and entry.type == CHECKPOINT
+        )
+        if status != SUSPENDED:
+            stays = () if ends else tuple(entry.checkpoint for entry in entries)
+            shared, discards = self.shared_state.delete(coordinator.shared, discards, stays, ())
+            coordinator = coordinator._replace(shared=shared)
+        return Step(coordinator, (*effects, *discards), rules)
 
 
 def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -76,37 +95,6 @@ def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
         place = sum(1 for other in ordered if other.checkpoint < entry.checkpoint)
         ordered = (*ordered[:place], entry, *ordered[place:])
     return ordered
-
-
-def on_job_end(coordinator: Coordinator, status: str) -> Step[Coordinator]:
-    """The coordinator shuts down for good; the job's status decides which checkpoints are kept.
-
-    Another coordinator continues a suspended job from the durable state.
-    """
-    if not coordinator.open:
-        return Step(coordinator, (), ("COORD-25",))
-    coordinator, effects, rules = suspend(coordinator, COORDINATOR_SHUTDOWN)
-    rules = ("COORD-25", *rules)
-    entries = coordinator.store.entries
-    unseen = (*coordinator.unseen, *entries) if status == SUSPENDED else ()
-    coordinator = coordinator._replace(
-        open=False, store=coordinator.store._replace(entries=()), unseen=unseen
-    )
-    ends = deletes(coordinator, status)
-    for entry in entries:
-        if ends and entry.type == CHECKPOINT:
-            effects = (*effects, DiscardCheckpoint(entry.checkpoint))
-            if not coordinator.plan.profile.registers_early:
-                shared, released = shared_state.release(coordinator.shared, entry.checkpoint)
-                coordinator = coordinator._replace(shared=shared)
-                effects = (*effects, *released)
-    if coordinator.plan.profile.registers_early and status != SUSPENDED:
-        stays = () if ends else tuple(entry.checkpoint for entry in entries)
-        durable = tuple(entry.checkpoint for entry in unseen)
-        shared, released = shared_state.forget_older(coordinator.shared, stays, durable)
-        coordinator = coordinator._replace(shared=shared)
-        effects = (*effects, *released)
-    return Step(coordinator, effects, rules)
 
 
 def deletes(coordinator: Coordinator, status: str) -> bool:

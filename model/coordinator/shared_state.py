@@ -1,8 +1,10 @@
 """Shared state: files that several checkpoints use, and that are deleted when none may use them.
 
-A handle names such a file. Newer generations store, for each file, the newest checkpoint that uses it, even
-if that was aborted, because a task may build its next checkpoint on it. The file is deleted once that
-checkpoint is older than all retained ones. Older generations count the completed checkpoints that use it.
+A handle names such a file. The registry stores, for each file, the newest checkpoint that uses it, even if
+that was aborted, because a task may build its next checkpoint on it. The file is deleted once that checkpoint
+is older than all retained ones.
+
+The module describes Flink 1.15 and later; `model.coordinator.generations` has what older generations do.
 """
 
 from typing import NamedTuple
@@ -38,9 +40,9 @@ class SharedState(NamedTuple):
     completed: tuple[Use, ...]
     """The uses of completed checkpoints: one for each file and checkpoint."""
     unseen: tuple[Use, ...]
-    """The uses of checkpoints that were deleted and are durable all the same."""
+    """Up to 1.14: the uses of checkpoints that were deleted and are durable all the same."""
     unclaimed: int
-    """Newer generations: the coordinator found the files of checkpoints up to this id, deletes none."""
+    """The coordinator found the files of checkpoints up to this id, and deletes none of them."""
 
 
 def new_shared_state() -> SharedState:
@@ -64,61 +66,10 @@ def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> 
     return shared._replace(registered=registered)
 
 
-def is_known(shared: SharedState, handle: int, *, registers_early: bool) -> bool:
-    """The file is registered."""
-    if registers_early:
-        return any(use.handle == handle for use in shared.registered)
-    return any(use.handle == handle for use in shared.completed)
-
-
-def loss(shared: SharedState, handle: int, files: tuple[int, ...], *, registers_early: bool) -> Effects:
-    """Deletes the state of one acknowledgement: its own, and its files that are not registered."""
-    own: Effects = () if handle == NO_STATE else (DiscardState(handle),)
-    unknown = tuple(file for file in files if not is_known(shared, file, registers_early=registers_early))
-    return (*own, *(DiscardState(file) for file in unknown))
-
-
-def loss_of(shared: SharedState, pending: Pending, *, registers_early: bool) -> Effects:
-    """Deletes all collected state, in the order of the tasks; registered files belong to the registry."""
-    lost: Effects = ()
-    is_registered = registers_early and pending.type == CHECKPOINT
-    for handle, brought in zip(pending.states, pending.shared, strict=True):
-        files = () if is_registered else brought
-        lost = (*lost, *loss(shared, handle, files, registers_early=registers_early))
-    return lost
-
-
-def complete(shared: SharedState, pending: Pending, *, registers_early: bool) -> SharedState:
-    """Registers the files of a checkpoint that is kept."""
-    if not registers_early:
-        for files in pending.shared:
-            shared = register(shared, pending.checkpoint, files)
-    completed = shared.completed
-    for files in pending.shared:
-        for file in files:
-            use = Use(file, pending.checkpoint)
-            if use not in completed:
-                completed = (*completed, use)
-    return shared._replace(completed=completed)
-
-
-def uses_of(shared: SharedState, checkpoint: int) -> tuple[Use, ...]:
-    """The uses of a completed checkpoint."""
-    return tuple(use for use in shared.completed if use.checkpoint == checkpoint)
-
-
-def release(shared: SharedState, checkpoint: int) -> tuple[SharedState, Effects]:
-    """Older generations: a completed checkpoint is deleted, with the files that no other one uses."""
-    left = tuple(use for use in shared.completed if use.checkpoint != checkpoint)
-    kept = tuple(file for file in shared.registered if any(use.handle == file.handle for use in left))
-    gone = tuple(DiscardState(file.handle) for file in shared.registered if file not in kept)
-    return shared._replace(completed=left, registered=kept), gone
-
-
 def forget_older(
     shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
 ) -> tuple[SharedState, Effects]:
-    """Newer generations: deletes files whose last user is older than every retained checkpoint.
+    """Deletes the files whose last user is older than every retained checkpoint.
 
     `durable`: the checkpoints that a new coordinator would find.
     """
@@ -136,29 +87,67 @@ def forget_older(
     return shared._replace(registered=left, completed=completed), gone
 
 
-def recover(shared: SharedState, retained: tuple[int, ...], *, registers_early: bool) -> SharedState:
-    """The registry of a new coordinator: the files of the checkpoints it finds; it deletes none of them."""
-    uses = (*shared.completed, *shared.unseen)
-    completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
-    found = new_shared_state()._replace(completed=completed)
-    if registers_early:
-        found = found._replace(unclaimed=retained[-1] if retained else NONE)
-    for use in completed:
-        found = register(found, use.checkpoint, (use.handle,))
-    return found
+class SharedStateSteps:
+    """The steps of the registry, and the operators of which older generations have their own."""
 
+    def registers_at_acknowledgement(self, pending: Pending | None) -> bool:
+        """The files of an acknowledgement are registered at once; `pending`: its checkpoint, None if over."""
+        return pending is None or pending.type == CHECKPOINT
 
-def register_anew(shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]) -> SharedState:
-    """Older generations: a new registry with only the files of the retained checkpoints.
+    def is_known(self, shared: SharedState, handle: int) -> bool:
+        """The file is registered."""
+        return any(file.handle == handle for file in shared.registered)
 
-    `durable`: further checkpoints that a new coordinator would find.
-    """
-    uses = (*shared.completed, *shared.unseen)
-    completed = tuple(use for kept in retained for use in shared.completed if use.checkpoint == kept)
-    return shared._replace(
-        registered=tuple(
-            file for file in shared.registered if any(use.handle == file.handle for use in completed)
-        ),
-        completed=completed,
-        unseen=tuple(use for kept in durable for use in uses if use.checkpoint == kept),
-    )
+    def loss(self, shared: SharedState, handle: int, files: tuple[int, ...]) -> Effects:
+        """Deletes the state of one acknowledgement: its own, and its files that are not registered."""
+        own: Effects = () if handle == NO_STATE else (DiscardState(handle),)
+        return (*own, *(DiscardState(file) for file in files if not self.is_known(shared, file)))
+
+    def loss_of(self, shared: SharedState, pending: Pending) -> Effects:
+        """Deletes all collected state, in the order of the tasks; registered files belong to the registry."""
+        lost: Effects = ()
+        is_registered = self.registers_at_acknowledgement(pending)
+        for handle, files in zip(pending.states, pending.shared, strict=True):
+            lost = (*lost, *self.loss(shared, handle, () if is_registered else files))
+        return lost
+
+    def complete(self, shared: SharedState, pending: Pending) -> SharedState:
+        """Registers the files of a checkpoint that is kept."""
+        completed = shared.completed
+        for files in pending.shared:
+            for file in files:
+                use = Use(file, pending.checkpoint)
+                if use not in completed:
+                    completed = (*completed, use)
+        return shared._replace(completed=completed)
+
+    def delete(
+        self, shared: SharedState, effects: Effects, retained: tuple[int, ...], durable: tuple[int, ...]
+    ) -> tuple[SharedState, Effects]:
+        """The store's effects, then the deletion of the files that no retained checkpoint may use.
+
+        `durable`: the checkpoints that a new coordinator would find.
+        """
+        shared, released = forget_older(shared, retained, durable)
+        return shared, (*effects, *released)
+
+    def discard_unstored(
+        self, shared: SharedState, checkpoint: int, *, is_durable: bool
+    ) -> tuple[SharedState, Effects]:
+        """The store has failed and the checkpoint is deleted: its files stay until none may use them."""
+        return shared, ()
+
+    def restore(
+        self, shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
+    ) -> SharedState:
+        """The tasks are restored: the registry stays as it is."""
+        return shared
+
+    def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
+        """The registry of a new coordinator: the files of the checkpoints it finds; it deletes none."""
+        uses = (*shared.completed, *shared.unseen)
+        completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
+        found = new_shared_state()._replace(completed=completed, unclaimed=retained[-1] if retained else NONE)
+        for use in completed:
+            found = register(found, use.checkpoint, (use.handle,))
+        return found

@@ -63,7 +63,7 @@ class Scheduler(NamedTuple):
     follows: bool
     """The listener has started it; a stop-with-savepoint stops it without the listener."""
     put_off: bool
-    """A request was rejected, and the next end of a checkpoint repeats it."""
+    """Up to 1.10: a request was rejected, and the next end of a checkpoint repeats it."""
     awaited: tuple[bool, ...]
     """By task: the last reported status of its execution is neither running nor finished."""
     awaits_former: bool
@@ -90,7 +90,7 @@ class Coordinator(NamedTuple):
     master: int
     """The checkpoint in its master phase: sources are not triggered yet. -1 if there is none."""
     outlived: tuple[Pending, ...]
-    """The checkpoint in its master phase, if it was aborted and the phase continues; else empty."""
+    """Up to 1.15: the checkpoint in its master phase, if it was aborted and the phase continues."""
     turns: int
     """Number of further turns of waiting requests within this event, after the first one."""
     queue: tuple[Request, ...]
@@ -147,31 +147,6 @@ def new_scheduler(plan: Plan) -> Scheduler:
         awaits_former=False,
         unreported=(False,) * len(plan.sources),
     )
-
-
-def can_start(coordinator: Coordinator) -> bool:
-    """The job and all tasks run (COORD-01), or have finished where that is permitted."""
-    plan = coordinator.plan
-    if coordinator.status != RUNNING:
-        return False
-    if plan.profile.awaits_every_task:
-        if plan.profile.minds_finished_tasks and any(coordinator.tasks_finished):
-            return False
-        return all(
-            runs or not source for runs, source in zip(coordinator.tasks_run, plan.sources, strict=True)
-        )
-    if plan.finished_tasks:
-        return all(
-            runs or over for runs, over in zip(coordinator.tasks_run, coordinator.tasks_finished, strict=True)
-        )
-    return all(coordinator.tasks_run)
-
-
-def taking_part(coordinator: Coordinator) -> tuple[bool, ...]:
-    """By task: a checkpoint that starts now awaits it."""
-    if coordinator.plan.profile.awaits_every_task:
-        return (True,) * len(coordinator.tasks_run)
-    return coordinator.tasks_run
 
 
 def to_trigger(coordinator: Coordinator, pending: Pending) -> tuple[int, ...]:

@@ -3,80 +3,180 @@
 Rules COORD-01 to COORD-04, COORD-11. The coordinator triggers operator coordinators before master hooks, and
 these before the sources; only one checkpoint at a time is in that phase. A turn follows each new request,
 each failed start and each end of a checkpoint; it lasts until no further request may start.
+
+The module describes Flink 1.14 and later; `model.coordinator.generations` has what older generations do.
 """
 
-from model.coordinator.completion import abort, complete, fail_start, owe_turns
+from model.coordinator.completion import CompletionSteps, owe_turns
 from model.coordinator.events import (
-    ALREADY_QUEUED,
     COORDINATOR_SHUTDOWN,
     FINALIZE_CHECKPOINT_FAILURE,
     MINIMUM_TIME_BETWEEN_CHECKPOINTS,
     PERIODIC_SCHEDULER_SHUTDOWN,
-    PRE_FLIGHT,
     TOO_MANY_CHECKPOINT_REQUESTS,
-    TOO_MANY_CONCURRENT_CHECKPOINTS,
     TRIGGER_CHECKPOINT_FAILURE,
     AskMaster,
-    FailJob,
     Rejected,
     TriggerTask,
 )
 from model.coordinator.pending import Pending, is_fully_acknowledged, new_pending
 from model.coordinator.requests import QUEUE_LIMIT, Request, has_capacity, joined, may_start
-from model.coordinator.state import Coordinator, can_start, find, replace_pending, taking_part, to_trigger
+from model.coordinator.state import RUNNING, Coordinator, find, replace_pending, to_trigger
 from model.events import NONE, NOT_ALL_REQUIRED_TASKS_RUNNING, Effects, Fail, Rules, Step
-from model.store.store import CHECKPOINT, STOP
+from model.store.store import CHECKPOINT
 
 
-def request(coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
-    """A request arrives and waits for its turn, which may be now."""
-    if not coordinator.plan.profile.queues:
-        return admit(coordinator, requested)
-    if not has_capacity(coordinator.queue):
-        return Step(coordinator, rejection(requested, TOO_MANY_CHECKPOINT_REQUESTS), ("COORD-03",))
-    queue = joined(coordinator.queue, requested)
-    effects: Effects = ()
-    if len(queue) > QUEUE_LIMIT:
-        effects = rejection(queue[-1], TOO_MANY_CHECKPOINT_REQUESTS)
-        queue = queue[:-1]
-    rules: Rules = ("COORD-03", "COORD-13") if len(queue) > 1 else ("COORD-03",)
-    return take_turns(coordinator._replace(queue=queue), effects, rules)
+class TriggerSteps(CompletionSteps):
+    """The steps that start a checkpoint, and the operators of which older generations have their own."""
+
+    def request(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
+        """A request arrives and waits for its turn, which may be now."""
+        if not has_capacity(coordinator.queue):
+            return Step(coordinator, rejection(requested, TOO_MANY_CHECKPOINT_REQUESTS), ("COORD-03",))
+        queue = joined(coordinator.queue, requested)
+        effects: Effects = ()
+        if len(queue) > QUEUE_LIMIT:
+            effects = rejection(queue[-1], TOO_MANY_CHECKPOINT_REQUESTS)
+            queue = queue[:-1]
+        rules: Rules = ("COORD-03", "COORD-13") if len(queue) > 1 else ("COORD-03",)
+        return self.take_turns(coordinator._replace(queue=queue), effects, rules)
+
+    def take_turns(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
+        """Starts requests from the head of the queue as far as the limit allows (COORD-03, COORD-11).
+
+        A head that is too early leaves the queue and ends one turn.
+        """
+        turns = coordinator.turns
+        coordinator = coordinator._replace(turns=0)
+        while coordinator.queue and coordinator.master == NONE:
+            head = coordinator.queue[0]
+            if not may_start(head, len(coordinator.pending), coordinator.plan.max_concurrent):
+                break
+            if len(coordinator.queue) > 1:
+                rules = (*rules, "COORD-13")
+            coordinator = coordinator._replace(queue=coordinator.queue[1:])
+            if coordinator.plan.min_pause:
+                rules = (*rules, "COORD-14")
+            if is_too_early(coordinator, head):
+                coordinator = move_to_end_of_pause(coordinator)
+                effects = (*effects, *rejection(head, MINIMUM_TIME_BETWEEN_CHECKPOINTS))
+                rules = (*rules, "COORD-29")
+                turns -= 1
+                if turns > 0:
+                    continue
+                break
+            if self.takes_all_turns(coordinator, head):
+                turns = 0
+            coordinator, effects, rules = self.start(coordinator, head, effects, rules)
+        return Step(coordinator, effects, rules)
+
+    def can_start(self, coordinator: Coordinator) -> bool:
+        """The job and all tasks run (COORD-01), or have finished where that is permitted."""
+        plan = coordinator.plan
+        if coordinator.status != RUNNING:
+            return False
+        if plan.finished_tasks:
+            return all(
+                runs or over
+                for runs, over in zip(coordinator.tasks_run, coordinator.tasks_finished, strict=True)
+            )
+        return all(coordinator.tasks_run)
+
+    def taking_part(self, coordinator: Coordinator) -> tuple[bool, ...]:
+        """By task: a checkpoint that starts now awaits it."""
+        return coordinator.tasks_run
+
+    def takes_all_turns(self, coordinator: Coordinator, requested: Request) -> bool:
+        """The start lasts until all effects of the event: further turns find it under way."""
+        return pre_check(coordinator, requested) is None
+
+    def start(
+        self, coordinator: Coordinator, requested: Request, effects: Effects, rules: Rules
+    ) -> Step[Coordinator]:
+        """Draws the next id (COORD-02), makes it pending, and triggers its masters and sources."""
+        refused = pre_check(coordinator, requested)
+        if refused is None and not self.can_start(coordinator):
+            refused = NOT_ALL_REQUIRED_TASKS_RUNNING
+        if refused is not None:
+            return Step(coordinator, (*effects, *rejection(requested, refused)), (*rules, "COORD-01"))
+        plan = coordinator.plan
+        checkpoint = coordinator.next_id
+        coordinator = coordinator._replace(next_id=checkpoint + 1)
+        tasks = self.taking_part(coordinator)
+        if not any(tasks):  # the id is drawn and not used
+            effects = (*effects, *rejection(requested, TRIGGER_CHECKPOINT_FAILURE))
+            return Step(coordinator, effects, (*rules, "COORD-02", "COORD-27"))
+        begun = new_pending(
+            checkpoint,
+            requested.type,
+            coordinator.now + plan.timeout,
+            tasks,
+            forced=requested.forced,
+            coordinators=plan.coordinators,
+            hooks=plan.hooks,
+        )
+        coordinator = coordinator._replace(pending=(*coordinator.pending, begun), master=checkpoint)
+        triggered = tuple(AskMaster(place, checkpoint, False) for place in range(plan.coordinators))
+        rules = (*rules, "COORD-02", "COORD-04")
+        if any(coordinator.tasks_finished):
+            rules = (*rules, "COORD-27")
+        return self.continue_start(coordinator, begun, (*effects, *triggered), rules)
+
+    def continue_start(
+        self, coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rules
+    ) -> Step[Coordinator]:
+        """Triggers the hooks after all operator coordinators, and the sources after all hooks."""
+        if begun.coordinators or begun.hooks:
+            rules = (*rules, "COORD-23")
+        if not all(begun.coordinators):
+            return Step(coordinator, effects, rules)
+        if not all(begun.hooks):  # no hook was triggered before
+            triggered = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
+            return Step(coordinator, (*effects, *triggered), rules)
+        coordinator = end_master_phase(coordinator)
+        triggers = tuple(
+            TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
+        )
+        if is_fully_acknowledged(begun):  # the tasks were faster than their trigger
+            done = self.complete(coordinator, begun, (*effects, *triggers))
+            if not any(type(effect) is Fail for effect in done.effects):
+                return Step(done.state, done.effects, (*rules, *done.rules))
+            emitted = tuple(effect for effect in done.effects if type(effect) is not Fail)  # no task called
+            failed = self.fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
+            return Step(failed.state, (*emitted, *failed.effects), (*rules, *done.rules, *failed.rules))
+        return Step(coordinator, (*effects, *triggers), rules)
+
+    def on_master_answer(
+        self, coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
+    ) -> Step[Coordinator]:
+        """An operator coordinator or a hook answers; only its first answer after a trigger counts."""
+        pending = find(coordinator.pending, checkpoint)
+        if pending is None or coordinator.master != checkpoint or not is_awaited(pending, place, is_hook):
+            return Step(coordinator, (), ("COORD-23",))
+        if fails:
+            coordinator = owe_turns(end_master_phase(coordinator), 1)
+            coordinator, effects, rules = self.abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
+            return self.take_turns(coordinator, effects, ("COORD-23", "COORD-11", *rules))
+        pending = with_answer(pending, place, is_hook)
+        coordinator = replace_pending(coordinator, pending)
+        if is_hook and not all(pending.hooks):
+            return Step(coordinator, (), ("COORD-23",))
+        coordinator, effects, rules = self.continue_start(owe_turns(coordinator, 1), pending, (), ())
+        return self.take_turns(coordinator, effects, rules)
+
+    def is_forced(
+        self,
+        coordinator: Coordinator,
+        type: int,  # noqa: A002 - the protocol's word
+        forced: bool,
+    ) -> bool:
+        """The request starts whatever else is pending; a savepoint may wait for unaligned checkpoints."""
+        return forced or (type != CHECKPOINT and not coordinator.plan.unaligned)
 
 
 def rejection(refused: Request, reason: str) -> Effects:
     """Reports the rejection to the user; the scheduler's own requests are not answered."""
     return (Rejected(refused.type, reason),) if refused.awaits_answer else ()
-
-
-def take_turns(coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """Starts requests from the head of the queue as far as the limit allows (COORD-03, COORD-11).
-
-    A head that is too early leaves the queue and ends one turn.
-    """
-    profile = coordinator.plan.profile
-    turns = coordinator.turns
-    coordinator = coordinator._replace(turns=0)
-    while coordinator.queue and coordinator.master == NONE:
-        head = coordinator.queue[0]
-        if not may_start(head, len(coordinator.pending), coordinator.plan.max_concurrent):
-            break
-        if len(coordinator.queue) > 1:
-            rules = (*rules, "COORD-13")
-        coordinator = coordinator._replace(queue=coordinator.queue[1:])
-        if coordinator.plan.min_pause:
-            rules = (*rules, "COORD-14")
-        if is_too_early(coordinator, head):
-            coordinator = move_to_end_of_pause(coordinator)
-            effects = (*effects, *rejection(head, MINIMUM_TIME_BETWEEN_CHECKPOINTS))
-            rules = (*rules, "COORD-29")
-            turns -= 1
-            if turns > 0:
-                continue
-            break
-        if pre_check(coordinator, head) is None and (profile.plans_later or can_start(coordinator)):
-            turns = 0  # the further turns find it busy
-        coordinator, effects, rules = start(coordinator, head, effects, rules)
-    return Step(coordinator, effects, rules)
 
 
 def is_too_early(coordinator: Coordinator, requested: Request) -> bool:
@@ -91,28 +191,6 @@ def move_to_end_of_pause(coordinator: Coordinator) -> Coordinator:
     return coordinator._replace(scheduler=coordinator.scheduler._replace(due=coordinator.pause_ends))
 
 
-def admit(coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
-    """Older generations: a request starts now or is rejected; the scheduler repeats a postponed one."""
-    refused = pre_check(coordinator, requested)
-    if refused is None and not requested.forced:
-        scheduler = coordinator.scheduler
-        if scheduler.put_off:
-            refused = ALREADY_QUEUED
-        elif not may_start(requested, len(coordinator.pending), coordinator.plan.max_concurrent):
-            refused = TOO_MANY_CONCURRENT_CHECKPOINTS
-            coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=True, due=NONE))
-        elif coordinator.now < coordinator.pause_ends:
-            refused = MINIMUM_TIME_BETWEEN_CHECKPOINTS
-            coordinator = move_to_end_of_pause(coordinator)
-    rules: Rules = ("COORD-03", "COORD-14") if coordinator.plan.min_pause else ("COORD-03",)
-    if refused is not None:
-        emitted = rejection(requested, refused)
-        if requested.type == STOP and coordinator.plan.profile.stop_counts_too and refused not in PRE_FLIGHT:
-            emitted = (FailJob(refused), *emitted)
-        return Step(coordinator, emitted, rules)
-    return start(coordinator, requested, (), rules)
-
-
 def pre_check(coordinator: Coordinator, requested: Request) -> str | None:
     """The reason for which no request can start, or None."""
     if not coordinator.open:
@@ -122,97 +200,20 @@ def pre_check(coordinator: Coordinator, requested: Request) -> str | None:
     return None
 
 
-def start(coordinator: Coordinator, requested: Request, effects: Effects, rules: Rules) -> Step[Coordinator]:
-    """Draws the next id (COORD-02), makes it pending, and triggers its masters and sources."""
-    refused = pre_check(coordinator, requested)
-    if refused is None and not can_start(coordinator):
-        refused = NOT_ALL_REQUIRED_TASKS_RUNNING
-    if refused is not None:
-        return Step(coordinator, (*effects, *rejection(requested, refused)), (*rules, "COORD-01"))
-    plan = coordinator.plan
-    checkpoint = coordinator.next_id
-    coordinator = coordinator._replace(next_id=checkpoint + 1)
-    tasks = taking_part(coordinator)
-    if not any(tasks):  # the id is drawn and not used
-        effects = (*effects, *rejection(requested, TRIGGER_CHECKPOINT_FAILURE))
-        return Step(coordinator, effects, (*rules, "COORD-02", "COORD-27"))
-    begun = new_pending(
-        checkpoint,
-        requested.type,
-        coordinator.now + plan.timeout,
-        tasks,
-        forced=requested.forced,
-        coordinators=plan.coordinators,
-        hooks=plan.hooks,
-    )
-    coordinator = coordinator._replace(pending=(*coordinator.pending, begun), master=checkpoint)
-    triggered = tuple(AskMaster(place, checkpoint, False) for place in range(plan.coordinators))
-    rules = (*rules, "COORD-02", "COORD-04")
-    if any(coordinator.tasks_finished):
-        rules = (*rules, "COORD-27")
-    return continue_start(coordinator, begun, (*effects, *triggered), rules)
+def is_awaited(pending: Pending, place: int, is_hook: bool) -> bool:
+    """The operator coordinator or the hook was triggered and has not answered."""
+    if is_hook:
+        return not pending.hooks[place] and all(pending.coordinators)
+    return not pending.coordinators[place]
 
 
-def continue_start(
-    coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rules
-) -> Step[Coordinator]:
-    """Triggers the hooks after all operator coordinators, and the sources after all hooks."""
-    if begun.coordinators or begun.hooks:
-        rules = (*rules, "COORD-23")
-    if not all(begun.coordinators):
-        return Step(coordinator, effects, rules)
-    if not all(begun.hooks):  # no hook was triggered before
-        triggered = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
-        return Step(coordinator, (*effects, *triggered), rules)
-    coordinator = end_master_phase(coordinator)
-    triggers = tuple(
-        TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
-    )
-    if is_fully_acknowledged(begun):  # the tasks were faster than their trigger
-        done = complete(coordinator, begun, (*effects, *triggers))
-        if not any(type(effect) is Fail for effect in done.effects):
-            return Step(done.state, done.effects, (*rules, *done.rules))
-        emitted = tuple(effect for effect in done.effects if type(effect) is not Fail)  # no task called
-        failed = fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
-        return Step(failed.state, (*emitted, *failed.effects), (*rules, *done.rules, *failed.rules))
-    return Step(coordinator, (*effects, *triggers), rules)
+def with_answer(pending: Pending, place: int, is_hook: bool) -> Pending:
+    """The operator coordinator or the hook has answered."""
+    answered = pending.hooks if is_hook else pending.coordinators
+    answered = (*answered[:place], True, *answered[place + 1 :])
+    return pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
 
 
 def end_master_phase(coordinator: Coordinator) -> Coordinator:
     """No master is awaited before the sources."""
     return coordinator._replace(master=NONE, outlived=())
-
-
-def on_master_answer(
-    coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
-) -> Step[Coordinator]:
-    """An operator coordinator or a hook answers; only its first answer after a trigger counts."""
-    pending = find((*coordinator.pending, *coordinator.outlived), checkpoint)
-    if pending is None or coordinator.master != checkpoint:
-        return Step(coordinator, (), ("COORD-23",))
-    answered = pending.hooks if is_hook else pending.coordinators
-    if answered[place] or (is_hook and not all(pending.coordinators)):
-        return Step(coordinator, (), ("COORD-23",))
-    if fails:
-        coordinator = owe_turns(end_master_phase(coordinator), 1)
-        if not find(coordinator.pending, checkpoint):
-            return take_turns(coordinator, (), ("COORD-23",))
-        coordinator, effects, rules = abort(coordinator, pending, TRIGGER_CHECKPOINT_FAILURE)
-        return take_turns(coordinator, effects, ("COORD-23", "COORD-11", *rules))
-    answered = (*answered[:place], True, *answered[place + 1 :])
-    pending = pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
-    if coordinator.outlived:
-        if is_hook or all(answered):
-            return take_turns(end_master_phase(coordinator), (), ("COORD-23", "COORD-30"))
-        return Step(coordinator._replace(outlived=(pending,)), (), ("COORD-23", "COORD-30"))
-    coordinator = replace_pending(coordinator, pending)
-    if is_hook and not all(answered):
-        return Step(coordinator, (), ("COORD-23",))
-    coordinator, effects, rules = continue_start(owe_turns(coordinator, 1), pending, (), ())
-    return take_turns(coordinator, effects, rules)
-
-
-def is_forced(coordinator: Coordinator, type: int, forced: bool) -> bool:  # noqa: A002 - the protocol's word
-    """The request starts whatever else is pending."""
-    waits = coordinator.plan.unaligned and coordinator.plan.profile.savepoints_may_wait
-    return forced or (type != CHECKPOINT and not waits)

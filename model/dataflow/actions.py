@@ -9,8 +9,8 @@ A failure and the restart are one step: between the two no task runs, and arrivi
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from model.coordinator import coordinator, recovery, scheduler
 from model.coordinator.events import Restored
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.state import Coordinator
 from model.dataflow.composition import (
     at_gate,
@@ -174,26 +174,27 @@ def on_start_checkpoint(
     type: int = CHECKPOINT,  # noqa: A002 - the protocol's word
 ) -> Step[Dataflow]:
     """A checkpoint is due, or a user requests a savepoint."""
-    return obey_coordinator(dataflow, coordinator.on_trigger(dataflow.coordinator, type))
+    state = dataflow.coordinator
+    return obey_coordinator(dataflow, coordinator_steps(state).on_trigger(state, type))
 
 
 def on_store_will_fail(dataflow: Dataflow, when: int) -> Step[Dataflow]:
     """The next addition to the store fails."""
-    return obey_coordinator(dataflow, recovery.on_store_fails(dataflow.coordinator, when))
+    state = dataflow.coordinator
+    return obey_coordinator(dataflow, coordinator_steps(state).on_store_fails(state, when))
 
 
 def on_snapshot_fails(dataflow: Dataflow) -> Step[Dataflow]:
     """A task cannot write its snapshot and declines the oldest pending checkpoint."""
     state = dataflow.coordinator
-    return obey_coordinator(
-        dataflow, coordinator.on_decline(state, 0, state.pending[0].checkpoint, ASYNC_EXCEPTION)
-    )
+    oldest = state.pending[0].checkpoint
+    return obey_coordinator(dataflow, coordinator_steps(state).on_decline(state, 0, oldest, ASYNC_EXCEPTION))
 
 
 def on_time_out(dataflow: Dataflow) -> Step[Dataflow]:
     """Time passes until every pending checkpoint expires."""
     state = dataflow.coordinator
-    return obey_coordinator(dataflow, scheduler.on_advance(state, state.plan.timeout))
+    return obey_coordinator(dataflow, coordinator_steps(state).on_advance(state, state.plan.timeout))
 
 
 def on_deliver(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
@@ -227,7 +228,7 @@ def on_lose(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
 def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool = False) -> Step[Dataflow]:
     """Every task fails, perhaps with the coordinator, and restarts from the restored checkpoint (ONCE-04)."""
     survivor = survives(dataflow.coordinator, takes_coordinator)
-    answer = recovery.on_restore(survivor.state)
+    answer = coordinator_steps(survivor.state).on_restore(survivor.state)
     checkpoint = NONE
     for effect in answer.effects:
         if type(effect) is Restored:
@@ -254,8 +255,8 @@ def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool =
 def survives(state: Coordinator, takes_coordinator: bool) -> Step[Coordinator]:
     """The coordinator after a failure; its effects reach no task."""
     if takes_coordinator:
-        return recovery.on_coordinator_restart(state)
-    return coordinator.on_fail_tasks(state, (True,) * len(state.plan.sources))
+        return coordinator_steps(state).on_coordinator_restart(state)
+    return coordinator_steps(state).on_fail_tasks(state, (True,) * len(state.plan.sources))
 
 
 ACTIONS: Mapping[type, Callable[..., Step[Dataflow]]] = {

@@ -5,8 +5,8 @@ answers to the coordinator, and the coordinator's messages to the tasks. A commi
 to the records of the transaction.
 """
 
-from model.coordinator import coordinator
 from model.coordinator.events import DiscardCheckpoint, TriggerTask
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.state import Coordinator
 from model.dataflow.dataflow import (
     Content,
@@ -167,13 +167,12 @@ def answer(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
 def received(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
     """The coordinator reads an answer; of another attempt, as from an unknown task (COORD-05, ONCE-06)."""
     state = dataflow.coordinator
+    steps = coordinator_steps(state)
     if message.kind == ACKNOWLEDGE:
         sender = message.task if message.attempt == dataflow.attempt else len(state.plan.sources)
-        return obey_coordinator(
-            dataflow, coordinator.on_acknowledge(state, sender, message.checkpoint, handle=0)
-        )
+        return obey_coordinator(dataflow, steps.on_acknowledge(state, sender, message.checkpoint, handle=0))
     return obey_coordinator(
-        dataflow, coordinator.on_decline(state, message.task, message.checkpoint, message.reason)
+        dataflow, steps.on_decline(state, message.task, message.checkpoint, message.reason)
     )
 
 

@@ -16,8 +16,8 @@ compared.
 
 from typing import NamedTuple, TypeVar
 
-from model.coordinator import coordinator
 from model.coordinator import state as coordinator_state
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.coordinator.state import RUNNING, Coordinator, Plan
 from model.dataflow.messages import Messages
@@ -140,7 +140,7 @@ def new_dataflow(
         timeout=1,
         max_concurrent=max_concurrent,
         profile=profile,
-        finished_tasks=profile.goes_on_after_finished_tasks,
+        finished_tasks=profile.after_finish_by_default,
     )
     start = beginning(sources, records)
     every_task = (True,) * (sources + 2)
@@ -174,9 +174,10 @@ def deployed(cut: Cut, max_concurrent: int) -> Tasks:
 
 def all_run(state: Coordinator) -> Coordinator:
     """The coordinator after every task has reported that it runs."""
+    steps = coordinator_steps(state)
     for task in range(len(state.plan.sources)):
-        state = coordinator.on_task_status(state, task, RUNNING).state
-    return coordinator.on_job_status(state, RUNNING).state
+        state = steps.on_task_status(state, task, RUNNING).state
+    return steps.on_job_status(state, RUNNING).state
 
 
 def operator_of(dataflow: Dataflow) -> int:

@@ -205,7 +205,7 @@ def arrival(dataflow: Dataflow, message: Message) -> str:
         return "DropStale"
     if message.kind == TRIGGER:
         return "SourceTriggered"
-    return "TaskHears" if message.kind in TO_TASKS else "CoordinatorHears"
+    return "TaskReceives" if message.kind in TO_TASKS else "CoordinatorReceives"
 
 
 def has_capacity(scope: Scope, channel: Channel) -> bool:

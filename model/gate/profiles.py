@@ -42,7 +42,7 @@ class Profile:
 
     # ------------------------------------------------------------ at-least-once tracking
 
-    tracker_hears_ends: bool = True
+    tracker_counts_ends: bool = True
     """An ended channel counts for the tracked checkpoints, or aborts them; else the tracker ignores ends."""
     tracker_awaits_ended: bool = False
     """A new checkpoint needs one barrier of every channel, ended ones included; else of the open ones."""
@@ -72,7 +72,7 @@ class Profile:
 
     Else the options of the barrier decide.
     """
-    tells_stop: bool = True
+    reports_stop: bool = True
     """The gate emits an effect when it stops persisting; else persisting stops without an effect."""
     whole_stays_pending: bool = False
     """A checkpoint whose barriers have all overtaken stays pending; else it ends with its last barrier.
@@ -115,7 +115,7 @@ PROFILES: Mapping[str, Profile] = {
             releases_first=False,
             repeats_fail=True,
             cancels_twice=True,
-            tracker_hears_ends=False,
+            tracker_counts_ends=False,
             tracker_awaits_ended=True,
             tracker_counts_repeats=True,
         ),
@@ -140,7 +140,7 @@ PROFILES: Mapping[str, Profile] = {
             has_announcements=False,
             first_decides=True,
             type_decides=True,
-            tells_stop=False,
+            reports_stop=False,
             whole_stays_pending=True,
             network_starts=True,
             passes_alone=True,

@@ -1,41 +1,16 @@
-"""The steps of older generations of unaligned gates, Flink 1.11 to 1.13.
+"""The steps of older generations of unaligned gates: `unaligned_steps` picks those of a gate.
 
-A class holds what one generation does in another way than the class that it derives from. `unaligned_steps`
-picks the steps of a gate.
+`model.gate.first_decides` has Flink 1.11 and 1.12; 1.13 is here.
 """
 
 from collections.abc import Mapping
 
-from model.events import SUBSUMED, Effects, Rules, Step
+from model.events import Step
 from model.gate.alternating import UnalignedSteps
-from model.gate.events import Abort, Resume, Trigger
+from model.gate.first_decides import CountsBarriers, FirstDecides, TypeDecides
 from model.gate.profiles import PROFILES, Profile
-from model.gate.unaligned import UnalignedGate, refuse, resume_all
-from model.gate.unaligned_events import (
-    ALIGNED,
-    TIMED,
-    UNALIGNED,
-    Options,
-    StartPersisting,
-    StopPersisting,
-)
-
-DISAGREES = "barrier disagrees with the first of its checkpoint"
-
-
-class CountsBarriers(UnalignedSteps):
-    """1.12 and 1.13: the gate counts barriers, so one channel can count for another (ALIGN-21)."""
-
-    def all_arrived(self, gate: UnalignedGate) -> bool:
-        """As many repeated barriers have counted as channels are awaited."""
-        channels = zip(gate.arrived, gate.closed, strict=True)
-        return gate.repeats >= sum(1 for arrived, closed in channels if not (arrived or closed))
-
-    def counted(self, gate: UnalignedGate, channel: int) -> UnalignedGate:
-        """A repeated barrier counts again."""
-        if gate.arrived[channel]:
-            return gate._replace(repeats=gate.repeats + 1)
-        return super().counted(gate, channel)
+from model.gate.unaligned import UnalignedGate
+from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED, Options
 
 
 class TimesFromFirst(CountsBarriers):
@@ -53,146 +28,6 @@ class TimesFromFirst(CountsBarriers):
     def is_convertible(self, options: Options) -> bool:
         """A checkpoint or savepoint with these options may continue unaligned (UNAL-21)."""
         return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
-
-
-class FirstDecides(CountsBarriers):
-    """1.12: the first barrier decides whether its checkpoint aligns (UNAL-27).
-
-    The gate refuses a barrier that disagrees. There are no announcements and no time-outs, and barriers that
-    overtake never block. A gate keeps the phase of its last checkpoint until the next first barrier.
-    """
-
-    decides: Rules = ("UNAL-27",)
-    """The rule by which the first barrier decides."""
-
-    def on_announce(
-        self,
-        gate: UnalignedGate,
-        channel: int,
-        checkpoint: int,
-        alignment: int,
-        savepoint: bool,
-        timestamp: int,
-    ) -> Step[UnalignedGate]:
-        """An announcement has no effect."""
-        return Step(gate, (), ("UNAL-05",))
-
-    def late(self, gate: UnalignedGate, channel: int, options: Options) -> Effects:
-        """A gate that never blocks never resumes."""
-        return super().late(gate, channel, options) if gate.alternating else ()
-
-    def begin_if_newer(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-        """The first barrier of a checkpoint begins it, without a timer."""
-        if checkpoint == gate.current:
-            return Step(gate, (), ())
-        return self.begin(gate, checkpoint, options)
-
-    def begin(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-        """The first barrier decides."""
-        begun = super().begin(gate, checkpoint, options)
-        if not gate.alternating:
-            return begun
-        decided = begun.state._replace(overtaking=self.overtakes(options))
-        return Step(decided, begun.effects, (*begun.rules, *self.decides))
-
-    def count(
-        self, begun: Step[UnalignedGate], channel: int, options: Options, *, blocks: bool
-    ) -> Step[UnalignedGate]:
-        """The gate refuses a barrier that disagrees with the first one."""
-        if self.disagrees(begun.state, channel, options):
-            return refuse(begun.state, begun.effects, (*begun.rules, "UNAL-21"), DISAGREES)
-        return super().count(begun, channel, options, blocks=blocks)
-
-    def disagrees(self, gate: UnalignedGate, channel: int, options: Options) -> bool:
-        """The barrier differs in kind from the first one, or an earlier barrier has blocked its channel."""
-        if gate.blocked[channel]:
-            return True
-        return gate.alternating and gate.overtaking != self.overtakes(options)
-
-    def is_convertible(self, options: Options) -> bool:
-        """The first barrier has decided: every later one fits."""
-        return True
-
-    def is_timed_out(self, gate: UnalignedGate, options: Options) -> bool:
-        """There are no time-outs."""
-        return False
-
-    def on_overtaking_barrier(
-        self, gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
-    ) -> Step[UnalignedGate]:
-        """A barrier that overtakes never blocks."""
-        return super().on_overtaking_barrier(gate, channel, options, blocks=False)
-
-    def start(self, gate: UnalignedGate, options: Options) -> Effects:
-        """The snapshot is triggered with the options of the first barrier."""
-        if options.alignment == UNALIGNED:
-            return super().start(gate, options)
-        return (StartPersisting(gate.current), Trigger(gate.current))
-
-    def complete(self, gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
-        """Every channel is aligned: resume the channels, then trigger the snapshot (UNAL-11)."""
-        effects = (*effects, *resume_all(gate), Trigger(gate.current))
-        return Step(self.idle(gate), effects, (*rules, "UNAL-11"))
-
-    def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
-        """A gate whose barriers overtake stops persisting, whether it has read one or not."""
-        stopped: Effects = (StopPersisting(checkpoint),) if gate.overtaking else ()
-        return (*stopped, *resume_all(gate))
-
-    def idle(self, gate: UnalignedGate) -> UnalignedGate:
-        """The gate keeps the phase of its last checkpoint."""
-        return super().idle(gate)._replace(overtaking=gate.overtaking)
-
-
-class TypeDecides(FirstDecides):
-    """1.11: a savepoint aligns and any other checkpoint overtakes (UNAL-28).
-
-    A checkpoint whose barriers have all overtaken stays pending (UNAL-29): an end, a cancellation or a
-    savepoint still aborts it. Persisting ends without an effect.
-    """
-
-    decides = ("UNAL-28",)
-    all_arrived = UnalignedSteps.all_arrived
-    counted = UnalignedSteps.counted
-
-    def overtakes(self, options: Options) -> bool:
-        """Only a savepoint does not overtake."""
-        return not options.savepoint
-
-    def is_whole(self, gate: UnalignedGate) -> bool:
-        """All barriers of the pending checkpoint have overtaken (UNAL-29)."""
-        return gate.pending and gate.overtaking and self.all_arrived(gate)
-
-    def stop(self, gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
-        """The last barrier has arrived: the checkpoint stays pending."""
-        return Step(gate, effects, (*rules, "UNAL-29"))
-
-    def count(
-        self, begun: Step[UnalignedGate], channel: int, options: Options, *, blocks: bool
-    ) -> Step[UnalignedGate]:
-        """A gate with one channel never blocks it."""
-        gate = begun.state
-        if len(gate.closed) > 1 or gate.overtaking or self.disagrees(gate, channel, options):
-            return super().count(begun, channel, options, blocks=blocks)
-        passed = (*begun.effects, Resume(channel), Trigger(gate.current))
-        return Step(self.idle(gate), passed, (*begun.rules, "UNAL-11"))
-
-    def subsumed(self, gate: UnalignedGate, options: Options) -> tuple[Effects, Rules]:
-        """A whole checkpoint ends without an effect; a change of kind resumes channels before the abort."""
-        changes = gate.alternating and gate.overtaking != self.overtakes(options)
-        if self.is_whole(gate) and not changes:
-            return (), ("UNAL-29",)
-        if gate.pending and changes:
-            return super().aborted(gate, SUBSUMED), ("UNAL-04",)
-        return super().subsumed(gate, options)
-
-    def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
-        """The pending checkpoint ends unfinished: it is aborted before its channels resume."""
-        return (Abort(gate.current, reason), *self.let_go(gate, gate.current))
-
-    def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
-        """The channels resume; persisting stops without an effect."""
-        return resume_all(gate)
 
 
 _STEPS: Mapping[Profile, UnalignedSteps] = {

@@ -5,6 +5,8 @@ The notification of a completed checkpoint commits all transactions filed up to 
 lost, so a restore commits again the pre-committed transactions of the restored snapshot.
 
 The state also holds the data that outlives a crash: the snapshots and the external system's transactions.
+
+The module describes Flink 1.14 and later; `model.sink.generations` has what older generations do.
 """
 
 from collections.abc import Mapping
@@ -128,9 +130,7 @@ def on_notify_abort(sink: Sink, checkpoint: int, completed: int = NONE) -> Step[
 
 
 def on_finish(sink: Sink) -> Step[Sink]:
-    """The input has ended."""
-    if not sink.profile.waits_at_the_end:
-        return on_close(sink)
+    """The input has ended: the sink waits for the checkpoint that commits its last transaction."""
     return Step(sink._replace(finished=True), (), ("SINK-07",))
 
 

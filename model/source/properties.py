@@ -26,10 +26,10 @@ def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bo
     expected: Effects = (Answer(event.checkpoint, before.running),)
     if not before.running and before.profile.declines_refused:
         expected = (*expected, Decline(event.checkpoint, TASK_FAILURE))
-    told = before.told
+    triggered = before.triggered
     if needs_both(before):
-        told = tuple(sorted({*before.told, event.checkpoint}))
-    return effects == expected and after == before._replace(told=told)
+        triggered = tuple(sorted({*before.triggered, event.checkpoint}))
+    return effects == expected and after == before._replace(triggered=triggered)
 
 
 @SOURCE.step("TASK-22")
@@ -40,7 +40,7 @@ def task_22(before: Source, event: Event, effects: Effects, after: Source) -> bo
     begun = tuple(effect for effect in effects if type(effect) is Trigger)
     awaited: tuple[int, ...] = ()
     if type(event) is Induce:
-        awaited = before.told if needs_both(before) else (event.checkpoint,)
+        awaited = before.triggered if needs_both(before) else (event.checkpoint,)
     elif type(event) is TriggerArrives and event.here:
         awaited = before.ahead
     else:
@@ -67,8 +67,8 @@ def task_23(before: Source, event: Event, effects: Effects, after: Source) -> bo
 @SOURCE.step("TASK-23")
 def task_23_forgets(before: Source, event: Event, effects: Effects, after: Source) -> bool:
     """A begun checkpoint drops all older ids, an ended one its own; no other id is dropped."""
-    kept = (*after.told, *after.ahead)
-    gone = tuple(known for known in (*before.told, *before.ahead) if known not in kept)
+    kept = (*after.triggered, *after.ahead)
+    gone = tuple(known for known in (*before.triggered, *before.ahead) if known not in kept)
     for effect in effects:
         if type(effect) is Trigger:
             newest = effect.checkpoint
@@ -80,13 +80,13 @@ def task_23_forgets(before: Source, event: Event, effects: Effects, after: Sourc
 
 @SOURCE.state("TASK-23")
 def task_23_apart(source: Source) -> bool:
-    """No id is both told and ahead; only a reader that needs both stores either; ids ascend."""
-    for ids in (source.told, source.ahead):
+    """No id is both triggered and ahead; only a reader that needs both stores either; ids ascend."""
+    for ids in (source.triggered, source.ahead):
         if any(left >= right for left, right in itertools.pairwise(ids)):
             return False
     if not needs_both(source):
-        return not source.told and not source.ahead
-    return not any(known in source.ahead for known in source.told)
+        return not source.triggered and not source.ahead
+    return not any(known in source.ahead for known in source.triggered)
 
 
 @SOURCE.step("TASK-24")

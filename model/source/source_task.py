@@ -2,11 +2,11 @@
 
 Most sources begin a checkpoint at their trigger. An externally induced source does not: its task only reports
 whether it runs, and the system that the source reads from decides the position of the checkpoint, through a
-hook of the source. In newer generations a reader needs both: the hook for the position and the trigger for
-the options of the checkpoint. If the hook is called first, the source stops reading until the trigger
-arrives.
+hook of the source. A reader needs both: the hook for the position and the trigger for the options of the
+checkpoint. If the hook is called first, the source stops reading until the trigger arrives.
 
-The module knows one source. `model.subtask.subtask` holds the steps that follow a `Trigger`.
+The module describes Flink 1.15 and later; `model.source.generations` has what older generations do. It knows
+one source. `model.subtask.subtask` holds the steps that follow a `Trigger`.
 """
 
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ PLAIN = 0
 FUNCTION = 1
 """Externally induced: its hook begins the checkpoint, in every generation."""
 READER = 2
-"""Externally induced: in newer generations it needs both hook and trigger."""
+"""Externally induced: it needs both hook and trigger."""
 
 
 class Source(NamedTuple):
@@ -72,7 +72,7 @@ class Source(NamedTuple):
     """The task runs."""
     external: int
     """PLAIN, FUNCTION or READER. Never changes."""
-    told: tuple[int, ...]
+    triggered: tuple[int, ...]
     """Ids triggered while the hook has not been called, ascending."""
     ahead: tuple[int, ...]
     """Ids whose hook was called before the trigger, ascending.
@@ -85,38 +85,47 @@ class Source(NamedTuple):
 
 def new_source(external: int, profile: SourceProfile = NEWEST_SOURCE) -> Source:
     """A running source before its first checkpoint."""
-    return Source(running=True, external=external, told=(), ahead=(), profile=profile)
+    return Source(running=True, external=external, triggered=(), ahead=(), profile=profile)
 
 
-def on_trigger(source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
-    """The coordinator's trigger arrives; `here`: it is for this task."""
-    if not here:
-        return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))
-    if source.external == PLAIN:
-        return Step(source, (Trigger(checkpoint),), ("TASK-21",))
-    if holds(source.ahead, checkpoint):
-        return begin(source, checkpoint)
-    if awaits_both(source):
-        source = source._replace(told=joined(source.told, checkpoint))
-    effects: Effects = (Answer(checkpoint, source.running),)
-    if not source.running and source.profile.declines_refused:
-        effects = (*effects, Decline(checkpoint, TASK_FAILURE))
-    return Step(source, effects, ("TASK-21",))
+class SourceSteps:
+    """The steps of a source's task, and the operators of which older generations have their own."""
 
+    def on_trigger(self, source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
+        """The coordinator's trigger arrives; `here`: it is for this task."""
+        if not here:
+            return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))
+        if source.external == PLAIN:
+            return Step(source, (Trigger(checkpoint),), ("TASK-21",))
+        if holds(source.ahead, checkpoint):
+            return begin(source, checkpoint)
+        if self.awaits_both(source):
+            source = source._replace(triggered=joined(source.triggered, checkpoint))
+        return Step(source, self.answer(source, checkpoint), ("TASK-21",))
 
-def on_induce(source: Source, checkpoint: int) -> Step[Source]:
-    """The hook of an externally induced source names `checkpoint` at the current position."""
-    if not awaits_both(source) or holds(source.told, checkpoint):
-        return begin(source, checkpoint)
-    effects: Effects = () if source.ahead else (StopReading(),)
-    return Step(source._replace(ahead=joined(source.ahead, checkpoint)), effects, ("TASK-22", "TASK-23"))
+    def answer(self, source: Source, checkpoint: int) -> Effects:
+        """The task reports whether it runs; if it does not, it declines the checkpoint."""
+        if source.running:
+            return (Answer(checkpoint, True),)
+        return (Answer(checkpoint, False), Decline(checkpoint, TASK_FAILURE))
+
+    def on_induce(self, source: Source, checkpoint: int) -> Step[Source]:
+        """The hook of an externally induced source names `checkpoint` at the current position."""
+        if not self.awaits_both(source) or holds(source.triggered, checkpoint):
+            return begin(source, checkpoint)
+        effects: Effects = () if source.ahead else (StopReading(),)
+        return Step(source._replace(ahead=joined(source.ahead, checkpoint)), effects, ("TASK-22", "TASK-23"))
+
+    def awaits_both(self, source: Source) -> bool:
+        """Neither the hook nor the trigger begins a checkpoint alone."""
+        return source.external == READER
 
 
 def on_ended(source: Source, checkpoint: int) -> Step[Source]:
     """The checkpoint was aborted, subsumed or declined: the source awaits no hook and no trigger of it."""
-    told = tuple(known for known in source.told if known != checkpoint)
+    triggered = tuple(known for known in source.triggered if known != checkpoint)
     ahead = tuple(known for known in source.ahead if known != checkpoint)
-    after = source._replace(told=told, ahead=ahead)
+    after = source._replace(triggered=triggered, ahead=ahead)
     return Step(after, reading_again(source, after), ("TASK-23",))
 
 
@@ -127,20 +136,15 @@ def on_status(source: Source, running: bool) -> Step[Source]:
 
 def begin(source: Source, checkpoint: int) -> Step[Source]:
     """The checkpoint begins; no older one will."""
-    told = tuple(known for known in source.told if known > checkpoint)
+    triggered = tuple(known for known in source.triggered if known > checkpoint)
     ahead = tuple(known for known in source.ahead if known > checkpoint)
-    after = source._replace(told=told, ahead=ahead)
+    after = source._replace(triggered=triggered, ahead=ahead)
     return Step(after, (Trigger(checkpoint), *reading_again(source, after)), ("TASK-22",))
 
 
 def reading_again(before: Source, after: Source) -> Effects:
     """A `GoOnReading` if the last awaited trigger has arrived."""
     return (GoOnReading(),) if before.ahead and not after.ahead else ()
-
-
-def awaits_both(source: Source) -> bool:
-    """Neither the hook nor the trigger begins a checkpoint alone."""
-    return source.external == READER and source.profile.readers_await_triggers
 
 
 def holds(ids: tuple[int, ...], checkpoint: int) -> bool:

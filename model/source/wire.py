@@ -7,6 +7,7 @@ from model.events import Event, Status, Step
 from model.fields import Wire, WireError, Words, names_of
 from model.source import source_task
 from model.source.events import Ended, Induce, TriggerArrives
+from model.source.generations import source_steps
 from model.source.source_task import PLAIN, SOURCE_PROFILES, Source
 from model.steps import step_of
 
@@ -25,7 +26,7 @@ def step_source(source: Source, wire: Wire) -> Step[Source]:
     """The step of one trigger, hook, end of a checkpoint, or status. Raises WireError if it is not legal."""
     kind, given = WORDS.event(wire)
     if kind == "trigger":
-        return source_task.on_trigger(source, given["checkpoint"], given["to"] == HERE)
+        return source_steps(source).on_trigger(source, given["checkpoint"], given["to"] == HERE)
     if kind == "induce" and source.external == PLAIN:
         raise WireError("induce: the source is not externally induced, it has no hook; trigger it")
     return _STEP(source, WORDS.read(wire))
@@ -35,7 +36,7 @@ def observe_source(source: Source) -> dict[str, object]:
     """The observable state: `running`, `told`, `ahead`, `reads`."""
     return {
         "running": source.running,
-        "told": list(source.told),
+        "told": list(source.triggered),
         "ahead": list(source.ahead),
         "reads": not source.ahead,
     }

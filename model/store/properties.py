@@ -23,7 +23,7 @@ def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 @STORE.step("SUB-07")
 def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     """A surplus stays only if no further entry may be dropped; no entry is dropped without a surplus."""
-    if type(event) is not Add or not before.profile.protects_the_last:
+    if type(event) is not Add or not before.profile.protects_newest_checkpoint:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
     free = tuple(place for place in range(len(entries)) if not _is_protected(entries, place))
@@ -38,7 +38,7 @@ def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 @STORE.step("SUB-08")
 def sub_08(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     """The newest checkpoint survives every addition except that of a stop-with-savepoint."""
-    if type(event) is not Add or not before.profile.protects_the_last or event.type == STOP:
+    if type(event) is not Add or not before.profile.protects_newest_checkpoint or event.type == STOP:
         return True
     newest = _newest_checkpoint((*before.entries, Entry(event.checkpoint, event.type)))
     return newest is None or any(entry == newest for entry in after.entries)
@@ -56,7 +56,7 @@ def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
         if entry.type == CHECKPOINT and not any(kept.checkpoint == entry.checkpoint for kept in after.entries)
     )
     deleted = tuple(DiscardCheckpoint(checkpoint) for checkpoint in dropped)
-    if not before.profile.tells_of_subsumed:
+    if not before.profile.subsumed_notifications:
         return effects == deleted
     if not dropped:
         return not effects
@@ -66,7 +66,7 @@ def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 @STORE.step("SUB-10")
 def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     """Older stores keep the entries added last, of any type (FLINK-21351)."""
-    if type(event) is not Add or before.profile.protects_the_last:
+    if type(event) is not Add or before.profile.protects_newest_checkpoint:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
     return after.entries == entries[-before.retain :]

@@ -45,46 +45,6 @@ def new_store(retain: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> 
     return Store(retain, (), True, profile)
 
 
-def on_add(store: Store, checkpoint: int, type: int) -> Step[Store]:  # noqa: A002 - the protocol's word
-    """Adds a completed checkpoint and drops surplus ones."""
-    entries = (*store.entries, Entry(checkpoint, type))
-    surplus = len(entries) - store.retain
-    kept: tuple[Entry, ...] = ()
-    deleted: tuple[int, ...] = ()
-    for position, entry in enumerate(entries):
-        if surplus > 0 and may_drop(entries, position, store.profile):
-            surplus -= 1
-            if entry.type == CHECKPOINT:
-                deleted = (*deleted, entry.checkpoint)
-        else:
-            kept = (*kept, entry)
-    effects: Effects = tuple(DiscardCheckpoint(gone) for gone in deleted)
-    if deleted and store.profile.tells_of_subsumed:
-        effects = (*effects, Subsumed(highest(deleted)))
-    return Step(store._replace(entries=kept), effects, rules_of(store, drops=len(kept) < len(entries)))
-
-
-def rules_of(store: Store, *, drops: bool) -> Rules:
-    """The rules that an addition follows."""
-    if not store.profile.protects_the_last:
-        return ("SUB-06", "SUB-10", "SUB-09") if drops else ("SUB-06", "SUB-10")
-    return ("SUB-06", "SUB-07", "SUB-08", "SUB-09") if drops else ("SUB-06", "SUB-08")
-
-
-def may_drop(entries: tuple[Entry, ...], position: int, profile: CoordinatorProfile) -> bool:
-    """The store may drop the element at `position`."""
-    is_last = position == len(entries) - 1
-    if is_last:
-        return False
-    if not profile.protects_the_last:
-        return True
-    if entries[-1].type == STOP:
-        return True
-    if entries[position].type != CHECKPOINT:
-        return True
-    return any(later.type == CHECKPOINT for later in entries[position + 1 :])  # not the newest checkpoint
-
-
 def on_latest(store: Store) -> Step[Store]:
     """The step of a request for the checkpoint to restore: the one added last."""
     return Step(store, (Latest(latest(store)),), ("SUB-06",))
@@ -112,3 +72,47 @@ def highest(ids: tuple[int, ...]) -> int:
         if other > top:
             top = other
     return top
+
+
+class StoreSteps:
+    """The steps of a store, and the operators of which older generations have their own."""
+
+    def on_add(
+        self,
+        store: Store,
+        checkpoint: int,
+        type: int,  # noqa: A002 - the protocol's word
+    ) -> Step[Store]:
+        """Adds a completed checkpoint and drops surplus ones."""
+        entries = (*store.entries, Entry(checkpoint, type))
+        surplus = len(entries) - store.retain
+        kept: tuple[Entry, ...] = ()
+        deleted: tuple[int, ...] = ()
+        for position, entry in enumerate(entries):
+            if surplus > 0 and self.may_drop(entries, position):
+                surplus -= 1
+                if entry.type == CHECKPOINT:
+                    deleted = (*deleted, entry.checkpoint)
+            else:
+                kept = (*kept, entry)
+        discards = tuple(DiscardCheckpoint(gone) for gone in deleted)
+        effects = (*discards, *self.notify_subsumed(deleted))
+        return Step(store._replace(entries=kept), effects, self.rules_of(drops=len(kept) < len(entries)))
+
+    def rules_of(self, *, drops: bool) -> Rules:
+        """The rules that an addition follows."""
+        return ("SUB-06", "SUB-07", "SUB-08", "SUB-09") if drops else ("SUB-06", "SUB-08")
+
+    def may_drop(self, entries: tuple[Entry, ...], position: int) -> bool:
+        """The store may drop the element at `position`."""
+        if position == len(entries) - 1:  # the one added last
+            return False
+        if entries[-1].type == STOP:
+            return True
+        if entries[position].type != CHECKPOINT:
+            return True
+        return any(later.type == CHECKPOINT for later in entries[position + 1 :])  # not the newest checkpoint
+
+    def notify_subsumed(self, deleted: tuple[int, ...]) -> Effects:
+        """Reports the highest checkpoint that the addition has deleted, if any."""
+        return (Subsumed(highest(deleted)),) if deleted else ()

@@ -16,17 +16,17 @@ class TaskProfile:
     """The name on the wire: the first release of the generation."""
     orders_triggers: bool = True
     """The task ignores a trigger that is not above the last one; else it takes every trigger."""
-    hears_aborts: bool = True
+    notified_of_aborts: bool = True
     """The coordinator notifies tasks of aborts; else a task works on for an aborted checkpoint."""
     broken_snapshot_fails: bool = True
     """A synchronous part that throws fails the task; else the task declines the checkpoint."""
     declines_with_cause: bool = True
     """A decline names the reason of the failed asynchronous part; else always the same reason."""
-    stopped_says_nothing: bool = True
+    stopped_ignores_failures: bool = True
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = True
     """The task passes on only newer completions, also those that an abort carries; else all of them."""
-    hears_subsumed: bool = True
+    notified_of_subsumed: bool = True
     """The coordinator notifies tasks of the checkpoint that a completion has dropped; else it does not."""
     remembers: int = 0
     """Number of aborts that the task remembers; 0: as many as checkpoints may be pending at once."""
@@ -45,19 +45,19 @@ def _up_to_1_10(name: str) -> TaskProfile:
     return TaskProfile(
         name,
         orders_triggers=False,
-        hears_aborts=False,
+        notified_of_aborts=False,
         broken_snapshot_fails=False,
         declines_with_cause=False,
-        stopped_says_nothing=False,
+        stopped_ignores_failures=False,
         completes_in_order=False,
-        hears_subsumed=False,
+        notified_of_subsumed=False,
         infers_aborts=False,
     )
 
 
 def _up_to_1_13(name: str) -> TaskProfile:
     return TaskProfile(
-        name, completes_in_order=False, hears_subsumed=False, remembers=128, infers_aborts=False
+        name, completes_in_order=False, notified_of_subsumed=False, remembers=128, infers_aborts=False
     )
 
 
@@ -72,7 +72,7 @@ TASK_PROFILES: Mapping[str, TaskProfile] = {
         _up_to_1_13("1.11"),
         _up_to_1_13("1.12"),
         _up_to_1_13("1.13"),
-        TaskProfile("1.14", hears_subsumed=False, remembers=128, infers_aborts=False),
+        TaskProfile("1.14", notified_of_subsumed=False, remembers=128, infers_aborts=False),
         TaskProfile("1.15", remembers=128, infers_aborts=False),
         *(TaskProfile(name) for name in ("1.17", "1.18", "1.19", "1.20", "2.3")),
     )

@@ -25,13 +25,13 @@
 EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
-    Hears,          \* a barrier in order counts as arrived, and the gate may prioritise it (1.13+)
-    TimesOut,       \* a barrier that waits at the sender overtakes at its time-out (1.16+)
-    Passes          \* urgent items leave even after an aligned barrier (2.3+)
+    CountsInOrder,      \* a barrier in order counts as arrived, and the gate may prioritise it (1.13+)
+    TimesOutAtSender,   \* a barrier that waits at the sender overtakes at its time-out (1.16+)
+    PassesBlock         \* urgent items leave even after an aligned barrier (2.3+)
 
-ASSUME Hears \in BOOLEAN /\ TimesOut \in BOOLEAN /\ Passes \in BOOLEAN
+ASSUME CountsInOrder \in BOOLEAN /\ TimesOutAtSender \in BOOLEAN /\ PassesBlock \in BOOLEAN
 
-Nobody == -1
+NoId == -1
 Alignments == {"aligned", "unaligned", "timeout"}
 Phases == {"idle", "awaited", "arrived"}
 
@@ -46,8 +46,8 @@ IsUrgent(item) == item[1] = "announce" \/ (IsBarrier(item) /\ item[3] = "unalign
 
 (* The channel: `before` records of the input arrived before barrier `last`. *)
 NewChannel ==
-    [output |-> <<>>, blocked |-> FALSE, promised |-> Nobody,
-     input |-> <<>>, restored |-> 0, phase |-> "idle", seen |-> Nobody, last |-> Nobody, before |-> 0]
+    [output |-> <<>>, blocked |-> FALSE, promised |-> NoId,
+     input |-> <<>>, restored |-> 0, phase |-> "idle", seen |-> NoId, last |-> NoId, before |-> 0]
 
 Step(ch, effects) == [channel |-> ch, out |-> effects]
 
@@ -84,9 +84,9 @@ OnSendBarrier(ch, n, a) ==
     IF a = "unaligned"
     THEN Step([ch EXCEPT !.output = WithUrgent(@, Barrier(n, a))], <<<<"store_output", n, Overtaken(ch)>>>>)
     ELSE LET sent == [ch EXCEPT !.output = Append(@, Barrier(n, a))]
-         IN  IF a = "timeout" /\ TimesOut
+         IN  IF a = "timeout" /\ TimesOutAtSender
              THEN Step([sent EXCEPT !.promised = n],
-                       IF ch.promised = Nobody THEN <<>> ELSE <<<<"lose_output", ch.promised>>>>)
+                       IF ch.promised = NoId THEN <<>> ELSE <<<<"lose_output", ch.promised>>>>)
              ELSE Step(sent, <<>>)
 
 (* UNAL-33: a waiting barrier overtakes the items before it. *)
@@ -94,12 +94,12 @@ PassedBy(queue, n) == ValuesOf(SubSeq(queue, 1, PlaceOf(queue, n)))
 
 OnTimeOut(ch, n) ==
     IF ch.promised # n THEN Step(ch, <<>>)
-    ELSE Step([ch EXCEPT !.output = MadeUrgent(@, n), !.promised = Nobody],
+    ELSE Step([ch EXCEPT !.output = MadeUrgent(@, n), !.promised = NoId],
               <<<<"store_output", n, PassedBy(ch.output, n)>>>>)
 
 OnAbortAtSender(ch, n) ==
     IF ch.promised # n THEN Step(ch, <<>>)
-    ELSE Step([ch EXCEPT !.promised = Nobody], <<<<"lose_output", n>>>>)
+    ELSE Step([ch EXCEPT !.promised = NoId], <<<<"lose_output", n>>>>)
 
 OnResume(ch) == Step([ch EXCEPT !.blocked = FALSE], <<>>)
 
@@ -112,7 +112,7 @@ IsOld(ch, n) == IF ch.phase = "idle" THEN n <= ch.seen ELSE n < ch.seen
 (* UNAL-34: a record that arrives while the barrier is awaited. *)
 IsStored(ch) == ch.phase = "awaited"
 
-Heard(ch, n, before) ==
+AfterBarrier(ch, n, before) ==
     IF IsOld(ch, n) THEN ch
     ELSE LET arrived == [ch EXCEPT !.phase = "arrived", !.seen = n]
          IN  IF n > ch.last THEN [arrived EXCEPT !.last = n, !.before = before] ELSE arrived
@@ -126,7 +126,9 @@ OnArrival(ch, item) ==
     THEN Step([ch EXCEPT !.input = Append(@, item)],
               IF IsStored(ch) THEN <<<<"store_input", ch.seen, <<item[2]>>>>>> ELSE <<>>)
     ELSE LET placed == [ch EXCEPT !.input = Placed(@, item)]
-         IN  Step(IF Hears \/ IsUrgent(item) THEN Heard(placed, item[2], Len(ValuesOf(ch.input))) ELSE placed, <<>>)
+         IN  Step(IF CountsInOrder \/ IsUrgent(item)
+                  THEN AfterBarrier(placed, item[2], Len(ValuesOf(ch.input))) ELSE placed,
+                  <<>>)
 
 OnTake(ch) ==
     IF ch.input = <<>> THEN Step(ch, <<>>)
@@ -143,18 +145,18 @@ OnStartPersisting(ch, n) ==
     IF ch.restored > 0 THEN Step(ch, <<<<"decline", n, "TASK_NOT_READY">>>>)          \* UNAL-36
     ELSE IF n < ch.last \/ (ch.phase = "arrived" /\ n < ch.seen)
     THEN Step(ch, <<<<"decline", n, "CHECKPOINT_SUBSUMED">>>>)
-    ELSE LET known == IF n > ch.last THEN [ch EXCEPT !.last = Nobody, !.before = 0] ELSE ch
+    ELSE LET known == IF n > ch.last THEN [ch EXCEPT !.last = NoId, !.before = 0] ELSE ch
              begun == IF n > ch.seen THEN [known EXCEPT !.phase = "awaited", !.seen = n] ELSE known
              part == InFlight(begun, n)
          IN  Step(begun, IF part = <<>> THEN <<>> ELSE <<<<"store_input", n, part>>>>)
 
 OnStopPersisting(ch, n) ==
     LET ended == IF n >= ch.seen \/ ch.restored > 0 THEN [ch EXCEPT !.phase = "idle", !.seen = n] ELSE ch
-    IN  Step(IF ch.last = n THEN [ended EXCEPT !.last = Nobody, !.before = 0] ELSE ended, <<>>)
+    IN  Step(IF ch.last = n THEN [ended EXCEPT !.last = NoId, !.before = 0] ELSE ended, <<>>)
 
 (* UNAL-35: the gate has read its announcement, and none newer has arrived. *)
 MayPrioritise(ch, n) ==
-    /\ Hears /\ Waits(ch.input, n) /\ ch.phase = "arrived" /\ ch.last = n
+    /\ CountsInOrder /\ Waits(ch.input, n) /\ ch.phase = "arrived" /\ ch.last = n
     /\ \A i \in DOMAIN ch.input : ch.input[i] # Notice(n)
 
 OnPrioritise(ch, n) == Step([ch EXCEPT !.input = MadeUrgent(@, n)], <<>>)
@@ -165,18 +167,18 @@ OnPrioritise(ch, n) == Step([ch EXCEPT !.input = MadeUrgent(@, n)], <<>>)
 (* UNAL-36: no item arrives while the gate reads restored records. *)
 MayTransfer(ch) ==
     /\ ch.restored = 0 /\ ch.output # <<>>
-    /\ ~ch.blocked \/ (Passes /\ IsUrgent(Head(ch.output)))
+    /\ ~ch.blocked \/ (PassesBlock /\ IsUrgent(Head(ch.output)))
 
 OnTransfer(ch) ==
     IF ~MayTransfer(ch) THEN Step(ch, <<>>)
     ELSE LET item == Head(ch.output)
              left == [ch EXCEPT !.output = Tail(@)]
              isPromised == item = Barrier(ch.promised, "timeout")
-             gone == IF isPromised THEN [left EXCEPT !.promised = Nobody] ELSE left
+             gone == IF isPromised THEN [left EXCEPT !.promised = NoId] ELSE left
              stops == IsBarrier(item) /\ ~IsUrgent(item)
              arrived == OnArrival([gone EXCEPT !.blocked = @ \/ stops], item)
-             told == IF isPromised THEN <<<<"store_output", ch.promised, <<>>>>>> ELSE <<>>
-         IN  Step(arrived.channel, told \o arrived.out)
+             report == IF isPromised THEN <<<<"store_output", ch.promised, <<>>>>>> ELSE <<>>
+         IN  Step(arrived.channel, report \o arrived.out)
 
 (* UNAL-36: the gate reads the receiver's part first, then the sender's. *)
 OnRestore(input, output) ==

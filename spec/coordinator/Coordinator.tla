@@ -1,91 +1,38 @@
 ----------------------------- MODULE Coordinator -----------------------------
 (***************************************************************************)
-(* The checkpoint coordinator of one job: when a checkpoint starts, when   *)
-(* it is complete, which ones it replaces, and what aborts it.             *)
+(* The checkpoint coordinator of one job: when a checkpoint starts, and    *)
+(* what each event does.                                                   *)
 (*                                                                         *)
 (* A request waits until it may start (Requests.tla). A started            *)
-(* checkpoint is pending until every task has acknowledged it, or until a  *)
-(* decline, the time-out, a newer completed checkpoint or the end of the   *)
-(* run ends it; too many such ends fail the job (Failures.tla).            *)
-(* A completed one goes to the store (Store.tla), which is                 *)
-(* durable, and may fail. A new coordinator reads the durable state.       *)
+(* checkpoint is pending until it is complete or aborted (Completion.tla). *)
+(* A new coordinator reads the durable state.                              *)
 (*                                                                         *)
-(* Functions only: CoordinatorModel.tla puts a coordinator into an         *)
-(* environment and states rules COORD-01 to COORD-14, COORD-19 to COORD-22 *)
-(* and SUB-02 to SUB-05, SUB-11; Dataflow.tla composes it with tasks and   *)
-(* channels.                                                               *)
+(* Functions only: CoordinatorEnvironment.tla puts a coordinator into an   *)
+(* environment, CoordinatorModel.tla states rules COORD-01 to COORD-14,    *)
+(* COORD-19 to COORD-22 and SUB-02 to SUB-05, SUB-11; Dataflow.tla composes*)
+(* it with tasks and channels. OlderCoordinator.tla has what older         *)
+(* generations do instead.                                                 *)
 (*                                                                         *)
-(* Source: Apache Flink, CheckpointCoordinator, CheckpointRequestDecider,  *)
-(* PendingCheckpoint; CoordinatorGenerations.tla lists the differences     *)
-(* between releases.                                                       *)
+(* Source: Apache Flink 1.18 and later, CheckpointCoordinator,             *)
+(* CheckpointRequestDecider.                                               *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order, Store, Requests, Failures
+EXTENDS Completion
 
 CONSTANTS
-    Tasks,          \* all tasks, numbers; each must acknowledge
-    Sources,        \* those that the coordinator triggers
-    MaxConcurrent,  \* number of pending checkpoints at which further ones wait
-    Timeout         \* number of units of time for which a checkpoint may be pending
+    Sources,        \* the tasks that the coordinator triggers
+    MaxConcurrent   \* number of pending checkpoints at which further ones wait
 
-ASSUME Sources \subseteq Tasks /\ MaxConcurrent \in Nat \ {0} /\ Timeout \in Nat \ {0}
-
-PendingType ==
-    [id      : Nat,
-     type    : RequestTypes,
-     missing : SUBSET Tasks,            \* have not acknowledged yet
-     age     : 0 .. Timeout]            \* time since its start
-
-Faults == {"none", "before", "after", "maybe"}
-
-CoordinatorType ==
-    [running  : BOOLEAN,                \* the job is RUNNING
-     up       : SUBSET Tasks,           \* the tasks that are RUNNING
-     next     : Nat,                    \* id of the next checkpoint; never falls
-     pending  : Seq(PendingType),       \* ascending by id
-     queue    : Seq(RequestType),       \* waiting requests, head first
-     pause    : 0 .. MinPause,          \* time left of the pause after a completion
-     failures : FailuresType,
-     store    : Seq(EntryType),         \* completed checkpoints, in the order of additions
-     fault    : Faults,                 \* how the next addition to the store fails
-     unseen   : SUBSET EntryType]       \* durable, although the addition failed
-
-NewCoordinator ==
-    [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
-     failures |-> NoFailures, store |-> EmptyStore, fault |-> "none", unseen |-> {}]
-
-CoordinatorStep(k, effects) == [coordinator |-> k, out |-> effects]
-
-InTaskOrder(tasks, Effect(_)) ==
-    LET order == InOrder(tasks) IN [i \in 1 .. Len(order) |-> Effect(order[i])]
+ASSUME Sources \subseteq Tasks /\ MaxConcurrent \in Nat \ {0}
 
 ------------------------------------------------------------------------------
-(* The conditions of a coordinator. These are operators, so that a model can *)
+(* The conditions of a start. These are operators, so that a model can       *)
 (* replace them.                                                             *)
 
-CanStart(k) ==                                                      \* COORD-01
-    k.running /\ IF CoordinatorHas("awaits_running") THEN k.up = Tasks ELSE Sources \subseteq k.up
+CanStart(k) == k.running /\ k.up = Tasks                            \* COORD-01
 
 HasRoom(k) == Len(k.pending) < MaxConcurrent                        \* COORD-03
 
 IsPaused(k, r) == KeepsPause(r) /\ k.pause > 0                      \* COORD-14
-
-IsPendingId(k, n) == \E i \in DOMAIN k.pending : k.pending[i].id = n  \* COORD-06
-
-PendingOf(k, n) == k.pending[CHOOSE i \in DOMAIN k.pending : k.pending[i].id = n]
-
-IsFirstAcknowledgement(p, t) == t \in p.missing                     \* COORD-05
-
-IsFullyAcknowledged(p) == p.missing = {}                            \* COORD-07
-
-IsSubsumedBy(p, n) == p.id < n /\ p.type # "savepoint"              \* SUB-02, SUB-03, SUB-04
-
-IsExpired(p) == p.age >= Timeout                                    \* COORD-10
-
-Replaces(p) == p.type = "checkpoint" \/ CoordinatorHas("stores_savepoints")  \* SUB-05, SUB-11
-
-GoesToStore(p) == Replaces(p)                                       \* SUB-05, SUB-11
-
-IsPossiblyStored(fault) == fault = "maybe" /\ CoordinatorHas("doubts_the_store")  \* COORD-21
 
 ------------------------------------------------------------------------------
 (* Requests. *)
@@ -100,17 +47,20 @@ Rejected(r, reason) == <<"rejected", r.type, reason>>
 
 (* The reason for which no request can start; a periodic one has its own     *)
 (* reason while the scheduler is stopped.                                    *)
-WhyNot(k, r) ==
+Refusal(k, r) ==
     IF r.periodic /\ ~k.running THEN "PERIODIC_SCHEDULER_SHUTDOWN" ELSE "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
-(* COORD-29: number of turns of waiting requests after `ended` ends. *)
-TurnsAfter(ended, dropped) ==
-    ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
-    + (IF CoordinatorHas("turn_after_drop") THEN dropped ELSE 0)
+(* COORD-29: number of turns of waiting requests after `ended` ends, of      *)
+(* which one follows the end and one the deletion of its state, and the      *)
+(* deletion of `dropped` stored checkpoints.                                 *)
+TurnsAfter(ended, dropped) == 2 * ended + dropped
+
+(* A start lasts until the end of the event: the other turns find it under   *)
+(* way. So does one that finds tasks not running.                            *)
+TakesAllTurns(k, r) == Refusal(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
 (* COORD-03, COORD-11: from the head on, as far as the limit allows; a       *)
-(* request that is too early ends one turn. A start takes longer: the other  *)
-(* turns find it busy.                                                       *)
+(* request that is too early ends one turn.                                  *)
 RECURSIVE Serve(_, _, _)
 Serve(k, turns, effects) ==
     IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) THEN CoordinatorStep(k, effects)
@@ -118,91 +68,14 @@ Serve(k, turns, effects) ==
              rest == [k EXCEPT !.queue = Tail(@)]
              Trigger(t) == <<"trigger_task", t, k.next, r.type>>
              early == Append(effects, Rejected(r, "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
-             isLong == WhyNot(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING" /\ CoordinatorHas("plans_later")
+             left == IF TakesAllTurns(k, r) THEN 1 ELSE turns
          IN  IF IsPaused(k, r)
              THEN IF turns > 1 THEN Serve(rest, turns - 1, early) ELSE CoordinatorStep(rest, early)
              ELSE IF CanStart(k)             \* COORD-02, COORD-04
              THEN Serve(Begun(rest, r.type), 1, effects \o InTaskOrder(Sources, Trigger))
-             ELSE Serve(rest, IF isLong THEN 1 ELSE turns, Append(effects, Rejected(r, WhyNot(k, r))))
+             ELSE Serve(rest, left, Append(effects, Rejected(r, Refusal(k, r))))
 
-(* Up to 1.10 no request waits: above the limit it is rejected. (The         *)
-(* scheduler then repeats it; here the environment requests it again.)       *)
-OnRequest(k, r) ==
-    IF CoordinatorHas("queues") \/ r.forced \/ HasRoom(k)
-    THEN Serve([k EXCEPT !.queue = Enqueued(@, r)], 1, <<>>)
-    ELSE CoordinatorStep(k, <<Rejected(r, "TOO_MANY_CONCURRENT_CHECKPOINTS")>>)
-
-------------------------------------------------------------------------------
-(* The end of a pending checkpoint. *)
-
-Without(k, n) == [k EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
-
-(* COORD-09: every task is notified; up to 1.10 none (COORD-19). *)
-NotifyAbort(p) ==
-    LET Notify(t) == <<"notify_abort", t, p.id>>
-    IN  IF CoordinatorHas("tells_of_aborts") THEN InTaskOrder(Tasks, Notify) ELSE <<>>
-
-(* COORD-09: the collected state is deleted. *)
-AbortEffects(p, reason) ==
-    LET Discard(t) == <<"discard_state", t, p.id>>
-    IN  <<<<"abort", p.id, reason>>>> \o InTaskOrder(Tasks \ p.missing, Discard)
-
-Abort(k, p, reason, byTask, effects) ==
-    LET counted == OnFailure(k.failures, p.id, p.type, reason, byTask)
-    IN  CoordinatorStep([Without(k, p.id) EXCEPT !.failures = counted.failures],
-                        effects \o AbortEffects(p, reason) \o counted.out \o NotifyAbort(p))
-
-(* The pending ones that Which selects are aborted, oldest first. *)
-RECURSIVE AbortAll(_, _, _, _)
-AbortAll(k, Which(_), reason, effects) ==
-    LET ended == SelectSeq(k.pending, LAMBDA p : Which(p))
-    IN  IF ended = <<>> THEN CoordinatorStep(k, effects)
-        ELSE LET step == Abort(k, Head(ended), reason, FALSE, effects)
-             IN  AbortAll(step.coordinator, Which, reason, step.out)
-
-(* It counts as a success. *)
-Succeed(step, p) ==
-    CoordinatorStep([step.coordinator EXCEPT !.failures = OnSuccess(@, p.id)], step.out)
-
-(* It is reported complete. *)
-CallComplete(step, p) == CoordinatorStep(step.coordinator, Append(step.out, <<"complete", p.id>>))
-
-(* COORD-20: the store has failed, and no effect of a completion occurs. *)
-FailToStore(step, p) ==
-    LET k == step.coordinator
-        entry == [id |-> p.id, type |-> p.type]
-        abort == IF CoordinatorHas("completes_first") THEN <<>>
-                 ELSE <<<<"abort", p.id, "FINALIZE_CHECKPOINT_FAILURE">>>>
-        discard == IF IsPossiblyStored(k.fault) THEN <<>> ELSE <<<<"discard", p.id>>>>
-        counted == IF CoordinatorHas("counts_failed_store")
-                   THEN OnFailure(k.failures, p.id, p.type, "FINALIZE_CHECKPOINT_FAILURE", FALSE)
-                   ELSE FailuresStep(k.failures, <<>>)
-    IN  CoordinatorStep([k EXCEPT !.failures = counted.failures, !.fault = "none",
-                                  !.unseen = IF k.fault = "before" THEN @ ELSE @ \cup {entry}],
-                        step.out \o abort \o discard \o counted.out \o NotifyAbort(p)
-                        \o <<<<"fail", "CheckpointException">>>>)
-
-Complete(k, p, effects) ==                                             \* COORD-08
-    LET first == CoordinatorHas("completes_first")
-        gone == CoordinatorStep(Without(k, p.id), effects)
-        succeeds == CoordinatorHas("success_first")
-        counted == IF succeeds THEN Succeed(gone, p) ELSE gone
-        called == IF first THEN CallComplete(counted, p) ELSE counted
-        added == IF GoesToStore(p) THEN OnAdd(k.store, p.id, p.type) ELSE [store |-> k.store, out |-> <<>>]
-        Kind(kind) == SelectSeq(added.out, LAMBDA e : e[1] = kind)
-        kept == CoordinatorStep([called.coordinator EXCEPT !.store = added.store, !.pause = MinPause],
-                                called.out \o Kind("discard"))
-        late == IF succeeds THEN kept ELSE Succeed(kept, p)
-        done == IF first THEN late ELSE CallComplete(late, p)
-        ended == AbortAll(done.coordinator, LAMBDA q : IsSubsumedBy(q, p.id), "CHECKPOINT_SUBSUMED", done.out)
-        Notify(t) == <<<<"notify_complete", t, p.id>>>>
-                     \o [i \in DOMAIN Kind("subsumed") |-> <<"notify_subsumed", t, Kind("subsumed")[i][2]>>]
-        all == InTaskOrder(Tasks, Notify)
-        RECURSIVE Flat(_)
-        Flat(i) == IF i > Len(all) THEN <<>> ELSE all[i] \o Flat(i + 1)
-    IN  IF GoesToStore(p) /\ k.fault # "none" THEN FailToStore(called, p)
-        ELSE IF Replaces(p) THEN CoordinatorStep(ended.coordinator, ended.out \o Flat(1))
-        ELSE done
+OnRequest(k, r) == Serve([k EXCEPT !.queue = Enqueued(@, r)], 1, <<>>)
 
 ------------------------------------------------------------------------------
 (* Messages of tasks; a task outside Tasks is unknown to the plan. *)
@@ -214,15 +87,15 @@ OnAcknowledge(k, t, n) ==
     IF ~IsPendingId(k, n) THEN OnLateAnswer(k, t, n)
     ELSE
     LET p == PendingOf(k, n)
-        heard == [p EXCEPT !.missing = @ \ {t}]
-        after == [k EXCEPT !.pending = [i \in DOMAIN @ |-> IF @[i].id = n THEN heard ELSE @[i]]]
+        counted == [p EXCEPT !.missing = @ \ {t}]
+        after == [k EXCEPT !.pending = [i \in DOMAIN @ |-> IF @[i].id = n THEN counted ELSE @[i]]]
         success == <<<<"acknowledged", t, n, "SUCCESS">>>>
     IN  IF t \notin Tasks
         THEN CoordinatorStep(k, <<<<"acknowledged", t, n, "UNKNOWN">>, <<"discard_state", t, n>>>>)
         ELSE IF ~IsFirstAcknowledgement(p, t)
         THEN CoordinatorStep(k, <<<<"acknowledged", t, n, "DUPLICATE">>>>)
-        ELSE IF IsFullyAcknowledged(heard)
-        THEN LET done == Complete(after, heard, success)
+        ELSE IF IsFullyAcknowledged(counted)
+        THEN LET done == Complete(after, counted, success)
                  ended == Len(k.pending) - Len(done.coordinator.pending)
                  dropped == SelectSeq(done.out, LAMBDA e : e[1] = "discard" /\ e[2] # n)
              IN  Serve(done.coordinator, TurnsAfter(ended, Len(dropped)), done.out)

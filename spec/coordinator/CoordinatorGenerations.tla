@@ -2,71 +2,104 @@
 (***************************************************************************)
 (* Generations of Flink at the checkpoint coordinator and its store: one   *)
 (* protocol, and the switches in which the releases differ. A generation   *)
-(* is the set of its switches; the modules read CoordinatorHas(switch),    *)
-(* and a model selects one with                                            *)
-(* CoordinatorSwitches <- Coordinator_1_11.                                *)
+(* is the set of its switches, and a model selects one with                *)
+(* CoordinatorSwitches <- Coordinator_1_11.  The rules read                *)
+(* CoordinatorHas(switch). The steps of older generations are definitions  *)
+(* (below, in OlderCoordinator and in TriggerModel), which                 *)
+(* spec/manifests/coordinator_generations.toml puts in the place of        *)
+(* operators of the newest.                                                *)
 (*                                                                         *)
-(* queues           a request that may not start waits (COORD-11,          *)
-(*                  COORD-13); else it is rejected, and the scheduler      *)
-(*                  repeats one                                            *)
-(* pauses_periodic  the min pause applies to periodic requests             *)
-(*                  (COORD-14); else to all that are not forced            *)
-(* awaits_running   every task must run, and running ones are awaited      *)
-(*                  (COORD-01); else sources must run, and all are         *)
-(*                  awaited                                                *)
-(* tells_of_aborts  tasks are notified of aborts (COORD-09); else not      *)
-(*                  (COORD-19)                                             *)
-(* stores_savepoints   a savepoint is stored and replaces like a           *)
-(*                  checkpoint (SUB-11); else it replaces none (SUB-05)    *)
-(* completes_first  a checkpoint is reported complete before it is         *)
-(*                  stored                                                 *)
-(* success_first    a checkpoint clears the count of failures before it is *)
-(*                  stored                                                 *)
-(* doubts_the_store a checkpoint that may be stored is kept (COORD-21)     *)
-(* protects_newest  the store keeps its newest checkpoint from savepoints  *)
-(*                  (SUB-08); else it drops the oldest of any type         *)
-(*                  (SUB-10)                                               *)
-(* tells_of_subsumed   tasks are notified of dropped checkpoints (SUB-09)  *)
-(* counts_snapshots    failed snapshots and time-outs count (COORD-15)     *)
-(* counts_io        failed writes of the coordinator count                 *)
-(* counts_finalization a checkpoint that cannot be finished counts         *)
-(* counts_failed_store ... also if the store has failed                    *)
-(* counts_in_order  only the newest success clears the count, and older    *)
-(*                  failures do not count (COORD-17); else all do          *)
-(*                  (COORD-18)                                             *)
-(* turn_after_cleaning   waiting requests get two turns after an end       *)
-(* turn_after_drop  ... and one more for each deleted checkpoint           *)
-(*                  (COORD-29)                                             *)
-(* plans_later      a start that finds tasks missing takes as long as one  *)
-(*                  that succeeds: further turns have no effect            *)
-(* abort_ends_phase an abort ends the phase before the sources (COORD-30)  *)
-(* counts_failed_start   a failure in that phase counts again, as that of  *)
-(*                  the start (COORD-31)                                   *)
-(* savepoints_apart the coordinator's own failures count for checkpoints   *)
-(*                  only                                                   *)
+(* queues_requests                                                         *)
+(*     a request that may not start waits (COORD-11, COORD-13); else it is *)
+(*     rejected, and the scheduler repeats one                             *)
+(* pauses_periodic                                                         *)
+(*     the min pause applies to periodic requests (COORD-14); else to all  *)
+(*     that are not forced                                                 *)
+(* every_task_must_run                                                     *)
+(*     every task must run, and running ones are awaited (COORD-01); else  *)
+(*     sources must run, and all are awaited                               *)
+(* abort_notifications                                                     *)
+(*     tasks are notified of aborts (COORD-09); else not (COORD-19)        *)
+(* stores_savepoints                                                       *)
+(*     a savepoint is stored and replaces like a checkpoint (SUB-11); else *)
+(*     it replaces none (SUB-05)                                           *)
+(* completes_before_storing                                                *)
+(*     a checkpoint is reported complete before it is stored               *)
+(* keeps_possibly_stored                                                   *)
+(*     a checkpoint that may be stored is kept (COORD-21)                  *)
+(* protects_newest_checkpoint                                              *)
+(*     the store keeps its newest checkpoint from savepoints (SUB-08);     *)
+(*     else it drops the oldest of any type (SUB-10)                       *)
+(* subsumed_notifications                                                  *)
+(*     tasks are notified of dropped checkpoints (SUB-09)                  *)
+(* counts_timeouts                                                         *)
+(*     failed snapshots and time-outs count (COORD-15)                     *)
+(* counts_io_exceptions                                                    *)
+(*     failed writes of the coordinator count                              *)
+(* counts_failed_finalization                                              *)
+(*     a checkpoint that cannot be finished counts                         *)
+(* counts_in_order                                                         *)
+(*     only the newest success clears the count, and older failures do not *)
+(*     count (COORD-17); else all do (COORD-18)                            *)
+(* turn_after_cleaning                                                     *)
+(*     waiting requests get two turns after an end                         *)
+(* turn_after_deletion                                                     *)
+(*     ... and one more for each deleted checkpoint (COORD-29)             *)
+(* abort_ends_master_phase                                                 *)
+(*     an abort ends the phase before the sources (COORD-30)               *)
+(* counts_failed_start                                                     *)
+(*     a failure in that phase counts again, as that of the start          *)
+(*     (COORD-31)                                                          *)
+(* declines_count_for_all_types                                            *)
+(*     the coordinator's own failures count for checkpoints only           *)
 (*                                                                         *)
 (* Source: bytecode of the released jars 1.9.3 to 2.3.0,                   *)
 (* CheckpointCoordinator, CheckpointFailureManager,                        *)
 (* DefaultCompletedCheckpointStore.                                        *)
 (***************************************************************************)
+EXTENDS Sequences
 
-Coordinator_1_9 == {"stores_savepoints", "completes_first", "success_first"}
+Coordinator_1_9 == {"stores_savepoints", "completes_before_storing"}
 Coordinator_1_11 ==
-    Coordinator_1_9 \cup {"queues", "pauses_periodic", "tells_of_aborts", "counts_snapshots"}
+    Coordinator_1_9 \cup {"queues_requests", "pauses_periodic", "abort_notifications", "counts_timeouts"}
 Coordinator_1_12 ==
     Coordinator_1_11
-    \cup {"doubts_the_store", "protects_newest", "counts_in_order", "turn_after_cleaning"}
-Coordinator_1_13 == Coordinator_1_12 \cup {"plans_later"}
-Coordinator_1_14 == Coordinator_1_13 \cup {"counts_io", "awaits_running", "savepoints_apart"}
+    \cup {"keeps_possibly_stored", "protects_newest_checkpoint", "counts_in_order", "turn_after_cleaning"}
+Coordinator_1_13 == Coordinator_1_12
+Coordinator_1_14 ==
+    Coordinator_1_13 \cup {"counts_io_exceptions", "every_task_must_run", "declines_count_for_all_types"}
 Coordinator_1_15 ==
     (Coordinator_1_14 \ {"stores_savepoints"})
-    \cup {"tells_of_subsumed", "counts_finalization"}
+    \cup {"subsumed_notifications", "counts_failed_finalization"}
 Coordinator_1_17 ==                                                 \* 1.16 too
-    (Coordinator_1_15 \ {"completes_first"})
-    \cup {"abort_ends_phase", "counts_failed_start", "turn_after_drop"}
-Coordinator_1_18 == (Coordinator_1_17 \ {"success_first"}) \cup {"counts_failed_store"}
+    (Coordinator_1_15 \ {"completes_before_storing"})
+    \cup {"abort_ends_master_phase", "counts_failed_start", "turn_after_deletion"}
+Coordinator_1_18 == Coordinator_1_17
 
 CoordinatorSwitches == Coordinator_1_18
 
 CoordinatorHas(switch) == switch \in CoordinatorSwitches
+
+------------------------------------------------------------------------------
+(* Each definition replaces the operator in its comment, of Failures, Store  *)
+(* or Requests.                                                              *)
+
+(* Up to 1.14: a failed finalization does not count, and dropped checkpoints *)
+(* are not reported.                                                         *)
+Counted_1_14 ==                                                     \* Counted
+    {"CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED", "IO_EXCEPTION"}
+SubsumesSilently(deleted) == <<>>                                   \* NotifySubsumed
+
+(* Up to 1.13: nor does a failed write, and failures count for any type. *)
+Counted_1_13 == {"CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"}    \* Counted
+EveryTypeCounts(type, reason, byTask) == TRUE                       \* Concerns
+
+(* Up to 1.11, COORD-18: every success clears the count, and failures of any *)
+(* age count. SUB-10: the store drops the oldest entry of any type.          *)
+ForgetsSuccesses(n) == 0                                            \* HighestSuccess
+OnlyAgeCounts(store, i) == i # Len(store)                           \* MayGo
+
+(* Up to 1.10: only declines count, and manual requests keep the pause. *)
+Counted_1_10 == {"CHECKPOINT_DECLINED"}                             \* Counted
+ManualOnesPause(r) == ~r.forced                                     \* KeepsPause
 =============================================================================

@@ -3,17 +3,17 @@
 (* When failing checkpoints fail the job: more consecutive failures than   *)
 (* are tolerated.                                                          *)
 (*                                                                         *)
-(* Only some reasons count, and later releases count more of them. A       *)
-(* checkpoint counts once, until the count is cleared; a success clears    *)
-(* it. From 1.12 on only a success newer than all before clears it, and    *)
-(* failures of older checkpoints do not count.                             *)
+(* Only some reasons count. A checkpoint counts once, until the count is   *)
+(* cleared. A success that is newer than all before clears it, and failures*)
+(* of older checkpoints do not count.                                      *)
 (*                                                                         *)
 (* Functions only: FailuresModel.tla puts the count into an                *)
-(* environment and states rules COORD-15 to COORD-18.                      *)
+(* environment and states rules COORD-15 to COORD-18;                      *)
+(* CoordinatorGenerations.tla has what older generations do instead.       *)
 (*                                                                         *)
-(* Source: Apache Flink, CheckpointFailureManager.                         *)
+(* Source: Apache Flink 1.15 and later, CheckpointFailureManager.          *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, CoordinatorGenerations
+EXTENDS Integers, Sequences, FiniteSets
 
 Unlimited == -1
 
@@ -29,12 +29,10 @@ NoFailures == [counted |-> {}, highest |-> 0]
 
 FailuresStep(f, effects) == [failures |-> f, out |-> effects]
 
-(* The reasons that count, in the order of the releases that added them. *)
+(* The reasons that count. *)
 Counted ==
-    {"CHECKPOINT_DECLINED"}
-    \cup (IF CoordinatorHas("counts_snapshots") THEN {"ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"} ELSE {})
-    \cup (IF CoordinatorHas("counts_io") THEN {"IO_EXCEPTION"} ELSE {})
-    \cup (IF CoordinatorHas("counts_finalization") THEN {"FINALIZE_CHECKPOINT_FAILURE"} ELSE {})
+    {"CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED", "IO_EXCEPTION",
+     "FINALIZE_CHECKPOINT_FAILURE"}
 
 ------------------------------------------------------------------------------
 (* The conditions are operators, so that a model can replace them. *)
@@ -45,21 +43,23 @@ HasCounted(f, n) == n \in f.counted                                 \* COORD-16
 
 IsTooMany(counted) == Cardinality(counted) > Tolerable              \* COORD-16
 
-IsOldNews(f, n) == CoordinatorHas("counts_in_order") /\ n <= f.highest  \* COORD-17
+IsOlder(f, n) == n <= f.highest                                     \* COORD-17
 
-Clears(f, n) == CoordinatorHas("counts_in_order") => n > f.highest  \* COORD-17, COORD-18
+Clears(f, n) == n > f.highest                                       \* COORD-17, COORD-18
+
+HighestSuccess(n) == n                                              \* COORD-17
 
 (* A failure that no task reported is the coordinator's own, and counts for  *)
 (* checkpoints only; so does a failed write of the coordinator, whoever      *)
 (* reports it.                                                               *)
 IsOwn(reason, byTask) == ~byTask \/ reason = "IO_EXCEPTION"
-Concerns(type, reason, byTask) ==
-    type = "checkpoint" \/ ~IsOwn(reason, byTask) \/ ~CoordinatorHas("savepoints_apart")
+
+Concerns(type, reason, byTask) == type = "checkpoint" \/ ~IsOwn(reason, byTask)
 
 ------------------------------------------------------------------------------
 OnFailure(f, n, type, reason, byTask) ==
     IF \/ Tolerable = Unlimited \/ ~Concerns(type, reason, byTask) \/ ~IsCounted(reason)
-       \/ IsOldNews(f, n) \/ HasCounted(f, n)
+       \/ IsOlder(f, n) \/ HasCounted(f, n)
     THEN FailuresStep(f, <<>>)
     ELSE LET more == f.counted \cup {n}
          IN  IF IsTooMany(more)
@@ -68,5 +68,5 @@ OnFailure(f, n, type, reason, byTask) ==
 
 OnSuccess(f, n) ==
     IF Tolerable = Unlimited \/ ~Clears(f, n) THEN f
-    ELSE [counted |-> {}, highest |-> IF CoordinatorHas("counts_in_order") THEN n ELSE 0]
+    ELSE [counted |-> {}, highest |-> HighestSuccess(n)]
 =============================================================================

@@ -8,7 +8,7 @@
 (* Rules COORD-15 to COORD-18 are stated here over one step: `failures`    *)
 (* before and after, the event and the effects in out'.                    *)
 (***************************************************************************)
-EXTENDS Failures, Order
+EXTENDS Failures, Order, CoordinatorGenerations
 
 CONSTANT
     M               \* checkpoint ids are 1 .. M
@@ -67,14 +67,14 @@ InOrderOnly == CoordinatorHas("counts_in_order")
 (* The releases from which each reason counts. *)
 CountsHere ==
     CASE Reason = "CHECKPOINT_DECLINED" -> TRUE
-      [] Reason \in {"ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"} -> CoordinatorHas("counts_snapshots")
-      [] Reason = "IO_EXCEPTION" -> CoordinatorHas("counts_io")
-      [] Reason = "FINALIZE_CHECKPOINT_FAILURE" -> CoordinatorHas("counts_finalization")
+      [] Reason \in {"ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"} -> CoordinatorHas("counts_timeouts")
+      [] Reason = "IO_EXCEPTION" -> CoordinatorHas("counts_io_exceptions")
+      [] Reason = "FINALIZE_CHECKPOINT_FAILURE" -> CoordinatorHas("counts_failed_finalization")
       [] OTHER -> FALSE
 
 (* The coordinator's own failure of a savepoint does not count for the job. *)
 ConcernsTheJob ==
-    \/ out'[1][3] = "checkpoint" \/ ~CoordinatorHas("savepoints_apart")
+    \/ out'[1][3] = "checkpoint" \/ ~CoordinatorHas("declines_count_for_all_types")
     \/ out'[1][5] /\ Reason # "IO_EXCEPTION"
 
 IsPast == InOrderOnly /\ Which <= Newest
@@ -108,7 +108,7 @@ COORD_18 == [][~InOrderOnly =>
 OnlyDeclines(reason) == reason = "CHECKPOINT_DECLINED"      \* IsCounted
 CountsAgain(f, n) == FALSE                                  \* HasCounted
 OneMore(counted) == Cardinality(counted) > Tolerable + 1    \* IsTooMany
-NothingIsOld(f, n) == FALSE                                 \* IsOldNews
+NothingIsOlder(f, n) == FALSE                               \* IsOlder
 EverySuccess(f, n) == TRUE                                  \* Clears
 OnlyTheNewest(f, n) == f.counted = {} \/ n > Greatest(f.counted)    \* Clears
 

@@ -20,13 +20,13 @@ CONSTANTS
 Types == {"checkpoint", "stop"}
 Ends == {"FINISHED", "CANCELED", "FAILED", "SUSPENDED"}
 
-AskedType == [id : Nat, type : Types, tasks : SUBSET Tasks, missing : SUBSET Tasks]
+PendingType == [id : Nat, type : Types, tasks : SUBSET Tasks, missing : SUBSET Tasks]
 
 JobType ==
     [open    : BOOLEAN,                 \* the coordinator is not shut down
      up      : SUBSET Tasks,            \* the tasks that run; the others have finished
      next    : Nat,                     \* id of the next checkpoint
-     pending : Seq(AskedType),          \* ascending by id
+     pending : Seq(PendingType),          \* ascending by id
      store   : Seq(Nat)]                \* completed checkpoints that are kept
 
 NewJob == [open |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, store |-> <<>>]
@@ -40,12 +40,10 @@ TakingPart(j) == j.up                                               \* COORD-27
 
 Beginning(tasks) == IF Least(Tasks) \in tasks THEN {Least(Tasks)} ELSE tasks  \* COORD-27
 
-(* The failures of a stop that fail the job; AnyFailure is the behaviour up  *)
-(* to 1.14.                                                                  *)
+(* The failures of a stop that fail the job. *)
 FailsTheJob(p, byTask) == p.type = "stop" /\ byTask                 \* COORD-28
-AnyFailure(p, byTask) == p.type = "stop"
 
-WhyEnded == "COORDINATOR_SHUTDOWN"                                  \* COORD-25
+EndReason == "COORDINATOR_SHUTDOWN"                                  \* COORD-25
 
 Keeps(status) ==                                                    \* COORD-25
     status = "SUSPENDED" \/ (status \in {"CANCELED", "FAILED"} /\ Retains)
@@ -88,7 +86,7 @@ OnFail(j, n, reason, byTask) ==
 OnTaskEnds(j, t) == JobStep([j EXCEPT !.up = @ \ {t}], <<>>)
 
 OnEnd(j, status) ==
-    LET aborts == [i \in DOMAIN j.pending |-> <<"abort", j.pending[i].id, WhyEnded>>]
+    LET aborts == [i \in DOMAIN j.pending |-> <<"abort", j.pending[i].id, EndReason>>]
         deletes == IF Keeps(status) THEN <<>> ELSE [i \in DOMAIN j.store |-> <<"discard", j.store[i]>>]
     IN  IF ~j.open THEN JobStep(j, <<>>)
         ELSE JobStep([j EXCEPT !.open = FALSE, !.pending = <<>>, !.store = <<>>], aborts \o deletes)

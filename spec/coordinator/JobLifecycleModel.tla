@@ -47,7 +47,7 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 
-Comes(kind) == out'[1][1] = kind
+EventIs(kind) == out'[1][1] = kind
 Which == out'[1][2]
 Effects == Tail(out')
 PendingIds(j) == {j.pending[i].id : i \in DOMAIN j.pending}
@@ -56,7 +56,7 @@ Discarded == {n \in Ids : <<"discard", n>> \in {Effects[i] : i \in DOMAIN Effect
 Triggered == {t \in Tasks : \E i \in DOMAIN Effects : Effects[i][1] = "trigger_task" /\ Effects[i][2] = t}
 
 COORD_25 == [][
-    /\ (Comes("end") /\ job.open) =>
+    /\ (EventIs("end") /\ job.open) =>
         /\ Aborted = PendingIds(job)
         /\ \A i \in DOMAIN Effects : Effects[i][1] = "abort" => Effects[i][3] = "COORDINATOR_SHUTDOWN"
         /\ Discarded =
@@ -65,7 +65,7 @@ COORD_25 == [][
               [] OTHER -> {}
     /\ ~job.open => Aborted = {} /\ Discarded = {} /\ job'.pending = <<>> /\ ~job'.open]_vars
 
-COORD_27 == [][(Comes("request") /\ job.open) =>
+COORD_27 == [][(EventIs("request") /\ job.open) =>
     /\ job'.next = job.next + 1
     /\ IF job.up = {}
        THEN Effects = <<<<"rejected", Which, "TRIGGER_CHECKPOINT_FAILURE">>>> /\ job'.pending = job.pending
@@ -74,16 +74,16 @@ COORD_27 == [][(Comes("request") /\ job.open) =>
 
 COORD_28 == [][
     LET p == PendingOf(job, Which)
-    IN  ((Comes("decline") \/ Comes("expire")) /\ IsPendingId(job, Which)) =>
-            ((Len(Effects) = 2 /\ Effects[2][1] = "fail_job") = (p.type = "stop" /\ Comes("decline")))]_vars
+    IN  ((EventIs("decline") \/ EventIs("expire")) /\ IsPendingId(job, Which)) =>
+            ((Len(Effects) = 2 /\ Effects[2][1] = "fail_job") = (p.type = "stop" /\ EventIs("decline")))]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
-EverybodyTakesPart(j) == Tasks                                      \* TakingPart
+EveryTaskTakesPart(j) == Tasks                                      \* TakingPart
 TriggersTheLast(tasks) == {Greatest(tasks)}                         \* Beginning
 NothingIsKept(status) == FALSE                                      \* Keeps
-EndsAsExpired == "CHECKPOINT_EXPIRED"                               \* WhyEnded
+EndsAsExpired == "CHECKPOINT_EXPIRED"                               \* EndReason
 NoStopMatters(p, byTask) == FALSE                                   \* FailsTheJob
 ==============================================================================

@@ -31,7 +31,7 @@ LIVE_02 ==
 (* must fail.                                                                *)
 
 NothingExpires(c) == CoordinatorStep(c, <<>>)                       \* OnTick
-NobodyFollows(c, effects) ==                                           \* Expire
+StartsNothing(c, effects) ==                                           \* Expire
     LET due == SelectSeq(c.pending, LAMBDA p : IsExpired(p))
     IN  AbortAll(c, LAMBDA p : p \in Range(due), "CHECKPOINT_EXPIRED", effects)
 ==============================================================================

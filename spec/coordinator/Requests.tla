@@ -14,7 +14,7 @@
 (* Source: Apache Flink, CheckpointRequestDecider,                         *)
 (* CheckpointTriggerRequest.                                               *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, CoordinatorGenerations
+EXTENDS Integers, Sequences
 
 (* Units of time between a completion and a start. A model replaces it by    *)
 (* another number.                                                           *)
@@ -41,7 +41,7 @@ GoesBefore(r, other) ==
     ELSE ~r.periodic /\ other.periodic
 
 (* COORD-14 *)
-KeepsPause(r) == ~r.forced /\ (CoordinatorHas("pauses_periodic") => r.periodic)
+KeepsPause(r) == ~r.forced /\ r.periodic
 
 ------------------------------------------------------------------------------
 (* Behind all more urgent requests, and behind its equals. *)

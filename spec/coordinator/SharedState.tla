@@ -5,10 +5,14 @@
 (* because a task may build its next checkpoint on it. When a checkpoint   *)
 (* is complete and stored, files whose newest user is older than all       *)
 (* retained checkpoints are deleted, whether or not the store has dropped  *)
-(* one.                                                                    *)
+(* one. Rule SUB-12.                                                       *)
 (*                                                                         *)
-(* Functions only: SharedStateModel.tla puts them into an environment      *)
-(* and states rule SUB-12.                                                 *)
+(* First the functions, then the environment: tasks may acknowledge any    *)
+(* incomplete checkpoint with any files that exist; checkpoints complete   *)
+(* once, in the order of ids. Tasks use no deleted file: a file that is    *)
+(* written again under the same name is another file. The Python reference *)
+(* model describes the same closed model; both graphs are compared state   *)
+(* for state and edge for edge.                                            *)
 (*                                                                         *)
 (* Source: Apache Flink, SharedStateRegistryImpl, 1.15 and later.          *)
 (***************************************************************************)
@@ -52,4 +56,68 @@ OnComplete(r, n) ==
     IN  FilesStep(
             [r EXCEPT !.store = kept, !.last = [f \in Files |-> IF f \in idle THEN 0 ELSE @[f]]],
             [i \in 1 .. Len(order) |-> Delete(order[i])])
+
+------------------------------------------------------------------------------
+(* The registry in its environment. *)
+
+CONSTANT
+    M               \* checkpoint ids are 1 .. M
+
+VARIABLES
+    files,          \* see NewFiles
+    done,           \* the ids that are complete
+    gone,           \* the files that were deleted
+    out             \* the last event, then its effects
+
+vars == <<files, done, gone, out>>
+Ids == 1 .. M
+
+TypeOK ==
+    /\ files.last \in [Files -> 0 .. M]
+    /\ files.store \in Seq(Ids)
+    /\ files.uses \in [Ids -> SUBSET Files]
+    /\ done \subseteq Ids /\ gone \subseteq Files
+
+Init == files = NewFiles(Ids) /\ done = {} /\ gone = {} /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System and environment. *)
+
+Use(n, used) ==
+    /\ n \notin done /\ used # {} /\ used \cap gone = {}
+    /\ LET step == OnUse(files, n, used)
+       IN  files' = step.files /\ out' = <<<<"use", n, used>>>> \o step.out
+    /\ UNCHANGED <<done, gone>>
+
+Complete(n) ==
+    /\ n \notin done /\ \A o \in done : o < n
+    /\ LET step == OnComplete(files, n)
+       IN  files' = step.files /\ out' = <<<<"complete", n>>>> \o step.out
+    /\ done' = done \cup {n}
+    /\ gone' = gone \cup {out'[i][2] : i \in 2 .. Len(out')}
+
+Next == \E n \in Ids : Complete(n) \/ \E used \in SUBSET Files : Use(n, used)
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+Deleted == {out'[i][2] : i \in 2 .. Len(out')}
+Kept == Retained(files'.store)
+UsedBy(ids) == UNION {files'.uses[n] : n \in ids}
+
+(* A file of a retained or a newer checkpoint is kept; a file that only      *)
+(* older ones use is deleted at the next completion, once.                   *)
+SUB_12 == [][
+    /\ Deleted \cap UsedBy(Kept) = {}
+    /\ Deleted \cap gone = {}
+    /\ Head(out')[1] = "complete" =>
+        \A f \in UsedBy(Ids) \ gone' : \E n \in Ids : f \in files'.uses[n] /\ \E o \in Kept : n >= o
+    ]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+FirstUserOnly(n, last) == last = 0                                  \* IsNewer
+NothingIsIdle(last, retained) == TRUE                               \* IsNeeded
 ==============================================================================

@@ -2,19 +2,18 @@
 (***************************************************************************)
 (* The phase of a checkpoint before its sources: the coordinator triggers  *)
 (* the operator coordinators, after all of them the master hooks, and      *)
-(* after these the sources. One checkpoint at a time is in that phase.     *)
+(* after these the sources. One checkpoint at a time is in that phase, and *)
+(* an abort ends the phase.                                                *)
 (*                                                                         *)
-(* Up to 1.15 the phase outlives a checkpoint that is aborted in it: it    *)
-(* lasts until all triggered operator coordinators have answered, or the   *)
-(* first of the triggered hooks.                                           *)
+(* Functions only: TriggerModel.tla puts them into an environment, states  *)
+(* rules COORD-11, COORD-23, COORD-24, COORD-30 and COORD-31, and has what *)
+(* older generations do instead.                                           *)
 (*                                                                         *)
-(* Functions only: TriggerModel.tla puts them into an environment          *)
-(* and states rules COORD-11, COORD-23, COORD-24, COORD-30 and COORD-31.   *)
-(*                                                                         *)
-(* Source: Apache Flink, CheckpointCoordinator.startTriggeringCheckpoint   *)
-(* and triggerCheckpointRequest, 1.11 and later.                           *)
+(* Source: Apache Flink 1.16 and later,                                    *)
+(* CheckpointCoordinator.startTriggeringCheckpoint and                     *)
+(* triggerCheckpointRequest.                                               *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, CoordinatorGenerations
+EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
     Coordinators,   \* the operator coordinators
@@ -30,7 +29,7 @@ PhaseType ==
     [next    : Nat,                         \* id of the next checkpoint
      waiting : Nat,                         \* number of waiting requests
      pending : Seq(BegunType),              \* ascending by id
-     outlived : Seq(BegunType)]             \* the aborted one whose phase continues, if any
+     outlived : Seq(BegunType)]             \* up to 1.15: the aborted one whose phase continues
 
 NewPhase == [next |-> 1, waiting |-> 0, pending |-> <<>>, outlived |-> <<>>]
 
@@ -39,20 +38,15 @@ PhaseStep(m, effects) == [phase |-> m, out |-> effects]
 ------------------------------------------------------------------------------
 (* The conditions are operators, so that a model can replace them. *)
 
-HooksMayBeAsked(p) == p.coordinators = Coordinators                 \* COORD-23
+MayTriggerHooks(p) == p.coordinators = Coordinators                 \* COORD-23
 
 IsReady(p) == p.coordinators = Coordinators /\ p.hooks = Hooks      \* COORD-23
 
-AbortEndsPhase == CoordinatorHas("abort_ends_phase")                \* COORD-30
+AllReady(m) == \A i \in DOMAIN m.pending : IsReady(m.pending[i])
 
-IsOver(p, hook) == hook \/ p.coordinators = Coordinators             \* COORD-30
+IsFree(m) == AllReady(m)                                            \* COORD-23
 
-CountsStart == CoordinatorHas("counts_failed_start")                \* COORD-31
-
-IsFree(m) ==                                                        \* COORD-23
-    m.outlived = <<>> /\ \A i \in DOMAIN m.pending : IsReady(m.pending[i])
-
-IsHeard(p) == IsReady(p)                                            \* COORD-24
+NoticesLoss(p) == IsReady(p)                                        \* COORD-24
 
 ------------------------------------------------------------------------------
 IsPendingId(m, n) == \E i \in DOMAIN m.pending : m.pending[i].id = n
@@ -69,57 +63,54 @@ Turn(m, effects) ==
         [m EXCEPT !.next = @ + 1, !.waiting = @ - 1,
                   !.pending = Append(@,
              [id |-> m.next, coordinators |-> {}, hooks |-> {}, acknowledged |-> FALSE])],
-        Append(effects, <<"ask_coordinators", m.next>>))
+        Append(effects, <<"trigger_coordinators", m.next>>))
 
 Ended(m, p) == IF p.acknowledged /\ IsReady(p) THEN Without(m, p.id) ELSE Changed(m, p)
 
 OnRequest(m) == Turn([m EXCEPT !.waiting = @ + 1], <<>>)
 
+WithAnswer(p, hook, who) ==
+    IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
+
 (* An answer without a trigger, or a repeated one, has no effect. *)
-IsOutlived(m, n) == m.outlived # <<>> /\ Head(m.outlived).id = n
-
-(* For an aborted checkpoint an answer can only end the phase. *)
-OnLateAnswer(m, hook, who) ==
-    LET p == Head(m.outlived)
-        q == IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
-    IN  IF hook # HooksMayBeAsked(p) \/ q = p THEN PhaseStep(m, <<>>)
-        ELSE IF IsOver(q, hook) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)
-        ELSE PhaseStep([m EXCEPT !.outlived = <<q>>], <<>>)
-
-OnAnswer(m, hook, who, n) ==
-    IF IsOutlived(m, n) THEN OnLateAnswer(m, hook, who)
-    ELSE
+Answered(m, hook, who, n) ==
     LET p == PendingOf(m, n)
-        q == IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
-        asks == IF ~hook /\ HooksMayBeAsked(q) THEN <<<<"ask_hooks", n>>>> ELSE <<>>
+        q == WithAnswer(p, hook, who)
+        hooks == IF ~hook /\ MayTriggerHooks(q) THEN <<<<"trigger_hooks", n>>>> ELSE <<>>
         begins == IF IsReady(q) THEN <<<<"trigger", n>>>> ELSE <<>>
         ends == IF IsReady(q) /\ q.acknowledged THEN <<<<"complete", n>>>> ELSE <<>>
     IN  IF ~IsPendingId(m, n) THEN PhaseStep(m, <<>>)
-        ELSE IF q = p \/ (hook /\ ~HooksMayBeAsked(p)) THEN PhaseStep(m, <<>>)
-        ELSE Turn(Ended(m, q), asks \o begins \o ends)
+        ELSE IF q = p \/ (hook /\ ~MayTriggerHooks(p)) THEN PhaseStep(m, <<>>)
+        ELSE Turn(Ended(m, q), hooks \o begins \o ends)
+
+OnAnswer(m, hook, who, n) == Answered(m, hook, who, n)
 
 (* An operator coordinator or a hook fails, or a trigger is lost. *)
 TurnAfterAbort(m, effects) == Turn(m, effects)                            \* COORD-11
 
 Abort(m, n) == TurnAfterAbort(Without(m, n), <<<<"abort", n, "TRIGGER_CHECKPOINT_FAILURE">>>>)
 
-OnGivingUp(m, n) ==
-    IF IsOutlived(m, n) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)
-    ELSE IF IsPendingId(m, n) /\ ~IsReady(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
+GivenUp(m, n) ==
+    IF IsPendingId(m, n) /\ ~IsReady(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
 
-(* Its time-out aborts it in any phase and counts as a failure; so does the  *)
-(* start that fails by it.                                                   *)
+OnGivingUp(m, n) == GivenUp(m, n)
+
+(* COORD-30: the phase ends with its checkpoint. *)
+AbortStart(m, p, effects) == Turn(Without(m, p.id), effects)
+
+(* COORD-31: the start that fails with its checkpoint counts, too. *)
+FailedStart(n) == <<<<"counted", n>>>>
+
+(* Its time-out aborts a checkpoint in any phase and counts as a failure. *)
 OnExpiry(m, n) ==
     LET p == PendingOf(m, n)
         effects == <<<<"abort", n, "CHECKPOINT_EXPIRED">>, <<"counted", n>>>>
-        again == IF CountsStart THEN <<<<"counted", n>>>> ELSE <<>>
     IN  IF ~IsPendingId(m, n) THEN PhaseStep(m, <<>>)
         ELSE IF IsReady(p) THEN Turn(Without(m, n), effects)
-        ELSE IF AbortEndsPhase THEN Turn(Without(m, n), effects \o again)
-        ELSE PhaseStep([Without(m, n) EXCEPT !.outlived = <<p>>], effects \o again)
+        ELSE AbortStart(m, p, effects \o FailedStart(n))
 
 OnLostTrigger(m, n) ==
-    IF IsPendingId(m, n) /\ IsHeard(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
+    IF IsPendingId(m, n) /\ NoticesLoss(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
 
 (* The task may be faster than its trigger; the last answer completes it. *)
 OnAcknowledge(m, n) ==

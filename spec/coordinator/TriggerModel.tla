@@ -4,7 +4,7 @@
 (* any order, also without a trigger and repeated, a task that is faster   *)
 (* than its trigger, and triggers that are lost.                           *)
 (***************************************************************************)
-EXTENDS Trigger
+EXTENDS Trigger, CoordinatorGenerations
 
 CONSTANT
     M               \* maximum number of requested checkpoints
@@ -46,10 +46,10 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 
-Comes(kind) == out'[1][1] = kind
+EventIs(kind) == out'[1][1] = kind
 Which == out'[1][2]
 Effects == Tail(out')
-Says(kind, n) == \E i \in DOMAIN Effects : Effects[i][1] = kind /\ Effects[i][2] = n
+HasEffect(kind, n) == \E i \in DOMAIN Effects : Effects[i][1] = kind /\ Effects[i][2] = n
 AllDone(p) == p.coordinators = Coordinators /\ p.hooks = Hooks
 Busy(m) == {i \in DOMAIN m.pending : ~AllDone(m.pending[i])}
 
@@ -65,16 +65,16 @@ COORD_11 == phase.waiting > 0 => Busy(phase) # {} \/ phase.outlived # <<>>
 COORD_23 == [][
     /\ Cardinality(Busy(phase')) <= 1
     /\ \A n \in Ids :
-        /\ Says("trigger", n) => Comes("answer") /\ Which = n
-        /\ Says("ask_hooks", n) => Comes("answer") /\ Which = n /\ ~out'[1][3]
-    /\ (Comes("answer") /\ IsPendingId(phase, Which)) =>
+        /\ HasEffect("trigger", n) => EventIs("answer") /\ Which = n
+        /\ HasEffect("trigger_hooks", n) => EventIs("answer") /\ Which = n /\ ~out'[1][3]
+    /\ (EventIs("answer") /\ IsPendingId(phase, Which)) =>
         LET p == PendingOf(phase, Which)
             q == After(p, out'[1][3], out'[1][4])
-        IN  /\ Says("trigger", Which) = (q # p /\ AllDone(q))
-            /\ Says("ask_hooks", Which) = (q.coordinators # p.coordinators /\ q.coordinators = Coordinators)
+        IN  /\ HasEffect("trigger", Which) = (q # p /\ AllDone(q))
+            /\ HasEffect("trigger_hooks", Which) = (q.coordinators # p.coordinators /\ q.coordinators = Coordinators)
     ]_vars
 
-COORD_24 == [][Comes("lost_trigger") =>
+COORD_24 == [][EventIs("lost_trigger") =>
     IF IsPendingId(phase, Which) /\ AllDone(PendingOf(phase, Which))
     THEN Effects # <<>> /\ Head(Effects) = <<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">> /\ ~IsPendingId(phase', Which)
     ELSE Effects = <<>> /\ phase' = phase]_vars
@@ -84,35 +84,61 @@ COORD_24 == [][Comes("lost_trigger") =>
 InPhase(m, n) == IsPendingId(m, n) /\ ~AllDone(PendingOf(m, n))
 
 COORD_30 == [][
-    /\ Comes("expiry") /\ InPhase(phase, Which) =>
+    /\ EventIs("expiry") /\ InPhase(phase, Which) =>
         /\ ~IsPendingId(phase', Which)
-        /\ IF CoordinatorHas("abort_ends_phase")
+        /\ IF CoordinatorHas("abort_ends_master_phase")
            THEN phase'.outlived = <<>> /\ (phase.waiting > 0 => phase'.next = phase.next + 1)
            ELSE phase'.outlived = <<PendingOf(phase, Which)>> /\ phase'.next = phase.next
     /\ phase'.outlived # <<>> => phase'.next = phase.next
-    /\ (phase.outlived # <<>> /\ Comes("answer") /\ Which = Head(phase.outlived).id) =>
+    /\ (phase.outlived # <<>> /\ EventIs("answer") /\ Which = Head(phase.outlived).id) =>
         LET p == Head(phase.outlived)
             who == out'[1][4]
         IN  (phase'.outlived = <<>>) = IF p.coordinators = Coordinators THEN out'[1][3] /\ who \notin p.hooks
                                        ELSE ~out'[1][3] /\ p.coordinators \cup {who} = Coordinators
     /\ phase.outlived # <<>> /\ phase'.outlived = <<>> =>
-        /\ (Comes("answer") \/ Comes("give_up")) /\ Which = Head(phase.outlived).id
-        /\ ~Says("trigger", Which) /\ ~Says("ask_hooks", Which)]_vars
+        /\ (EventIs("answer") \/ EventIs("give_up")) /\ Which = Head(phase.outlived).id
+        /\ ~HasEffect("trigger", Which) /\ ~HasEffect("trigger_hooks", Which)]_vars
 
-COORD_31 == [][Comes("expiry") /\ IsPendingId(phase, Which) =>
+COORD_31 == [][EventIs("expiry") /\ IsPendingId(phase, Which) =>
     Len(SelectSeq(Effects, LAMBDA e : e[1] = "counted"))
         = IF ~AllDone(PendingOf(phase, Which)) /\ CoordinatorHas("counts_failed_start") THEN 2 ELSE 1]_vars
+
+------------------------------------------------------------------------------
+(* Up to 1.15, COORD-30: the phase outlives a checkpoint that is aborted in  *)
+(* it. It lasts until all triggered operator coordinators have answered, or  *)
+(* the first of the triggered hooks. Each definition replaces the operator   *)
+(* in its comment.                                                           *)
+
+Outlives(m, p, effects) == PhaseStep([Without(m, p.id) EXCEPT !.outlived = <<p>>], effects)  \* AbortStart
+CountsOnce(n) == <<>>                                               \* FailedStart
+IsFreeOfBoth(m) == m.outlived = <<>> /\ AllReady(m)                 \* IsFree
+
+IsOutlived(m, n) == m.outlived # <<>> /\ Head(m.outlived).id = n
+
+IsOver(p, hook) == hook \/ p.coordinators = Coordinators
+
+(* For an aborted checkpoint an answer can only end the phase. *)
+OnLateAnswer(m, hook, who) ==
+    LET p == Head(m.outlived)
+        q == WithAnswer(p, hook, who)
+    IN  IF hook # MayTriggerHooks(p) \/ q = p THEN PhaseStep(m, <<>>)
+        ELSE IF IsOver(q, hook) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>)
+        ELSE PhaseStep([m EXCEPT !.outlived = <<q>>], <<>>)
+
+AnsweredLate(m, hook, who, n) ==                                    \* OnAnswer
+    IF IsOutlived(m, n) THEN OnLateAnswer(m, hook, who) ELSE Answered(m, hook, who, n)
+
+GivenUpLate(m, n) ==                                                \* OnGivingUp
+    IF IsOutlived(m, n) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>) ELSE GivenUp(m, n)
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
 HooksDoNotMatter(p) == p.coordinators = Coordinators                \* IsReady
-EverybodyAtOnce(m) == TRUE                                          \* IsFree
-NeverEnds == FALSE                                                  \* AbortEndsPhase
+AllAtOnce(m) == TRUE                                          \* IsFree
 AllMustAnswer(p, hook) ==                                           \* IsOver
     IF hook THEN p.hooks = Hooks ELSE p.coordinators = Coordinators
-CountsOnce == FALSE                                                 \* CountsStart
-NobodyHears(p) == FALSE                                             \* IsHeard
-NobodyFollows(m, effects) == PhaseStep(m, effects)                        \* TurnAfterAbort
+NoticesNothing(p) == FALSE                                          \* NoticesLoss
+StartsNothing(m, effects) == PhaseStep(m, effects)                        \* TurnAfterAbort
 ==============================================================================

@@ -29,7 +29,7 @@ ToSink == 2         \* the channel between them
 Ids == 1 .. MaxCheckpoint
 
 (* Further events of the environment; a model replaces these. *)
-AskedFor == {"checkpoint"}          \* types of requested checkpoints
+RequestedTypes == {"checkpoint"}    \* types of requested checkpoints
 WaysToFail == {}                    \* failures of the store, once
 IsReplaced == FALSE                 \* a failure takes the coordinator with it
 
@@ -84,15 +84,15 @@ IsCurrent(sent) == sent = attempt
 
 (* The effects of a gate on its subtask, and the answers of that. The        *)
 (* asynchronous part ends at once: a slow one is an answer in flight.        *)
-RECURSIVE Obey(_, _, _)
-Obey(t, orders, effects) ==
+RECURSIVE ApplyEffects(_, _, _)
+ApplyEffects(t, orders, effects) ==
     IF orders = <<>> THEN Answer(t, effects)
     ELSE LET n == Head(orders)[2]
              step == CASE Head(orders)[1] = "trigger" -> OnCheckpoint(t, n)
                        [] Head(orders)[1] = "abort" -> OnAbortOnBarrier(t, n, Head(orders)[3])
                        [] OTHER -> Answer(t, <<>>)
              done == OnAsyncDone(step.task, n)
-         IN  Obey(done.task, Tail(orders), effects \o step.out \o done.out)
+         IN  ApplyEffects(done.task, Tail(orders), effects \o step.out \o done.out)
 
 Items(effects) ==
     LET sent == SelectSeq(effects, LAMBDA e : e[1] \in {"broadcast_barrier", "broadcast_cancel"})
@@ -126,15 +126,15 @@ Sent(step) ==
                 \/ e[1] = "trigger_task"
                 \/ e[1] \in {"notify_complete", "notify_abort"} /\ e[2] \in Listening}}
 
-Hear(k, message) ==
+Receive(k, message) ==
     IF message[2] = "acknowledge" THEN OnAcknowledge(k, message[3], message[4])
     ELSE OnDecline(k, message[4], message[5])
 
-RECURSIVE HearAll(_, _, _)
-HearAll(k, messages, effects) ==
+RECURSIVE ReceiveAll(_, _, _)
+ReceiveAll(k, messages, effects) ==
     IF messages = <<>> THEN CoordinatorStep(k, effects)
-    ELSE LET step == Hear(k, Head(messages))
-         IN  HearAll(step.coordinator, Tail(messages), effects \o step.out)
+    ELSE LET step == Receive(k, Head(messages))
+         IN  ReceiveAll(step.coordinator, Tail(messages), effects \o step.out)
 
 (* Task t answers the coordinator; the messages in `taken` were read, and    *)
 (* `states` are the snapshots with its own.                                  *)
@@ -142,7 +142,7 @@ Report(t, effects, taken, states) ==
     IF t \in Slow
     THEN /\ coordinator' = coordinator /\ net' = (net \ taken) \cup Range(Answers(t, effects))
          /\ snapshots' = states
-    ELSE LET step == HearAll(coordinator, Answers(t, effects), <<>>)
+    ELSE LET step == ReceiveAll(coordinator, Answers(t, effects), <<>>)
          IN  /\ coordinator' = step.coordinator /\ net' = (net \ taken) \cup Sent(step)
              /\ snapshots' = Kept(states, step.out)
 

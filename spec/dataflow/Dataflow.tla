@@ -30,7 +30,7 @@ Emit(s) ==
 SourceTriggered(s) ==
     \E m \in net :
         /\ m[2] = "trigger_task" /\ m[3] = s /\ IsCurrent(m[1])
-        /\ LET step == Obey(tasks[s], <<<<"trigger", m[4]>>>>, <<>>)
+        /\ LET step == ApplyEffects(tasks[s], <<<<"trigger", m[4]>>>>, <<>>)
            IN  /\ tasks' = [tasks EXCEPT ![s] = step.task]
                /\ channel' = [channel EXCEPT ![s] = @ \o Items(step.out)]
                /\ Report(s, step.out, {m}, Filed(step.out, s, offset[s]))
@@ -53,7 +53,7 @@ OperatorAligns(c) ==
     /\ channel[c] # <<>> /\ Readable(gate, c) /\ Head(channel[c])[2] # "record"
     /\ IsCurrent(Head(channel[c])[1])
     /\ LET aligned == GateStep(gate, c, Head(channel[c]))
-           step == Obey(tasks[Operator], aligned.out, <<>>)
+           step == ApplyEffects(tasks[Operator], aligned.out, <<>>)
        IN  /\ gate' = aligned.gate
            /\ tasks' = [tasks EXCEPT ![Operator] = step.task]
            /\ channel' = [channel EXCEPT ![c] = Tail(@), ![ToSink] = @ \o Items(step.out)]
@@ -75,7 +75,7 @@ SinkSnapshots ==
     /\ channel[ToSink] # <<>> /\ Head(channel[ToSink])[2] # "record" /\ IsCurrent(Head(channel[ToSink])[1])
     /\ LET item == Head(channel[ToSink])
            aligned == GateStep(sinkGate, 0, item)
-           step == Obey(tasks[SinkTask], aligned.out, <<>>)
+           step == ApplyEffects(tasks[SinkTask], aligned.out, <<>>)
            taken == <<"snapshot", item[3]>> \in Range(step.out)
            after == IF taken THEN OnSnapshot(sink, item[3]).sink ELSE sink
        IN  /\ sinkGate' = aligned.gate
@@ -89,28 +89,28 @@ SinkSnapshots ==
 (* System: messages arrive. *)
 
 (* The effects that its subtask passes to the sink. *)
-RECURSIVE Heard(_, _)
-Heard(s, effects) ==
+RECURSIVE Notified(_, _)
+Notified(s, effects) ==
     IF effects = <<>> THEN s
-    ELSE Heard(CASE Head(effects)[1] = "notify_complete" -> OnNotifyComplete(s, Head(effects)[2]).sink
-                [] Head(effects)[1] = "notify_abort" -> OnNotifyAbort(s, Head(effects)[2]).sink
-                [] OTHER -> s,
-              Tail(effects))
+    ELSE Notified(CASE Head(effects)[1] = "notify_complete" -> OnNotifyComplete(s, Head(effects)[2]).sink
+                   [] Head(effects)[1] = "notify_abort" -> OnNotifyAbort(s, Head(effects)[2]).sink
+                   [] OTHER -> s,
+                 Tail(effects))
 
-TaskHears ==
+TaskReceives ==
     \E m \in net :
         /\ m[2] \in {"notify_complete", "notify_abort"} /\ IsCurrent(m[1])
         /\ LET step == IF m[2] = "notify_complete" THEN OnCompleteNotification(tasks[m[3]], m[4])
                        ELSE OnAbortNotification(tasks[m[3]], m[4], m[5])
            IN  /\ tasks' = [tasks EXCEPT ![m[3]] = step.task]
-               /\ Externally(IF m[3] = SinkTask THEN Heard(sink, step.out) ELSE sink)
+               /\ Externally(IF m[3] = SinkTask THEN Notified(sink, step.out) ELSE sink)
         /\ net' = net \ {m}
     /\ UNCHANGED <<attempts, coordinator, offset, channel, gate, sinkGate, counted, received, snapshots>>
 
-CoordinatorHears ==
+CoordinatorReceives ==
     \E m \in net :
         /\ m[2] \in {"acknowledge", "decline"} /\ IsCurrent(m[1])
-        /\ LET step == Hear(coordinator, m)
+        /\ LET step == Receive(coordinator, m)
            IN  /\ coordinator' = step.coordinator /\ net' = (net \ {m}) \cup Sent(step)
                /\ snapshots' = Kept(snapshots, step.out)
     /\ UNCHANGED <<attempts, offset, channel, gate, sinkGate, tasks, counted, received, external>>
@@ -130,7 +130,7 @@ DropStale ==
 
 Request ==
     /\ coordinator.next <= MaxCheckpoint /\ coordinator.queue = <<>>
-    /\ \E type \in AskedFor :
+    /\ \E type \in RequestedTypes :
         /\ type = "savepoint" \/ HasRoom(coordinator)
         /\ LET step == OnRequest(coordinator, ByHand(type))
            IN  coordinator' = step.coordinator /\ net' = net \cup Sent(step)
@@ -181,7 +181,7 @@ Fail ==
 
 Next ==
     \/ \E s \in Sources : Emit(s) \/ SourceTriggered(s) \/ OperatorCounts(s) \/ OperatorAligns(s)
-    \/ SinkWrites \/ SinkSnapshots \/ TaskHears \/ CoordinatorHears \/ DropStale
+    \/ SinkWrites \/ SinkSnapshots \/ TaskReceives \/ CoordinatorReceives \/ DropStale
     \/ Request \/ Decline \/ StoreFails \/ Fail
 
 Spec == Init /\ [][Next]_vars

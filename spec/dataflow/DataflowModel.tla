@@ -7,7 +7,7 @@
 (* "exactly once" is a plain equation. Refines checks that the dataflow    *)
 (* implements ConsistentCut.                                               *)
 (***************************************************************************)
-EXTENDS Dataflow
+EXTENDS Dataflow, OlderCoordinator
 
 (* The initial offsets of the sources. *)
 FromZero == [s \in Sources |-> 0]
@@ -64,11 +64,11 @@ ONCE_02 == \A s \in Sources : counted[s] = NextDue(s)
 
 (* The newest committed checkpoint is the newest one reported to the sink;   *)
 (* after a restore it is the restored one.                                   *)
-Told == Greatest({tasks[SinkTask].completed, restored})
+NewestReported == Greatest({tasks[SinkTask].completed, restored})
 
 ONCE_03 == \A s \in Sources :
     /\ IsGapless(s, output[s])
-    /\ Told \in CompletedIds => Start[s] + Len(output[s]) >= snapshots[Told][s]
+    /\ NewestReported \in CompletedIds => Start[s] + Len(output[s]) >= snapshots[NewestReported][s]
 
 ONCE_04 == [][attempt' # attempt =>
     LET n == LatestId(coordinator'.store)
@@ -105,7 +105,6 @@ CommitsAtOnce(s, n) ==                                          \* PreCommit
 CommitsNothing(filed) == {}                                     \* Transactions
 OneMayBeMissing(p) == Cardinality(p.missing) <= 1               \* IsFullyAcknowledged
 OnlyCheckpoints(p) == p.type = "checkpoint"                     \* GoesToStore
-NeverInDoubt(fault) == FALSE                                    \* IsPossiblyStored
 
 (* Constants of models. *)
 BothTypes == {"checkpoint", "savepoint"}

@@ -25,7 +25,7 @@ IsMoving ==
     \/ net # {}
     \/ \E c \in DOMAIN channel : channel[c] # <<>> /\ (c = ToSink \/ Readable(gate, c))
 
-Ask == IsTime /\ Request
+RequestInTime == IsTime /\ Request
 
 (* Time passes until the pending checkpoints expire. *)
 TimeOut ==
@@ -42,8 +42,8 @@ Lose ==
 
 System ==
     \/ \E s \in Sources : Emit(s) \/ SourceTriggered(s) \/ OperatorCounts(s) \/ OperatorAligns(s)
-    \/ SinkWrites \/ SinkSnapshots \/ TaskHears \/ CoordinatorHears \/ DropStale
-    \/ Ask \/ TimeOut
+    \/ SinkWrites \/ SinkSnapshots \/ TaskReceives \/ CoordinatorReceives \/ DropStale
+    \/ RequestInTime \/ TimeOut
 
 LiveNext == System \/ Lose \/ (MayGoWrong /\ (Fail \/ Decline))
 

@@ -85,26 +85,26 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Terms of the rules. The event is on channel Where with id Which; Effects  *)
+(* Terms of the rules. The event is on EventChannel with EventId; Effects    *)
 (* are its effects.                                                          *)
 
-Comes(kind) == out'[1][1] = kind
-Where == out'[1][2]
-Which == out'[1][3]
+EventIs(kind) == out'[1][1] = kind
+EventChannel == out'[1][2]
+EventId == out'[1][3]
 Effects == Tail(out')
 Silent == Effects = <<>> /\ gate' = gate
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 OpenNow == OpenChannels(gate)
 Obsolete(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
 
-Repeats == Comes("barrier") /\ gate.pending /\ Which = gate.current /\ Where \in gate.blocked
+Repeats == EventIs("barrier") /\ gate.pending /\ EventId = gate.current /\ EventChannel \in gate.blocked
 
 (* The effects of an alignment that ends without a snapshot. *)
 GivesUp(abort) ==
     IF Has("releases_first") THEN Append(Resumes(gate.blocked), abort) ELSE <<abort>> \o Resumes(gate.blocked)
 
 (* The channels that have delivered the barrier of this checkpoint. *)
-Heard == {Where} \cup IF Which = gate.current THEN gate.blocked ELSE {}
+Delivered == {EventChannel} \cup IF EventId = gate.current THEN gate.blocked ELSE {}
 
 (* Every id that can no longer be triggered or aborted. *)
 Ended(g) == {n \in Ids : n < g.current \/ (n = g.current /\ ~g.pending)}
@@ -112,44 +112,44 @@ Ended(g) == {n \in Ids : n < g.current \/ (n = g.current /\ ~g.pending)}
 (* Up to 1.11 a single channel is never blocked. *)
 Alone == Has("passes_alone") /\ N = 1
 
-ALIGN_01 == [][(Comes("barrier") /\ ~gate.pending /\ Which > gate.current /\ ~Alone) =>
-    /\ gate'.current = Which
-    /\ Head(Effects) = <<"block", Where>>
-    /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
+ALIGN_01 == [][(EventIs("barrier") /\ ~gate.pending /\ EventId > gate.current /\ ~Alone) =>
+    /\ gate'.current = EventId
+    /\ Head(Effects) = <<"block", EventChannel>>
+    /\ OpenNow # {EventChannel} => gate'.pending /\ gate'.blocked = {EventChannel}]_vars
 
-ALIGN_02 == [][(Comes("barrier") /\ gate.pending /\ Which = gate.current /\ ~(OpenNow \subseteq Heard)
+ALIGN_02 == [][(EventIs("barrier") /\ gate.pending /\ EventId = gate.current /\ ~(OpenNow \subseteq Delivered)
                 /\ ~Repeats /\ gate.repeats = 0) =>
-    /\ gate' = [gate EXCEPT !.blocked = Heard]
-    /\ Effects = <<<<"block", Where>>>>]_vars
+    /\ gate' = [gate EXCEPT !.blocked = Delivered]
+    /\ Effects = <<<<"block", EventChannel>>>>]_vars
 
-ALIGN_03 == [][(Comes("barrier") /\ gate.pending /\ Which > gate.current) =>
-    /\ IsPrefixOf(Append(GivesUp(<<"abort", gate.current, "SUBSUMED">>), <<"block", Where>>), Effects)
+ALIGN_03 == [][(EventIs("barrier") /\ gate.pending /\ EventId > gate.current) =>
+    /\ IsPrefixOf(Append(GivesUp(<<"abort", gate.current, "SUBSUMED">>), <<"block", EventChannel>>), Effects)
     /\ Len(EffectsOf("abort")) = 1
-    /\ gate'.current = Which
-    /\ OpenNow # {Where} => gate'.pending /\ gate'.blocked = {Where}]_vars
+    /\ gate'.current = EventId
+    /\ OpenNow # {EventChannel} => gate'.pending /\ gate'.blocked = {EventChannel}]_vars
 
-ALIGN_04 == [][(Comes("barrier") /\ Obsolete(Which)) =>
-    gate' = gate /\ Effects = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
+ALIGN_04 == [][(EventIs("barrier") /\ Obsolete(EventId)) =>
+    gate' = gate /\ Effects = IF Has("resumes_late") THEN <<<<"resume", EventChannel>>>> ELSE <<>>]_vars
 
 Completes ==
-    \/ Comes("barrier") /\ ~Obsolete(Which) /\ OpenNow \subseteq Heard
-    \/ Comes("end_of_partition") /\ AfterFinish /\ gate.pending /\ OpenNow \ {Where} \subseteq gate.blocked
+    \/ EventIs("barrier") /\ ~Obsolete(EventId) /\ OpenNow \subseteq Delivered
+    \/ EventIs("end_of_partition") /\ AfterFinish /\ gate.pending /\ OpenNow \ {EventChannel} \subseteq gate.blocked
 
-ALIGN_05 == [][(~Repeats /\ gate.repeats = 0 /\ ~Comes("inject")) => EffectsOf("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
+ALIGN_05 == [][(~Repeats /\ gate.repeats = 0 /\ ~EventIs("inject")) => EffectsOf("trigger") = IF Completes THEN <<<<"trigger", gate'.current>>>> ELSE <<>>]_vars
 
-ALIGN_06 == [][(EffectsOf("trigger") # <<>> /\ ~Alone /\ ~Comes("inject")) =>
+ALIGN_06 == [][(EffectsOf("trigger") # <<>> /\ ~Alone /\ ~EventIs("inject")) =>
     LET at == CHOOSE i \in DOMAIN Effects : Effects[i][1] = "trigger"
-        released == IF Comes("barrier") THEN Heard ELSE gate.blocked \ {Where}
+        released == IF EventIs("barrier") THEN Delivered ELSE gate.blocked \ {EventChannel}
         held == Resumes(released)
     IN  /\ IF Has("triggers_first")
            THEN SubSeq(Effects, at + 1, Len(Effects)) = held /\ \A i \in 1 .. at : Effects[i][1] # "resume"
            ELSE at = Len(Effects) /\ SubSeq(Effects, at - Len(held), at - 1) = held
         /\ gate'.blocked = {}]_vars
 
-ALIGN_07 == [][(Comes("barrier") /\ OpenNow = {Where} /\ Which > gate.current) =>
-    /\ EffectsOf("trigger") = <<<<"trigger", Which>>>>
+ALIGN_07 == [][(EventIs("barrier") /\ OpenNow = {EventChannel} /\ EventId > gate.current) =>
+    /\ EffectsOf("trigger") = <<<<"trigger", EventId>>>>
     /\ Alone => EffectsOf("block") = <<>> /\ gate'.blocked = {}
-                /\ EffectsOf("resume") = IF Has("resumes_late") THEN <<<<"resume", Where>>>> ELSE <<>>]_vars
+                /\ EffectsOf("resume") = IF Has("resumes_late") THEN <<<<"resume", EventChannel>>>> ELSE <<>>]_vars
 
 (* Without its number, a barrier has the same effect as every other one on   *)
 (* the same side of the current id.                                          *)
@@ -162,47 +162,47 @@ ALIGN_08 == \A c \in OpenNow : \A m, n \in Ids \ {gate.current} :
     (m > gate.current) = (n > gate.current) =>
         Unnumbered(OnBarrier(gate, c, m), m) = Unnumbered(OnBarrier(gate, c, n), n)
 
-Cancellation == <<"abort", Which, "ON_CANCELLATION_BARRIER">>
+Cancellation == <<"abort", EventId, "ON_CANCELLATION_BARRIER">>
 NothingPending(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
 
 CancelsAlignment ==
     /\ Effects = Append(Resumes(gate.blocked), Cancellation)
-    /\ gate' = NothingPending([gate EXCEPT !.current = Which])
+    /\ gate' = NothingPending([gate EXCEPT !.current = EventId])
 
-ALIGN_09 == [][(Comes("cancel") /\ gate.pending /\ Which = gate.current) => CancelsAlignment]_vars
+ALIGN_09 == [][(EventIs("cancel") /\ gate.pending /\ EventId = gate.current) => CancelsAlignment]_vars
 
-ALIGN_10 == [][(Comes("cancel") /\ ~gate.pending /\ Which > gate.current) => CancelsAlignment]_vars
+ALIGN_10 == [][(EventIs("cancel") /\ ~gate.pending /\ EventId > gate.current) => CancelsAlignment]_vars
 
-ALIGN_11 == [][(Comes("cancel") /\ gate.pending /\ Which > gate.current) =>
+ALIGN_11 == [][(EventIs("cancel") /\ gate.pending /\ EventId > gate.current) =>
     IF Has("cancels_twice")
-    THEN Effects = Resumes(gate.blocked) \o <<<<"abort", Which, "SUBSUMED">>, Cancellation>>
-         /\ gate' = NothingPending([gate EXCEPT !.current = Which])
+    THEN Effects = Resumes(gate.blocked) \o <<<<"abort", EventId, "SUBSUMED">>, Cancellation>>
+         /\ gate' = NothingPending([gate EXCEPT !.current = EventId])
     ELSE CancelsAlignment]_vars
 
-ALIGN_12 == [][(Comes("cancel") /\ Obsolete(Which)) => Silent]_vars
+ALIGN_12 == [][(EventIs("cancel") /\ Obsolete(EventId)) => Silent]_vars
 
-ALIGN_13 == [][(Comes("end_of_partition") /\ ~gate.pending) =>
-    Effects = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]]_vars
+ALIGN_13 == [][(EventIs("end_of_partition") /\ ~gate.pending) =>
+    Effects = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {EventChannel}]]_vars
 
-ALIGN_14 == [][(Comes("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
+ALIGN_14 == [][(EventIs("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
     /\ Effects = GivesUp(<<"abort", gate.current, "INPUT_END_OF_STREAM">>)
-    /\ gate' = NothingPending([gate EXCEPT !.closed = @ \cup {Where}])]_vars
+    /\ gate' = NothingPending([gate EXCEPT !.closed = @ \cup {EventChannel}])]_vars
 
-ALIGN_15 == [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish) =>
+ALIGN_15 == [][(EventIs("end_of_partition") /\ gate.pending /\ AfterFinish) =>
     /\ gate'.current = gate.current
-    /\ gate'.closed = gate.closed \cup {Where}
-    /\ gate'.pending = (Awaited(gate) # {Where})
-    /\ gate'.blocked = IF gate'.pending THEN gate.blocked \ {Where} ELSE {}
+    /\ gate'.closed = gate.closed \cup {EventChannel}
+    /\ gate'.pending = (Awaited(gate) # {EventChannel})
+    /\ gate'.blocked = IF gate'.pending THEN gate.blocked \ {EventChannel} ELSE {}
     /\ EffectsOf("abort") = <<>>]_vars
 
 ALIGN_16 == [][(Repeats /\ ~Has("repeats_fail") /\ ~Has("repeats_count")) =>
-    gate' = gate /\ Effects = <<<<"block", Where>>>>]_vars
+    gate' = gate /\ Effects = <<<<"block", EventChannel>>>>]_vars
 
 ALIGN_18 == [][
     LET ends == SelectSeq(Effects, LAMBDA e : e[1] \in {"trigger", "abort"})
     IN  /\ \A i \in DOMAIN ends : ends[i][2] \in Ended(gate') \ Ended(gate)
         /\ \A i, j \in DOMAIN ends :
-             i < j => ends[i][2] < ends[j][2] \/ (Has("cancels_twice") /\ Comes("cancel"))
+             i < j => ends[i][2] < ends[j][2] \/ (Has("cancels_twice") /\ EventIs("cancel"))
         /\ Ended(gate) \subseteq Ended(gate')]_vars
 
 (* If a gate learns of ends behind a blocked channel (~Polled), the only     *)
@@ -216,11 +216,11 @@ ALIGN_19 ==
 SUB_01 == [][\A n \in Ids :
     LET ended == SelectSeq(Effects, LAMBDA e : e = <<"abort", n, "SUBSUMED">>)
     IN  ended # <<>> => \/ Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n
-                        \/ (Has("cancels_twice") /\ Comes("cancel"))]_vars
+                        \/ (Has("cancels_twice") /\ EventIs("cancel"))]_vars
 
 (* An injection has its id in the position of the channel of other events. *)
-ALIGN_24 == [][Comes("inject") =>
-    LET id   == Where
+ALIGN_24 == [][EventIs("inject") =>
+    LET id   == EventChannel
         held == IF id = gate.current THEN gate.blocked ELSE {}
         late == {c \in held : \A other \in Channels : other > c => other \notin Awaited(gate)}
         over == IF gate.pending /\ id > gate.current
@@ -238,14 +238,14 @@ ALIGN_20 ==
 
 (* In 1.13 barriers are counted: a repeated one counts for a channel that    *)
 (* has delivered none, and the snapshot is triggered too early.              *)
-Counted == IF Comes("barrier") /\ gate.pending /\ Which = gate.current
-           THEN gate.repeats + (IF Where \in gate.blocked THEN 1 ELSE 0) ELSE 0
+Counted == IF EventIs("barrier") /\ gate.pending /\ EventId = gate.current
+           THEN gate.repeats + (IF EventChannel \in gate.blocked THEN 1 ELSE 0) ELSE 0
 
 ALIGN_21 ==
     [][IF Has("repeats_count") /\ Counted > 0
-       THEN IF Cardinality(OpenNow \ Heard) > Counted
+       THEN IF Cardinality(OpenNow \ Delivered) > Counted
             THEN EffectsOf("trigger") = <<>> /\ gate'.repeats = Counted
-            ELSE EffectsOf("trigger") = <<<<"trigger", Which>>>> /\ gate'.repeats = 0
+            ELSE EffectsOf("trigger") = <<<<"trigger", EventId>>>> /\ gate'.repeats = 0
        ELSE gate'.repeats \in {0, gate.repeats}]_vars
 
 ------------------------------------------------------------------------------

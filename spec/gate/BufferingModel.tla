@@ -54,23 +54,23 @@ Delivers(c) ==
     /\ ~Ended(c)
     /\ c \in buffer.gate.blocked => Len(buffer.stored) < Room
 
-Comes(item) ==
+OnItem(item) ==
     LET step == OnArrival(buffer, item)
     IN  buffer' = step.buffer /\ out' = <<item>> \o step.out
 
 Barrier(c, n) ==
     /\ Delivers(c) /\ n >= last[c]
     /\ last' = [last EXCEPT ![c] = n]
-    /\ Comes(<<"barrier", c, n>>)
+    /\ OnItem(<<"barrier", c, n>>)
 
 Cancel(c, n) ==
     /\ Delivers(c) /\ n >= last[c]
     /\ last' = [last EXCEPT ![c] = n]
-    /\ Comes(<<"cancel", c, n>>)
+    /\ OnItem(<<"cancel", c, n>>)
 
-EndOfPartition(c) == Delivers(c) /\ UNCHANGED last /\ Comes(<<"end_of_partition", c>>)
+EndOfPartition(c) == Delivers(c) /\ UNCHANGED last /\ OnItem(<<"end_of_partition", c>>)
 
-Record(c) == Delivers(c) /\ UNCHANGED last /\ Comes(<<"record", c>>)
+Record(c) == Delivers(c) /\ UNCHANGED last /\ OnItem(<<"record", c>>)
 
 Next ==
     \E c \in Channels :

@@ -51,39 +51,39 @@ Next == \E c \in Channels :
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Rules. The event came on channel Where with id Which and options How;    *)
+(* Rules. The event is on EventChannel with EventId and EventOptions;       *)
 (* Effects are its effects.                                                 *)
 
-Comes(kind) == out'[1][1] = kind
-Where == out'[1][2]
-Which == out'[1][3]
-How == out'[1][4]
+EventIs(kind) == out'[1][1] = kind
+EventChannel == out'[1][2]
+EventId == out'[1][3]
+EventOptions == out'[1][4]
 Effects == Tail(out')
 Count(kind) == Len(SelectSeq(Effects, LAMBDA e : e[1] = kind))
-Reads == Comes("barrier") /\ (Which > gate.current \/ (Which = gate.current /\ gate.pending))
+Reads == EventIs("barrier") /\ (EventId > gate.current \/ (EventId = gate.current /\ gate.pending))
 Typed == "type_decides" \in Switches
-Asks == IF Typed THEN ~How.savepoint ELSE How.alignment = "unaligned"
+IsUnaligned == IF Typed THEN ~EventOptions.savepoint ELSE EventOptions.alignment = "unaligned"
 
 UNAL_27 == [][Reads =>
-    IF Which = gate.current
+    IF EventId = gate.current
     THEN /\ gate'.overtaking = gate.overtaking
-         /\ gate'.failed = ((Alternating /\ Asks # gate.overtaking) \/ Where \in gate.blocked)
-    ELSE ~gate'.failed /\ (Typed \/ gate'.overtaking = (~Alternating \/ Asks))]_vars
+         /\ gate'.failed = ((Alternating /\ IsUnaligned # gate.overtaking) \/ EventChannel \in gate.blocked)
+    ELSE ~gate'.failed /\ (Typed \/ gate'.overtaking = (~Alternating \/ IsUnaligned))]_vars
 
-UNAL_28 == [][(Reads /\ Which > gate.current /\ Alternating /\ Typed) =>
-    /\ Count("start_persisting") = IF How.savepoint THEN 0 ELSE 1
-    /\ gate'.overtaking = ~How.savepoint]_vars
+UNAL_28 == [][(Reads /\ EventId > gate.current /\ Alternating /\ Typed) =>
+    /\ Count("start_persisting") = IF EventOptions.savepoint THEN 0 ELSE 1
+    /\ gate'.overtaking = ~EventOptions.savepoint]_vars
 
-AllCame ==
+AllArrived ==
     /\ "whole_stays_pending" \in Switches /\ gate.pending /\ gate.overtaking
     /\ Channels \subseteq gate.arrived \cup gate.closed
 
-UNAL_29 == [][(AllCame /\ ~gate'.failed) =>
-    IF Comes("barrier")
-    THEN IF Which <= gate.current THEN gate'.pending /\ Count("trigger") = 0
-         ELSE Count("abort") = IF Alternating /\ ~Asks THEN 1 ELSE 0
-    ELSE IF Comes("cancel") /\ Which < gate.current THEN Effects = <<>> /\ gate' = gate
-    ELSE Comes("cancel") \/ Comes("end_of_partition") => Count("abort") = 1 /\ ~gate'.pending]_vars
+UNAL_29 == [][(AllArrived /\ ~gate'.failed) =>
+    IF EventIs("barrier")
+    THEN IF EventId <= gate.current THEN gate'.pending /\ Count("trigger") = 0
+         ELSE Count("abort") = IF Alternating /\ ~IsUnaligned THEN 1 ELSE 0
+    ELSE IF EventIs("cancel") /\ EventId < gate.current THEN Effects = <<>> /\ gate' = gate
+    ELSE EventIs("cancel") \/ EventIs("end_of_partition") => Count("abort") = 1 /\ ~gate'.pending]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

@@ -21,7 +21,7 @@
 (*                 and never blocks it (ALIGN-07)                          *)
 (* cancels_twice   a newer cancellation aborts its own id twice            *)
 (*                 (ALIGN-11)                                              *)
-(* tracker_hears_ends      at-least-once, the tracker learns that a        *)
+(* tracker_counts_ends     at-least-once, the tracker learns that a        *)
 (*                 channel ended (TRACK-13, TRACK-14); else not (TRACK-18) *)
 (* tracker_awaits_ended    it needs one barrier of every channel, ended    *)
 (*                 ones included; else of open ones (TRACK-15)             *)
@@ -30,7 +30,7 @@
 (* type_decides    at an unaligned gate savepoints align and all others    *)
 (*                 overtake; else the first barrier's options decide       *)
 (*                 (UNAL-28)                                               *)
-(* tells_stop      the gate emits an effect when the persisting ends       *)
+(* reports_stop    the gate emits an effect when the persisting ends       *)
 (* whole_stays_pending     a checkpoint whose barriers have all overtaken  *)
 (*                 stays pending; else it has ended (UNAL-29)              *)
 (* network_starts  in mode unaligned the network thread, too, starts a     *)
@@ -41,25 +41,25 @@
 
 Flink_1_7 ==
     {"repeats_fail", "passes_alone", "cancels_twice", "tracker_awaits_ended", "tracker_counts_repeats",
-     "tells_stop"}
+     "reports_stop"}
 Flink_1_9 ==
     {"repeats_fail", "passes_alone",
-     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
-     "tells_stop"}
+     "tracker_counts_ends", "tracker_awaits_ended", "tracker_counts_repeats",
+     "reports_stop"}
 Flink_1_11 ==
     {"repeats_fail", "passes_alone", "resumes_late",
-     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
+     "tracker_counts_ends", "tracker_awaits_ended", "tracker_counts_repeats",
      "type_decides", "whole_stays_pending", "network_starts"}
 Flink_1_12 ==
     {"repeats_fail", "resumes_late", "releases_first",
-     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
-     "tells_stop", "overtaking_counts_repeats"}
+     "tracker_counts_ends", "tracker_awaits_ended", "tracker_counts_repeats",
+     "reports_stop", "overtaking_counts_repeats"}
 Flink_1_13 ==
     {"repeats_count", "resumes_late", "releases_first", "triggers_first",
-     "tracker_hears_ends", "tracker_awaits_ended", "tracker_counts_repeats",
-     "tells_stop", "overtaking_counts_repeats"}
+     "tracker_counts_ends", "tracker_awaits_ended", "tracker_counts_repeats",
+     "reports_stop", "overtaking_counts_repeats"}
 Flink_1_14 ==
-    {"resumes_late", "releases_first", "triggers_first", "tracker_hears_ends", "tells_stop"}
+    {"resumes_late", "releases_first", "triggers_first", "tracker_counts_ends", "reports_stop"}
 
 Switches == Flink_1_14
 

@@ -19,13 +19,13 @@ EXTENDS Integers, Sequences
 HasEnded(waiting, c) == \E i \in DOMAIN waiting : waiting[i] = <<"end_of_partition", c>>
 
 (* A channel is held from the gate's block to its resume. *)
-RECURSIVE Obeyed(_, _)
-Obeyed(held, effects) ==
+RECURSIVE AfterEffects(_, _)
+AfterEffects(held, effects) ==
     IF effects = <<>> THEN held
     ELSE LET word == Head(effects)
-         IN  Obeyed(CASE word[1] = "block"  -> held \cup {word[2]}
-                      [] word[1] = "resume" -> held \ {word[2]}
-                      [] OTHER              -> held, Tail(effects))
+         IN  AfterEffects(CASE word[1] = "block"  -> held \cup {word[2]}
+                             [] word[1] = "resume" -> held \ {word[2]}
+                             [] OTHER              -> held, Tail(effects))
 
 Released(gate, waiting, held) ==
     IF gate.failed THEN {} ELSE {i \in DOMAIN waiting : waiting[i][2] \notin held}

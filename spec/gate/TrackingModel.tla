@@ -60,12 +60,12 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Terms of the rules. The event is on channel Where with id Which; Effects  *)
+(* Terms of the rules. The event is on EventChannel with EventId; Effects    *)
 (* are its effects.                                                          *)
 
-Comes(kind) == out'[1][1] = kind
-Where == out'[1][2]
-Which == out'[1][3]
+EventIs(kind) == out'[1][1] = kind
+EventChannel == out'[1][2]
+EventId == out'[1][3]
 Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Silent == Effects = <<>> /\ tracker' = tracker
@@ -76,74 +76,74 @@ Above(t, n) == SelectSeq(t.tracked, LAMBDA entry : entry.id > n)
 Below(t, n) == SelectSeq(t.tracked, LAMBDA entry : entry.id < n)
 
 (* The switches of the generation. *)
-HearsEnds == Has("tracker_hears_ends")
+CountsEnds == Has("tracker_counts_ends")
 AwaitsEnded == Has("tracker_awaits_ended")
 CountsRepeats == Has("tracker_counts_repeats")
 
 (* The channel of this event is the last one that checkpoint n awaits. *)
 IsLast(n) ==
     LET entry == Entry(tracker, n)
-        already == entry.counted[Where] > 0 /\ ~CountsRepeats
+        already == entry.counted[EventChannel] > 0 /\ ~CountsRepeats
     IN  Total(entry) + (IF already THEN 0 ELSE 1) = entry.needed
 
-Alone == IF AwaitsEnded THEN N = 1 ELSE OpenChannels(tracker) = {Where}
-IsFirst == Which > tracker.latest /\ ~Alone
-IsFurther == Which <= tracker.latest /\ Which \in TrackedIds(tracker)
+Alone == IF AwaitsEnded THEN N = 1 ELSE OpenChannels(tracker) = {EventChannel}
+IsFirst == EventId > tracker.latest /\ ~Alone
+IsFurther == EventId <= tracker.latest /\ EventId \in TrackedIds(tracker)
 
 TRACK_01 == [][\A i \in DOMAIN Effects : Effects[i][1] \in {"trigger", "abort"}]_vars
 
-TRACK_02 == [][(Comes("barrier") /\ IsFirst) =>
+TRACK_02 == [][(EventIs("barrier") /\ IsFirst) =>
     /\ Effects = <<>>
-    /\ tracker'.latest = Which
+    /\ tracker'.latest = EventId
     /\ LET entry == tracker'.tracked[Len(tracker'.tracked)]
-       IN  /\ entry.id = Which /\ ~entry.aborted
-           /\ \A c \in Channels : entry.counted[c] = IF c = Where THEN 1 ELSE 0]_vars
+       IN  /\ entry.id = EventId /\ ~entry.aborted
+           /\ \A c \in Channels : entry.counted[c] = IF c = EventChannel THEN 1 ELSE 0]_vars
 
-TRACK_03 == [][(Comes("barrier") /\ IsFurther /\ ~IsLast(Which)) =>
+TRACK_03 == [][(EventIs("barrier") /\ IsFurther /\ ~IsLast(EventId)) =>
     /\ Effects = <<>>
     /\ tracker'.latest = tracker.latest
     /\ TrackedIds(tracker') = TrackedIds(tracker)
-    /\ Entry(tracker', Which).counted[Where] > 0
-    /\ \A n \in TrackedIds(tracker) \ {Which} : Entry(tracker', n) = Entry(tracker, n)]_vars
+    /\ Entry(tracker', EventId).counted[EventChannel] > 0
+    /\ \A n \in TrackedIds(tracker) \ {EventId} : Entry(tracker', n) = Entry(tracker, n)]_vars
 
-TRACK_04 == [][(Comes("barrier") /\ IsFurther /\ IsLast(Which)) =>
-    /\ Effects = IF Entry(tracker, Which).aborted THEN <<>> ELSE <<<<"trigger", Which>>>>
-    /\ tracker' = [tracker EXCEPT !.tracked = Above(tracker, Which)]]_vars
+TRACK_04 == [][(EventIs("barrier") /\ IsFurther /\ IsLast(EventId)) =>
+    /\ Effects = IF Entry(tracker, EventId).aborted THEN <<>> ELSE <<<<"trigger", EventId>>>>
+    /\ tracker' = [tracker EXCEPT !.tracked = Above(tracker, EventId)]]_vars
 
-TRACK_05 == [][(Comes("barrier") /\ Which <= tracker.latest /\ Which \notin TrackedIds(tracker)) => Silent]_vars
+TRACK_05 == [][(EventIs("barrier") /\ EventId <= tracker.latest /\ EventId \notin TrackedIds(tracker)) => Silent]_vars
 
 (* A barrier or cancellation does not change newer checkpoints. *)
-TRACK_06 == [][(Comes("barrier") \/ Comes("cancel")) => Above(tracker', Which) = Above(tracker, Which)]_vars
+TRACK_06 == [][(EventIs("barrier") \/ EventIs("cancel")) => Above(tracker', EventId) = Above(tracker, EventId)]_vars
 
 TRACK_07 == [][
     /\ Len(tracker'.tracked) <= Bound
-    /\ (Comes("barrier") /\ IsFirst) =>
+    /\ (EventIs("barrier") /\ IsFirst) =>
         SubSeq(tracker'.tracked, 1, Len(tracker'.tracked) - 1) =
             IF Len(tracker.tracked) = Bound THEN Tail(tracker.tracked) ELSE tracker.tracked]_vars
 
 OlderAborts(n) == Aborts(Below(tracker, n), "ON_CANCELLATION_BARRIER")
 
-TRACK_08 == [][(Comes("cancel") /\ ~(Alone /\ Which > tracker.latest)) =>
-    /\ IsPrefixOf(OlderAborts(Which), Effects)
-    /\ \A i \in DOMAIN Effects : i > Len(OlderAborts(Which)) => Effects[i][2] = Which
-    /\ Below(tracker', Which) = <<>>]_vars
+TRACK_08 == [][(EventIs("cancel") /\ ~(Alone /\ EventId > tracker.latest)) =>
+    /\ IsPrefixOf(OlderAborts(EventId), Effects)
+    /\ \A i \in DOMAIN Effects : i > Len(OlderAborts(EventId)) => Effects[i][2] = EventId
+    /\ Below(tracker', EventId) = <<>>]_vars
 
-Own == SelectSeq(Effects, LAMBDA e : e[2] = Which)
+Own == SelectSeq(Effects, LAMBDA e : e[2] = EventId)
 
-TRACK_09 == [][(Comes("cancel") /\ IsFurther) =>
-    /\ Own = IF Entry(tracker, Which).aborted THEN <<>> ELSE Cancelled(Which)
-    /\ (Which \notin TrackedIds(tracker')) = IsLast(Which)
-    /\ Which \in TrackedIds(tracker') =>
-        Entry(tracker', Which).aborted /\ Entry(tracker', Which).counted[Where] > 0]_vars
+TRACK_09 == [][(EventIs("cancel") /\ IsFurther) =>
+    /\ Own = IF Entry(tracker, EventId).aborted THEN <<>> ELSE Cancelled(EventId)
+    /\ (EventId \notin TrackedIds(tracker')) = IsLast(EventId)
+    /\ EventId \in TrackedIds(tracker') =>
+        Entry(tracker', EventId).aborted /\ Entry(tracker', EventId).counted[EventChannel] > 0]_vars
 
-TRACK_10 == [][(Comes("cancel") /\ IsFirst) =>
-    /\ Own = Cancelled(Which)
-    /\ tracker'.latest = Which
-    /\ TrackedIds(tracker') = {Which}
-    /\ Entry(tracker', Which).aborted /\ Total(Entry(tracker', Which)) = 1]_vars
+TRACK_10 == [][(EventIs("cancel") /\ IsFirst) =>
+    /\ Own = Cancelled(EventId)
+    /\ tracker'.latest = EventId
+    /\ TrackedIds(tracker') = {EventId}
+    /\ Entry(tracker', EventId).aborted /\ Total(Entry(tracker', EventId)) = 1]_vars
 
-TRACK_11 == [][(Comes("cancel") /\ Which <= tracker.latest /\ Which \notin TrackedIds(tracker)) =>
-    Own = <<>> /\ tracker' = [tracker EXCEPT !.tracked = Above(tracker, Which)]]_vars
+TRACK_11 == [][(EventIs("cancel") /\ EventId <= tracker.latest /\ EventId \notin TrackedIds(tracker)) =>
+    Own = <<>> /\ tracker' = [tracker EXCEPT !.tracked = Above(tracker, EventId)]]_vars
 
 (* An aborted checkpoint is never triggered nor aborted again while it is    *)
 (* tracked.                                                                  *)
@@ -151,21 +151,21 @@ TRACK_12 == [][\A n \in TrackedIds(tracker) : Entry(tracker, n).aborted =>
     /\ \A i \in DOMAIN Effects : Effects[i][2] # n
     /\ n \in TrackedIds(tracker') => Entry(tracker', n).aborted]_vars
 
-TRACK_13 == [][(Comes("end_of_partition") /\ HearsEnds /\ ~AfterFinish) =>
+TRACK_13 == [][(EventIs("end_of_partition") /\ CountsEnds /\ ~AfterFinish) =>
     /\ Effects = Aborts(tracker.tracked, "INPUT_END_OF_STREAM")
-    /\ tracker' = [tracker EXCEPT !.closed = @ \cup {Where}, !.tracked = <<>>]]_vars
+    /\ tracker' = [tracker EXCEPT !.closed = @ \cup {EventChannel}, !.tracked = <<>>]]_vars
 
 (* The newest checkpoint that awaited only the ended channel. *)
 Finished == {n \in TrackedIds(tracker) : IsLast(n)}
 
-TRACK_14 == [][(Comes("end_of_partition") /\ HearsEnds /\ AfterFinish) =>
-    /\ tracker'.latest = tracker.latest /\ tracker'.closed = tracker.closed \cup {Where}
+TRACK_14 == [][(EventIs("end_of_partition") /\ CountsEnds /\ AfterFinish) =>
+    /\ tracker'.latest = tracker.latest /\ tracker'.closed = tracker.closed \cup {EventChannel}
     /\ IF Finished = {}
        THEN Effects = <<>> /\ TrackedIds(tracker') = TrackedIds(tracker)
        ELSE LET n == Greatest(Finished)
             IN  /\ Effects = IF Entry(tracker, n).aborted THEN <<>> ELSE <<<<"trigger", n>>>>
                 /\ TrackedIds(tracker') = {m \in TrackedIds(tracker) : m > n}
-    /\ \A n \in TrackedIds(tracker') : Entry(tracker', n).counted[Where] > 0]_vars
+    /\ \A n \in TrackedIds(tracker') : Entry(tracker', n).counted[EventChannel] > 0]_vars
 
 (* No awaited count is missing for good: a checkpoint lacks a barrier of     *)
 (* each open channel that has not counted.                                   *)
@@ -174,19 +174,19 @@ TRACK_15 == \A i \in DOMAIN tracker.tracked :
     IN  IF AwaitsEnded THEN entry.needed = N
         ELSE entry.needed - Total(entry) = Cardinality({c \in OpenChannels(tracker) : entry.counted[c] = 0})
 
-TRACK_16 == [][(Comes("barrier") /\ IsFurther /\ Entry(tracker, Which).counted[Where] > 0) =>
+TRACK_16 == [][(EventIs("barrier") /\ IsFurther /\ Entry(tracker, EventId).counted[EventChannel] > 0) =>
     IF CountsRepeats
-    THEN Which \in TrackedIds(tracker') =>
-        Entry(tracker', Which).counted[Where] = Entry(tracker, Which).counted[Where] + 1
+    THEN EventId \in TrackedIds(tracker') =>
+        Entry(tracker', EventId).counted[EventChannel] = Entry(tracker, EventId).counted[EventChannel] + 1
     ELSE Silent]_vars
 
-TRACK_17 == [][((Comes("barrier") \/ Comes("cancel")) /\ Alone /\ Which > tracker.latest) =>
+TRACK_17 == [][((EventIs("barrier") \/ EventIs("cancel")) /\ Alone /\ EventId > tracker.latest) =>
     /\ tracker' = tracker
-    /\ Comes("barrier") => Effects = <<<<"trigger", Which>>>>
-    /\ Comes("cancel") => Effects = Cancelled(Which)]_vars
+    /\ EventIs("barrier") => Effects = <<<<"trigger", EventId>>>>
+    /\ EventIs("cancel") => Effects = Cancelled(EventId)]_vars
 
-TRACK_18 == [][(Comes("end_of_partition") /\ ~HearsEnds) =>
-    Effects = <<>> /\ tracker' = [tracker EXCEPT !.closed = @ \cup {Where}]]_vars
+TRACK_18 == [][(EventIs("end_of_partition") /\ ~CountsEnds) =>
+    Effects = <<>> /\ tracker' = [tracker EXCEPT !.closed = @ \cup {EventChannel}]]_vars
 
 (* Ids ascend, none is above the latest, and each one still awaits a         *)
 (* channel.                                                                  *)

@@ -69,30 +69,30 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Rules. The event is on channel Where with id Which; Effects are the       *)
+(* Rules. The event is on EventChannel with EventId; Effects are the         *)
 (* effects at once.                                                          *)
 
-Comes(kind) == out'[1][1] = kind
-Which == out'[1][3]
+EventIs(kind) == out'[1][1] = kind
+EventId == out'[1][3]
 Effects == Tail(out')
 Started == threads.gate.current
 Starts == SelectSeq(Effects, LAMBDA e : e[1] = "start_persisting")
 
 UNAL_30 == [][
-    LET isBarrier == Comes("receive_barrier") \/ Comes("barrier")
-        isNewer == (isBarrier \/ Comes("cancel")) /\ Which > Started
-    IN  /\ threads'.gate.current = IF isNewer THEN Which ELSE Started
-        /\ Starts = IF isBarrier /\ isNewer THEN <<<<"start_persisting", Which>>>> ELSE <<>>
-        /\ Comes("receive_barrier") => /\ Effects = Starts
-                                       /\ threads'.read = threads.read
-                                       /\ threads'.reading = threads.reading]_vars
+    LET isBarrier == EventIs("receive_barrier") \/ EventIs("barrier")
+        isNewer == (isBarrier \/ EventIs("cancel")) /\ EventId > Started
+    IN  /\ threads'.gate.current = IF isNewer THEN EventId ELSE Started
+        /\ Starts = IF isBarrier /\ isNewer THEN <<<<"start_persisting", EventId>>>> ELSE <<>>
+        /\ EventIs("receive_barrier") => /\ Effects = Starts
+                                         /\ threads'.read = threads.read
+                                         /\ threads'.reading = threads.reading]_vars
 
-IsSaid(left) == left[1] = "abort" \/ left[2] >= Started
+IsPassedOn(left) == left[1] = "abort" \/ left[2] >= Started
 
 UNAL_31 == [][
-    IF Comes("mail") THEN Effects = SelectSeq(mail, IsSaid) /\ mail' = <<>>
+    IF EventIs("mail") THEN Effects = SelectSeq(mail, IsPassedOn) /\ mail' = <<>>
     ELSE /\ SubSeq(mail', 1, Len(mail)) = mail
-         /\ Comes("receive_barrier") \/ mail' = mail]_vars
+         /\ EventIs("receive_barrier") \/ mail' = mail]_vars
 
 NothingAhead == threads.read <= threads.gate.current
 

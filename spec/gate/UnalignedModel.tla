@@ -92,19 +92,19 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Terms of the rules. The event is on channel Where with id Which and       *)
-(* options How; Effects are its effects.                                     *)
+(* Terms of the rules. The event is on EventChannel with EventId and         *)
+(* EventOptions; Effects are its effects.                                    *)
 
-Comes(kind) == out'[1][1] = kind
-Where == out'[1][2]
-Which == out'[1][3]
-How == [alignment |-> out'[1][4], savepoint |-> out'[1][5], timestamp |-> out'[1][6]]
+EventIs(kind) == out'[1][1] = kind
+EventChannel == out'[1][2]
+EventId == out'[1][3]
+EventOptions == [alignment |-> out'[1][4], savepoint |-> out'[1][5], timestamp |-> out'[1][6]]
 Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Silent == Effects = <<>> /\ gate' = gate
 Over(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
-Newer == Which > gate.current
-Halts == How.alignment # "unaligned"
+Newer == EventId > gate.current
+Halts == EventOptions.alignment # "unaligned"
 EndOf(g, n) ==
     (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 Cut ==
@@ -113,31 +113,31 @@ FromNowOn(n) == <<<<"start_persisting", n>>, <<"trigger", n, TRUE>>>>
 
 (* A barrier or announcement that is not late, with the state of its own     *)
 (* checkpoint.                                                               *)
-Reads == Comes("barrier") /\ ~Over(Which)
-Tells == Comes("announce") /\ ~Over(Which)
+Reads == EventIs("barrier") /\ ~Over(EventId)
+Announces == EventIs("announce") /\ ~Over(EventId)
 Overtakes == IF Newer THEN ~Alternating ELSE gate.overtaking
 Begun == ~Newer /\ gate.begun
 HadArrived == IF Newer THEN {} ELSE gate.arrived
 HadBlocked == IF Newer THEN {} ELSE gate.blocked
-HadAnnounced == (IF Newer THEN {} ELSE gate.announced) \ IF Reads /\ Halts THEN {Where} ELSE {}
-Last == Channels \ gate.closed \subseteq HadArrived \cup {Where}
+HadAnnounced == (IF Newer THEN {} ELSE gate.announced) \ IF Reads /\ Halts THEN {EventChannel} ELSE {}
+Last == Channels \ gate.closed \subseteq HadArrived \cup {EventChannel}
 Before == IF Newer THEN Cut ELSE <<>>
 Mine == SubSeq(Effects, Len(Before) + 1, Len(Effects))        \* without the end of an older checkpoint
-Blocks == IF Halts THEN <<<<"block", Where>>>> ELSE <<>>
-WillHold == HadBlocked \cup IF Halts THEN {Where} ELSE {}
-Ends == <<<<"stop_persisting", Which>>>> \o Resumes(WillHold)
+Blocks == IF Halts THEN <<<<"block", EventChannel>>>> ELSE <<>>
+WillHold == HadBlocked \cup IF Halts THEN {EventChannel} ELSE {}
+Ends == <<<<"stop_persisting", EventId>>>> \o Resumes(WillHold)
 NothingLeft(g) ==
     ~g.pending /\ ~g.begun /\ g.arrived \cup g.blocked \cup g.announced = {} /\ g.timer = -1
         /\ g.overtaking = ~Alternating
 Ok == ~gate'.failed
 
 UNAL_01 == [][(Reads /\ Overtakes /\ ~Begun /\ Ok) =>
-    /\ IsPrefixOf(Blocks \o FromNowOn(Which), Mine)
-    /\ Len(EffectsOf("trigger")) = 1 /\ gate'.current = Which]_vars
+    /\ IsPrefixOf(Blocks \o FromNowOn(EventId), Mine)
+    /\ Len(EffectsOf("trigger")) = 1 /\ gate'.current = EventId]_vars
 
 UNAL_02 == [][(Reads /\ Overtakes /\ Begun) =>
     /\ EffectsOf("trigger") = <<>> /\ EffectsOf("abort") = <<>>
-    /\ ~Last => Effects = Blocks /\ gate'.pending /\ gate'.arrived = HadArrived \cup {Where}]_vars
+    /\ ~Last => Effects = Blocks /\ gate'.pending /\ gate'.arrived = HadArrived \cup {EventChannel}]_vars
 
 UNAL_03 == [][(Reads /\ Overtakes /\ Ok) =>
     IF Last
@@ -146,42 +146,42 @@ UNAL_03 == [][(Reads /\ Overtakes /\ Ok) =>
          /\ NothingLeft(gate')
     ELSE gate'.pending /\ \A i \in DOMAIN Mine : Mine[i][1] # "stop_persisting"]_vars
 
-UNAL_04 == [][(Comes("barrier") \/ Comes("announce")) =>
+UNAL_04 == [][(EventIs("barrier") \/ EventIs("announce")) =>
     IF Newer /\ gate.pending
     THEN /\ IsPrefixOf(Append(EndOf(gate, gate.current), <<"abort", gate.current, "SUBSUMED">>), Effects)
-         /\ Len(EffectsOf("abort")) = 1 /\ gate'.current = Which
+         /\ Len(EffectsOf("abort")) = 1 /\ gate'.current = EventId
     ELSE EffectsOf("abort") = <<>>]_vars
 
 UNAL_05 ==
-    [][/\ Comes("barrier") /\ Over(Which) =>
-            gate' = gate /\ Effects = IF Halts THEN <<<<"resume", Where>>>> ELSE <<>>
-       /\ Comes("announce") /\ Over(Which) => Silent]_vars
+    [][/\ EventIs("barrier") /\ Over(EventId) =>
+            gate' = gate /\ Effects = IF Halts THEN <<<<"resume", EventChannel>>>> ELSE <<>>
+       /\ EventIs("announce") /\ Over(EventId) => Silent]_vars
 
-Counted == Which > gate.current \/ (Which = gate.current /\ gate.arrived # {})
+Counted == EventId > gate.current \/ (EventId = gate.current /\ gate.arrived # {})
 
-UNAL_06 == [][(Comes("cancel") /\ Counted) =>
-    /\ Effects = Append(EndOf(gate, Which), <<"abort", Which, "ON_CANCELLATION_BARRIER">>)
-    /\ gate'.current = Which /\ NothingLeft(gate')]_vars
+UNAL_06 == [][(EventIs("cancel") /\ Counted) =>
+    /\ Effects = Append(EndOf(gate, EventId), <<"abort", EventId, "ON_CANCELLATION_BARRIER">>)
+    /\ gate'.current = EventId /\ NothingLeft(gate')]_vars
 
-UNAL_07 == [][(Comes("cancel") /\ ~Counted) => Silent]_vars
+UNAL_07 == [][(EventIs("cancel") /\ ~Counted) => Silent]_vars
 
-UNAL_08 == [][(Comes("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
+UNAL_08 == [][(EventIs("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
     /\ Effects = Append(EndOf(gate, gate.current), <<"abort", gate.current, "INPUT_END_OF_STREAM">>)
-    /\ NothingLeft(gate') /\ gate'.closed = gate.closed \cup {Where}]_vars
+    /\ NothingLeft(gate') /\ gate'.closed = gate.closed \cup {EventChannel}]_vars
 
-EndIsLast == Channels \ (gate.closed \cup {Where}) \subseteq gate.arrived
+EndIsLast == Channels \ (gate.closed \cup {EventChannel}) \subseteq gate.arrived
 
 UNAL_09 ==
-    [][/\ Comes("end_of_partition") /\ ~gate.pending =>
-            Effects = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {Where}]
-       /\ Comes("end_of_partition") /\ gate.pending /\ AfterFinish /\ Ok =>
+    [][/\ EventIs("end_of_partition") /\ ~gate.pending =>
+            Effects = <<>> /\ gate' = [gate EXCEPT !.closed = @ \cup {EventChannel}]
+       /\ EventIs("end_of_partition") /\ gate.pending /\ AfterFinish /\ Ok =>
             IF EndIsLast
             THEN /\ NothingLeft(gate')
                  /\ Effects = IF ~gate.begun THEN <<>>
                            ELSE <<IF gate.overtaking THEN <<"stop_persisting", gate.current>>
                                                      ELSE <<"trigger", gate.current>>>>
-                                    \o Resumes(gate.blocked \ {Where})
-            ELSE /\ gate'.pending /\ gate'.arrived = gate.arrived \cup {Where} /\ EffectsOf("abort") = <<>>]_vars
+                                    \o Resumes(gate.blocked \ {EventChannel})
+            ELSE /\ gate'.pending /\ gate'.arrived = gate.arrived \cup {EventChannel} /\ EffectsOf("abort") = <<>>]_vars
 
 UNAL_10 == [][
     IF Reads
@@ -193,41 +193,41 @@ Aligning == Reads /\ ~Overtakes /\ Halts
 
 UNAL_11 == [][Aligning =>
     IF Last
-    THEN Mine = Blocks \o <<<<"trigger", Which>>>> \o Resumes(WillHold) /\ NothingLeft(gate')
-    ELSE \A i \in DOMAIN Effects : Effects[i] # <<"trigger", Which>>]_vars
+    THEN Mine = Blocks \o <<<<"trigger", EventId>>>> \o Resumes(WillHold) /\ NothingLeft(gate')
+    ELSE \A i \in DOMAIN Effects : Effects[i] # <<"trigger", EventId>>]_vars
 
-Hurried == EachOf("prioritise", HadAnnounced) \o FromNowOn(Which)
+Hurried == EachOf("prioritise", HadAnnounced) \o FromNowOn(EventId)
 
 UNAL_12 == [][(Reads /\ ~Overtakes /\ ~Halts) =>
     /\ Mine = Hurried \o IF Last THEN Ends ELSE <<>>
     /\ ~Last => gate'.begun /\ gate'.overtaking /\ gate'.announced = {}]_vars
 
-UNAL_13 == [][Tells =>
-    /\ gate'.pending /\ gate'.current = Which
+UNAL_13 == [][Announces =>
+    /\ gate'.pending /\ gate'.current = EventId
     /\ gate'.arrived = HadArrived /\ gate'.blocked = HadBlocked /\ gate'.begun = Begun
-    /\ ~Overtakes => Mine = <<>> /\ gate'.announced = HadAnnounced \cup {Where}]_vars
+    /\ ~Overtakes => Mine = <<>> /\ gate'.announced = HadAnnounced \cup {EventChannel}]_vars
 
-UNAL_14 == [][(Tells /\ Overtakes) => Mine = <<<<"prioritise", Where>>>>]_vars
+UNAL_14 == [][(Announces /\ Overtakes) => Mine = <<<<"prioritise", EventChannel>>>>]_vars
 
-Sets == (Reads \/ Tells) /\ Newer /\ gate'.pending /\ Ok
+Sets == (Reads \/ Announces) /\ Newer /\ gate'.pending /\ Ok
 
 UNAL_15 ==
-    [][/\ Sets => gate'.timer = IF Alternating /\ How.alignment = "timeout" /\ Timeout > 0
-                                THEN IF How.timestamp + Timeout >= gate.now
-                                     THEN How.timestamp + Timeout ELSE gate.now
+    [][/\ Sets => gate'.timer = IF Alternating /\ EventOptions.alignment = "timeout" /\ Timeout > 0
+                                THEN IF EventOptions.timestamp + Timeout >= gate.now
+                                     THEN EventOptions.timestamp + Timeout ELSE gate.now
                                 ELSE -1
-       /\ gate'.pending /\ Ok /\ ~Sets /\ ~Comes("advance") /\ ~Comes("inject") =>
+       /\ gate'.pending /\ Ok /\ ~Sets /\ ~EventIs("advance") /\ ~EventIs("inject") =>
             gate'.timer = gate.timer]_vars
 
 Later == gate.now + out'[1][2]
-Fires == Comes("advance") /\ gate.timer # -1 /\ gate.timer <= Later
+Fires == EventIs("advance") /\ gate.timer # -1 /\ gate.timer <= Later
 
 UNAL_16 == [][(Fires /\ ~gate.begun /\ ~gate.overtaking) =>
     /\ Effects = EachOf("prioritise", gate.announced)
     /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
 
 UNAL_17 ==
-    [][/\ Comes("advance") /\ ~Fires => Effects = <<>> /\ gate' = [gate EXCEPT !.now = Later]
+    [][/\ EventIs("advance") /\ ~Fires => Effects = <<>> /\ gate' = [gate EXCEPT !.now = Later]
        /\ Fires /\ gate.overtaking => Effects = <<>> /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1]
        /\ Fires /\ gate.begun /\ ~gate.overtaking /\ Ok =>
             /\ Effects = EachOf("prioritise", gate.announced) \o FromNowOn(gate.current)
@@ -236,13 +236,13 @@ UNAL_17 ==
 Overdue(o) == o.alignment = "timeout" /\ Timeout > 0 /\ gate.now - o.timestamp > Timeout
 
 UNAL_18 == [][(Aligning /\ ~Last /\ Ok) =>
-    /\ Mine = Blocks \o IF Overdue(How) THEN Hurried ELSE <<>>
-    /\ gate'.begun /\ gate'.overtaking = Overdue(How)]_vars
+    /\ Mine = Blocks \o IF Overdue(EventOptions) THEN Hurried ELSE <<>>
+    /\ gate'.begun /\ gate'.overtaking = Overdue(EventOptions)]_vars
 
 UNAL_19 ==
-    [][(Comes("end_of_partition") /\ gate.pending /\ AfterFinish /\ ~gate.overtaking /\ ~EndIsLast /\ Ok) =>
+    [][(EventIs("end_of_partition") /\ gate.pending /\ AfterFinish /\ ~gate.overtaking /\ ~EndIsLast /\ Ok) =>
         LET late == gate.begun /\ Overdue(gate.first)
-        IN  /\ Effects = IF late THEN EachOf("prioritise", gate.announced \ {Where}) \o FromNowOn(gate.current)
+        IN  /\ Effects = IF late THEN EachOf("prioritise", gate.announced \ {EventChannel}) \o FromNowOn(gate.current)
                               ELSE <<>>
             /\ gate'.overtaking = late]_vars
 
@@ -251,18 +251,18 @@ UNAL_20 == gate.timer # -1 /\ ~gate.failed =>
 
 Fits(o) == o.alignment # "forced-aligned" /\ ~o.savepoint
 MustRefuse ==
-    \/ Reads /\ ~Fits(How) /\ IF Overtakes THEN ~Begun ELSE ~Last /\ Overdue(How)
+    \/ Reads /\ ~Fits(EventOptions) /\ IF Overtakes THEN ~Begun ELSE ~Last /\ Overdue(EventOptions)
     \/ Fires /\ gate.begun /\ ~gate.overtaking /\ ~Fits(gate.first)
-    \/ /\ Comes("end_of_partition") /\ AfterFinish /\ gate.begun /\ ~gate.overtaking
+    \/ /\ EventIs("end_of_partition") /\ AfterFinish /\ gate.begun /\ ~gate.overtaking
        /\ \/ gate.first.alignment = "unaligned"
           \/ ~EndIsLast /\ Overdue(gate.first) /\ ~Fits(gate.first)
 
 UNAL_21 == [][
     /\ gate'.failed = (EffectsOf("fail") # <<>>)
     /\ gate'.failed => Effects[Len(Effects)][1] = "fail"
-    /\ ~Comes("inject") => gate'.failed = MustRefuse]_vars
+    /\ ~EventIs("inject") => gate'.failed = MustRefuse]_vars
 
-UNAL_22 == [][(Comes("inject") /\ Ok) =>
+UNAL_22 == [][(EventIs("inject") /\ Ok) =>
     LET n == out'[1][2]
         unaligned == out'[1][3] = "unaligned"
         open == Channels \ gate.closed
@@ -272,11 +272,11 @@ UNAL_22 == [][(Comes("inject") /\ Ok) =>
            ELSE IF open = {} THEN Silent
            ELSE NothingLeft(gate') /\ Len(EffectsOf("trigger")) = IF running THEN 0 ELSE 1]_vars
 
-UNAL_23 == [][Comes("record") =>
-    LET wanted == gate.begun /\ gate.overtaking /\ Where \notin gate.arrived
-    IN  gate' = gate /\ Effects = <<<<IF wanted THEN "persist" ELSE "process", Where, Which>>>>]_vars
+UNAL_23 == [][EventIs("record") =>
+    LET wanted == gate.begun /\ gate.overtaking /\ EventChannel \notin gate.arrived
+    IN  gate' = gate /\ Effects = <<<<IF wanted THEN "persist" ELSE "process", EventChannel, EventId>>>>]_vars
 
-UNAL_24 == [][(Polled /\ out'[1][1] \notin {"inject", "advance"}) => Where \notin gate.blocked]_vars
+UNAL_24 == [][(Polled /\ out'[1][1] \notin {"inject", "advance"}) => EventChannel \notin gate.blocked]_vars
 
 Finished(g) == {n \in Ids : n < g.current \/ (n = g.current /\ ~g.pending)}
 
@@ -303,7 +303,7 @@ UNAL_26 == ~gate.failed =>
 (* must fail.                                                                *)
 
 TriggersFirst(n) == <<<<"trigger", n, TRUE>>, <<"start_persisting", n>>>>        \* Started
-NobodyStops(o) == FALSE                                                          \* Stops
+NeverStops(o) == FALSE                                                           \* Stops
 LateKept(g, c, o) == Step(g, <<>>)                                               \* Late
 OldNameStops(g, n) ==                                                            \* LetGo
     (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", g.current>>>> ELSE <<>>) \o Resumes(g.blocked)

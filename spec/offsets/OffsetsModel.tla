@@ -60,36 +60,36 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 
-Comes(kind) == out'[1][1] = kind
-Which == out'[1][2]
+EventIs(kind) == out'[1][1] = kind
+EventId == out'[1][2]
 Effects == Tail(out')
 Old == reader.remembered
 New == reader'.remembered
-IsKnown == \E i \in DOMAIN Old : Old[i][1] = Which
+IsKnown == \E i \in DOMAIN Old : Old[i][1] = EventId
 
 OFFSET_01 == [][
-    /\ Comes("snapshot") => New # <<>> /\ New[Len(New)] = <<Which, out'[1][3]>> /\ Effects = <<>>
-    /\ reader'.committed # reader.committed => Comes("notify_complete")]_vars
+    /\ EventIs("snapshot") => New # <<>> /\ New[Len(New)] = <<EventId, out'[1][3]>> /\ Effects = <<>>
+    /\ reader'.committed # reader.committed => EventIs("notify_complete")]_vars
 
-OFFSET_02 == [][Comes("snapshot") =>
+OFFSET_02 == [][EventIs("snapshot") =>
     /\ Len(New) <= Bound
     /\ SubSeq(New, 1, Len(New) - 1) = IF Len(Old) < Bound THEN Old ELSE Tail(Old)]_vars
 
-OFFSET_03 == [][(Comes("notify_complete") /\ IsKnown) =>
+OFFSET_03 == [][(EventIs("notify_complete") /\ IsKnown) =>
     \E i \in DOMAIN Old :
-        /\ Old[i][1] = Which
-        /\ Effects = <<<<"commit_offsets", Which, Old[i][2]>>>>
+        /\ Old[i][1] = EventId
+        /\ Effects = <<<<"commit_offsets", EventId, Old[i][2]>>>>
         /\ reader'.committed = Old[i]
         /\ New = SubSeq(Old, i + 1, Len(Old))]_vars
 
-OFFSET_04 == [][(Comes("notify_complete") /\ ~IsKnown) =>
-    Effects = <<<<"ignored", Which>>>> /\ reader' = reader]_vars
+OFFSET_04 == [][(EventIs("notify_complete") /\ ~IsKnown) =>
+    Effects = <<<<"ignored", EventId>>>> /\ reader' = reader]_vars
 
-OFFSET_05 == [][Comes("notify_abort") => Effects = <<>> /\ reader' = reader]_vars
+OFFSET_05 == [][EventIs("notify_abort") => Effects = <<>> /\ reader' = reader]_vars
 
 OFFSET_06 == [][
-    /\ Comes("restore") => Effects = <<<<"seek", Which>>>> /\ New = <<>> /\ reader'.running
-    /\ Comes("crash") => Effects = <<>> /\ New = <<>> /\ ~reader'.running]_vars
+    /\ EventIs("restore") => Effects = <<<<"seek", EventId>>>> /\ New = <<>> /\ reader'.running
+    /\ EventIs("crash") => Effects = <<>> /\ New = <<>> /\ ~reader'.running]_vars
 
 OFFSET_07 == [][reader'.committed # reader.committed => reader'.committed[1] > reader.committed[1]]_vars
 

@@ -104,9 +104,9 @@ TriedAlthough(filed, t) == filed
 
 OnNotifyCompleteFailing(s, n, t) ==
     LET filed == TriedAlthough(Covered(s, n), t)
-        told == [i \in DOMAIN filed |-> <<IF filed[i][2] = t THEN "commit_failed" ELSE "commit", filed[i][2]>>]
+        outcomes == [i \in DOMAIN filed |-> <<IF filed[i][2] = t THEN "commit_failed" ELSE "commit", filed[i][2]>>]
         closed == OnSinkClose([s EXCEPT !.committed = @ \cup (Transactions(filed) \ {t})])
-    IN  SinkStep(closed.sink, told \o closed.out)
+    IN  SinkStep(closed.sink, outcomes \o closed.out)
 
 (* SINK-06: `held` is the restored snapshot, NothingHeld for the initial     *)
 (* state.                                                                    *)

@@ -135,45 +135,45 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 
-Comes(kind) == out'[1][1] = kind
-Which == out'[1][2]
+EventIs(kind) == out'[1][1] = kind
+EventId == out'[1][2]
 Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Committed == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] = "commit"}}
 
 SINK_01 == [][
     /\ (sink'.running /\ ~sink'.finished) => sink'.open \in 1 .. sink'.next - 1
-    /\ Comes("write") => Effects = <<<<"write", sink.open, Which>>>> /\ sink' = sink]_vars
+    /\ EventIs("write") => Effects = <<<<"write", sink.open, EventId>>>> /\ sink' = sink]_vars
 
-SINK_02 == [][Comes("snapshot") =>
+SINK_02 == [][EventIs("snapshot") =>
     /\ EffectsOf("pre_commit") = IF sink.open = 0 THEN <<>> ELSE <<<<"pre_commit", sink.open>>>>
     /\ sink'.pending =
-        IF sink.open = 0 THEN sink.pending ELSE Append(sink.pending, <<Which, sink.open>>)
+        IF sink.open = 0 THEN sink.pending ELSE Append(sink.pending, <<EventId, sink.open>>)
     /\ (sink.open # 0 /\ ~sink.finished) => Effects = <<<<"pre_commit", sink.open>>, <<"begin", sink'.open>>>>
-    /\ snapshots'[Which] = [open |-> sink'.open, pending |-> sink'.pending]]_vars
+    /\ snapshots'[EventId] = [open |-> sink'.open, pending |-> sink'.pending]]_vars
 
-OldEnough == SelectSeq(sink.pending, LAMBDA filed : filed[1] <= Which)
+OldEnough == SelectSeq(sink.pending, LAMBDA filed : filed[1] <= EventId)
 
 SINK_03 == [][
-    /\ Comes("notify_complete") =>
+    /\ EventIs("notify_complete") =>
         /\ Effects = [i \in DOMAIN OldEnough |-> <<"commit", OldEnough[i][2]>>]
-        /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > Which)
+        /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > EventId)
     /\ sink'.committed = sink.committed \cup Committed
     /\ sink'.committed # sink.committed =>
         out'[1][1] \in {"notify_complete", "notify_complete_failing", "restore", "restore_failing"}]_vars
 
-SINK_04 == [][(Comes("notify_complete") /\ OldEnough = <<>>) => Effects = <<>> /\ sink' = sink]_vars
+SINK_04 == [][(EventIs("notify_complete") /\ OldEnough = <<>>) => Effects = <<>> /\ sink' = sink]_vars
 
-SINK_05 == [][Comes("notify_abort") => Effects = <<>> /\ sink' = sink]_vars
+SINK_05 == [][EventIs("notify_abort") => Effects = <<>> /\ sink' = sink]_vars
 
-SINK_06 == [][Comes("restore") =>
-    LET held == IF Which \in DOMAIN snapshots THEN snapshots[Which] ELSE NothingHeld
+SINK_06 == [][EventIs("restore") =>
+    LET held == IF EventId \in DOMAIN snapshots THEN snapshots[EventId] ELSE NothingHeld
         again == [i \in DOMAIN held.pending |-> <<"commit", held.pending[i][2]>>]
         aborts == IF held.open = 0 THEN <<>> ELSE <<<<"abort_transaction", held.open>>>>
     IN  /\ Effects = again \o aborts \o <<<<"begin", sink'.open>>>>
         /\ sink'.pending = <<>>]_vars
 
-SINK_07 == [][sink.finished => EffectsOf("begin") = <<>> /\ (Comes("snapshot") => sink'.open = 0)]_vars
+SINK_07 == [][sink.finished => EffectsOf("begin") = <<>> /\ (EventIs("snapshot") => sink'.open = 0)]_vars
 
 SINK_08 == [][
     /\ \A i \in DOMAIN Effects : Effects[i][1] = "begin" => Effects[i][2] = sink.next /\ sink'.next = sink.next + 1
@@ -185,16 +185,16 @@ SINK_08 == [][
         \/ \E i \in DOMAIN sink.pending : sink.pending[i][2] = t
         \/ \E n \in DOMAIN snapshots : t \in Transactions(snapshots[n].pending)]_vars
 
-SINK_09 == [][(Comes("close") \/ (Comes("finish") /\ ~WaitsAtTheEnd)) =>
+SINK_09 == [][(EventIs("close") \/ (EventIs("finish") /\ ~WaitsAtTheEnd)) =>
     /\ Effects = IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
     /\ ~sink'.running /\ sink'.pending = <<>> /\ sink'.committed = sink.committed]_vars
 
 SINK_10 == [][
-    /\ Comes("notify_complete_failing") =>
+    /\ EventIs("notify_complete_failing") =>
         /\ Committed = Transactions(OldEnough) \ {out'[1][3]}
         /\ EffectsOf("commit_failed") = <<<<"commit_failed", out'[1][3]>>>>
         /\ ~sink'.running
-    /\ Comes("restore_failing") =>
+    /\ EventIs("restore_failing") =>
         /\ Effects[Len(Effects)] = <<"commit_failed", out'[1][3]>>
         /\ ~sink'.running /\ EffectsOf("abort_transaction") = <<>> /\ EffectsOf("begin") = <<>>
     /\ EffectsOf("commit_failed") # <<>> => out'[1][3] \notin sink'.committed \ sink.committed]_vars
@@ -209,7 +209,7 @@ AlwaysOpens(s) == TRUE                                                  \* Opens
 NeverOpens(s) == FALSE                                                  \* OpensNext
 FilesNothing(s, n) == SinkStep([s EXCEPT !.open = 0], <<<<"pre_commit", s.open>>>>)     \* PreCommit
 ForgetsAtRestore(s, held) == BeginTransaction([s EXCEPT !.running = TRUE])              \* OnRestore
-OnlySaysSo(s, n) ==                                                     \* OnNotifyComplete
+OnlyReports(s, n) ==                                                    \* OnNotifyComplete
     SinkStep([s EXCEPT !.pending = SelectSeq(@, LAMBDA f : f \notin Range(Covered(s, n)))],
              Commits(Covered(s, n)))
 CommitsOnAbort(s, n) == OnNotifyComplete(s, n)                          \* AfterAbort

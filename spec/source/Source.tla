@@ -25,11 +25,11 @@ CONSTANTS
 ASSUME Pairs => External
 
 SourceType ==
-    [running : BOOLEAN,                 \* the task runs
-     told    : SUBSET Nat,              \* triggered; the hook has not been called
-     ahead   : SUBSET Nat]              \* the hook has been called; the trigger has not arrived
+    [running   : BOOLEAN,               \* the task runs
+     triggered : SUBSET Nat,            \* triggered; the hook has not been called
+     ahead     : SUBSET Nat]            \* the hook has been called; the trigger has not arrived
 
-NewSource == [running |-> TRUE, told |-> {}, ahead |-> {}]
+NewSource == [running |-> TRUE, triggered |-> {}, ahead |-> {}]
 
 SourceStep(s, effects) == [source |-> s, out |-> effects]
 
@@ -37,10 +37,10 @@ SourceStep(s, effects) == [source |-> s, out |-> effects]
 (* These are operators, so that a model can replace them. *)
 
 (* TASK-21: the trigger begins the checkpoint.                              *)
-IsObeyed == ~External
+TriggerBegins == ~External
 
 (* TASK-22: the hook begins the checkpoint without the trigger. *)
-HookBegins(s, n) == ~Pairs \/ n \in s.told
+HookBegins(s, n) == ~Pairs \/ n \in s.triggered
 
 (* TASK-23: the ids that may still begin after n has begun. *)
 Awaited(ids, n) == {m \in ids : m > n}
@@ -56,17 +56,17 @@ Reading(s, t) ==
     ELSE <<>>
 
 Begin(s, n) ==
-    LET t == [s EXCEPT !.told = Awaited(@, n), !.ahead = Awaited(@, n)]
+    LET t == [s EXCEPT !.triggered = Awaited(@, n), !.ahead = Awaited(@, n)]
     IN  SourceStep(t, <<<<"trigger", n>>>> \o Reading(s, t))
 
 Refusal(s, n) == IF s.running \/ ~Declines THEN <<>> ELSE <<<<"decline", n, "TASK_FAILURE">>>>
 
 OnTriggerArrives(s, n, here) ==
     IF ~IsHere(here) THEN SourceStep(s, <<<<"fail", "CheckpointException">>>>)
-    ELSE IF IsObeyed THEN SourceStep(s, <<<<"trigger", n>>>>)
+    ELSE IF TriggerBegins THEN SourceStep(s, <<<<"trigger", n>>>>)
     ELSE IF n \in s.ahead THEN Begin(s, n)
     ELSE SourceStep(
-        [s EXCEPT !.told = IF Pairs THEN @ \cup {n} ELSE @],
+        [s EXCEPT !.triggered = IF Pairs THEN @ \cup {n} ELSE @],
         <<<<"answer", n, s.running>>>> \o Refusal(s, n))
 
 OnInduce(s, n) ==
@@ -75,7 +75,7 @@ OnInduce(s, n) ==
 
 (* Aborted, subsumed or declined: the source awaits no hook and no trigger. *)
 OnEnded(s, n) ==
-    LET t == [s EXCEPT !.told = @ \ {n}, !.ahead = @ \ {n}]
+    LET t == [s EXCEPT !.triggered = @ \ {n}, !.ahead = @ \ {n}]
     IN  SourceStep(t, Reading(s, t))
 
 OnSourceStatus(s, running) == SourceStep([s EXCEPT !.running = running], <<>>)

@@ -54,50 +54,50 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 
-Comes(kind) == out'[1][1] = kind
-Which == out'[1][2]
-Arrives == Comes("trigger") /\ out'[1][3]
+EventIs(kind) == out'[1][1] = kind
+EventId == out'[1][2]
+Arrives == EventIs("trigger") /\ out'[1][3]
 Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 
 TASK_21 == [][
-    /\ (Arrives /\ ~External) => Effects = <<<<"trigger", Which>>>> /\ source' = source
-    /\ (Arrives /\ External /\ Which \notin source.ahead) =>
-        /\ Head(Effects) = <<"answer", Which, source.running>>
-        /\ Tail(Effects) = IF Declines /\ ~source.running THEN <<<<"decline", Which, "TASK_FAILURE">>>> ELSE <<>>
-        /\ source' = [source EXCEPT !.told = IF Pairs THEN @ \cup {Which} ELSE @]
+    /\ (Arrives /\ ~External) => Effects = <<<<"trigger", EventId>>>> /\ source' = source
+    /\ (Arrives /\ External /\ EventId \notin source.ahead) =>
+        /\ Head(Effects) = <<"answer", EventId, source.running>>
+        /\ Tail(Effects) = IF Declines /\ ~source.running THEN <<<<"decline", EventId, "TASK_FAILURE">>>> ELSE <<>>
+        /\ source' = [source EXCEPT !.triggered = IF Pairs THEN @ \cup {EventId} ELSE @]
     /\ EffectsOf("answer") # <<>> => Arrives
-    /\ source'.running = IF Comes("status") THEN Which ELSE source.running]_vars
+    /\ source'.running = IF EventIs("status") THEN EventId ELSE source.running]_vars
 
 (* The half of the checkpoint that must have arrived before. *)
-TheOtherHalf == IF Arrives THEN source.ahead ELSE IF Pairs THEN source.told ELSE Ids
+TheOtherHalf == IF Arrives THEN source.ahead ELSE IF Pairs THEN source.triggered ELSE Ids
 
 TASK_22 == [][External =>
-    IF (Arrives \/ Comes("induce")) /\ Which \in TheOtherHalf
-    THEN Head(Effects) = <<"trigger", Which>> /\ Len(EffectsOf("trigger")) = 1
+    IF (Arrives \/ EventIs("induce")) /\ EventId \in TheOtherHalf
+    THEN Head(Effects) = <<"trigger", EventId>> /\ Len(EffectsOf("trigger")) = 1
     ELSE /\ EffectsOf("trigger") = <<>>
-         /\ Comes("induce") => source' = [source EXCEPT !.ahead = @ \cup {Which}]]_vars
+         /\ EventIs("induce") => source' = [source EXCEPT !.ahead = @ \cup {EventId}]]_vars
 
 TASK_23 == [][
     /\ EffectsOf("stop_reading") = IF source.ahead = {} /\ source'.ahead # {} THEN <<<<"stop_reading">>>> ELSE <<>>
     /\ EffectsOf("go_on_reading") = IF source.ahead # {} /\ source'.ahead = {} THEN <<<<"go_on_reading">>>> ELSE <<>>
     /\ (External /\ EffectsOf("trigger") # <<>>) =>
-        /\ \A n \in source'.told \cup source'.ahead : n > Which
-        /\ \A n \in source.told \cup source.ahead : n > Which => n \in source'.told \cup source'.ahead
-    /\ Comes("ended") =>
-        source' = [source EXCEPT !.told = @ \ {Which}, !.ahead = @ \ {Which}]
-    /\ source'.told \cap source'.ahead = {}]_vars
+        /\ \A n \in source'.triggered \cup source'.ahead : n > EventId
+        /\ \A n \in source.triggered \cup source.ahead : n > EventId => n \in source'.triggered \cup source'.ahead
+    /\ EventIs("ended") =>
+        source' = [source EXCEPT !.triggered = @ \ {EventId}, !.ahead = @ \ {EventId}]
+    /\ source'.triggered \cap source'.ahead = {}]_vars
 
 TASK_24 == [][
-    /\ (Comes("trigger") /\ ~out'[1][3]) => Effects = <<<<"fail", "CheckpointException">>>> /\ source' = source
-    /\ EffectsOf("fail") # <<>> => Comes("trigger") /\ ~out'[1][3]]_vars
+    /\ (EventIs("trigger") /\ ~out'[1][3]) => Effects = <<<<"fail", "CheckpointException">>>> /\ source' = source
+    /\ EffectsOf("fail") # <<>> => EventIs("trigger") /\ ~out'[1][3]]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
-ObeysAnyway == TRUE                                                 \* IsObeyed
+TriggerAlwaysBegins == TRUE                                              \* TriggerBegins
 HookBeginsAlone(s, n) == TRUE                                       \* HookBegins
 ForgetsOnlyItself(ids, n) == ids \ {n}                              \* Awaited
-EverybodyIsHere(here) == TRUE                                       \* IsHere
+AlwaysHere(here) == TRUE                                            \* IsHere
 ==============================================================================

@@ -8,15 +8,16 @@
 (* Retain. It never drops the element just added, or the newest checkpoint *)
 (* (a newer savepoint belongs to a user, who may delete it), or an entry   *)
 (* that is not surplus. A job stopped with a savepoint needs only that     *)
-(* one. Up to 1.11 the store drops the oldest entry of any type.           *)
+(* one.                                                                    *)
 (*                                                                         *)
 (* Functions only: StoreModel.tla puts a store into an environment         *)
-(* and states rules SUB-06 to SUB-10.                                      *)
+(* and states rules SUB-06 to SUB-10; CoordinatorGenerations.tla has what  *)
+(* older generations do instead.                                           *)
 (*                                                                         *)
-(* Source: Apache Flink, DefaultCompletedCheckpointStore and               *)
-(* CheckpointSubsumeHelper.                                                *)
+(* Source: Apache Flink 1.15 and later, DefaultCompletedCheckpointStore    *)
+(* and CheckpointSubsumeHelper.                                            *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order, CoordinatorGenerations
+EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANT
     Retain          \* number of completed checkpoints to keep
@@ -46,17 +47,13 @@ IsNewestCheckpoint(store, i) ==
 
 EndsWithStop(store) == store[Len(store)].type = "stop"
 
-(* SUB-06 protects the last element, SUB-08 the newest checkpoint, unless    *)
-(* only age counts (SUB-10).                                                 *)
-MayGo(store, i) ==
-    /\ ~IsLast(store, i)
-    /\ \/ ~CoordinatorHas("protects_newest")
-       \/ EndsWithStop(store) \/ ~IsNewestCheckpoint(store, i)
+(* SUB-06 protects the last element, SUB-08 the newest checkpoint. *)
+MayGo(store, i) == ~IsLast(store, i) /\ (EndsWithStop(store) \/ ~IsNewestCheckpoint(store, i))
 
 Surplus(store) == Len(store) - Retain
 
 (* SUB-07: from the oldest on, as many droppable entries as are surplus. *)
-Goes(store, i) ==
+IsDropped(store, i) ==
     /\ MayGo(store, i)
     /\ Cardinality({j \in 1 .. i - 1 : MayGo(store, j)}) < Surplus(store)
 
@@ -69,14 +66,15 @@ At(store, positions) ==
     LET order == InOrder(positions)
     IN  [k \in 1 .. Len(order) |-> store[order[k]]]
 
-(* Entry (n, type) is added: [store, out]. Up to 1.14 dropped ids are not    *)
-(* reported.                                                                 *)
+(* The highest checkpoint that an addition has deleted is reported. *)
+NotifySubsumed(deleted) == IF deleted = {} THEN <<>> ELSE <<<<"subsumed", Greatest(deleted)>>>>
+
+(* Entry (n, type) is added: [store, out]. *)
 OnAdd(store, n, type) ==
     LET grown == Append(store, [id |-> n, type |-> type])
-        gone == {i \in DOMAIN grown : Goes(grown, i)}
+        gone == {i \in DOMAIN grown : IsDropped(grown, i)}
         deleted == {i \in gone : IsDeleted(grown[i])}
         discards == [k \in 1 .. Cardinality(deleted) |-> <<"discard", At(grown, deleted)[k].id>>]
-        subsumed == <<<<"subsumed", Greatest({grown[i].id : i \in deleted})>>>>
-        told == IF deleted # {} /\ CoordinatorHas("tells_of_subsumed") THEN subsumed ELSE <<>>
-    IN  [store |-> At(grown, DOMAIN grown \ gone), out |-> discards \o told]
+    IN  [store |-> At(grown, DOMAIN grown \ gone),
+         out   |-> discards \o NotifySubsumed({grown[i].id : i \in deleted})]
 ==============================================================================

@@ -9,7 +9,7 @@
 (* Rules SUB-06 to SUB-10 are stated here over one addition: `store`       *)
 (* before and after, the event and the effects in out'.                    *)
 (***************************************************************************)
-EXTENDS Store
+EXTENDS Store, CoordinatorGenerations
 
 CONSTANT
     M               \* checkpoint ids are 1 .. M
@@ -47,9 +47,9 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 
-Which == out'[1][2]
+EventId == out'[1][2]
 Type == out'[1][3]
-New == [id |-> Which, type |-> Type]
+New == [id |-> EventId, type |-> Type]
 Grown == Append(store, New)
 Dropped == Range(Grown) \ Range(store')
 Kept == Range(store')
@@ -61,13 +61,13 @@ IsInOrderOfAdding ==
     /\ Kept \subseteq Range(Grown)
     /\ store' = SelectSeq(Grown, LAMBDA e : e \in Kept)
 
-SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = Which]_vars
+SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = EventId]_vars
 
 (* The newest checkpoint, while the job runs; none is protected after a      *)
 (* stop, and none up to 1.11.                                                *)
 Protected ==
     {New} \cup
-    IF Type = "stop" \/ ~CoordinatorHas("protects_newest") THEN {}
+    IF Type = "stop" \/ ~CoordinatorHas("protects_newest_checkpoint") THEN {}
     ELSE {Grown[i] : i \in {i \in DOMAIN Grown : IsNewestCheckpoint(Grown, i)}}
 
 OldestFirst ==
@@ -80,7 +80,7 @@ SUB_07 == [][
     /\ Len(store') < Len(Grown) => Len(store') >= Retain
     /\ OldestFirst]_vars
 
-SUB_08 == [][(Type # "stop" /\ CoordinatorHas("protects_newest")) =>
+SUB_08 == [][(Type # "stop" /\ CoordinatorHas("protects_newest_checkpoint")) =>
     \A i \in DOMAIN Grown :
         (/\ Grown[i].type = "checkpoint"
          /\ \A j \in i + 1 .. Len(Grown) : Grown[j].type # "checkpoint") => Grown[i] \in Kept]_vars
@@ -88,10 +88,10 @@ SUB_08 == [][(Type # "stop" /\ CoordinatorHas("protects_newest")) =>
 SUB_09 == [][
     LET order == SelectSeq(Grown, LAMBDA e : e \in Dropped /\ e.type = "checkpoint")
         discards == [i \in DOMAIN order |-> <<"discard", order[i].id>>]
-    IN  Effects = IF Deleted # {} /\ CoordinatorHas("tells_of_subsumed")
+    IN  Effects = IF Deleted # {} /\ CoordinatorHas("subsumed_notifications")
                THEN Append(discards, <<"subsumed", Greatest(Deleted)>>) ELSE discards]_vars
 
-SUB_10 == [][~CoordinatorHas("protects_newest") =>
+SUB_10 == [][~CoordinatorHas("protects_newest_checkpoint") =>
     store' = SubSeq(Grown, IF Len(Grown) > Retain THEN Len(Grown) - Retain + 1 ELSE 1, Len(Grown))]_vars
 
 ------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ IsFarBelow(t, n) == n + MaxRemembered < t.highest
 
 Runs(t, n) == n \in t.running                   \* TASK-07, TASK-08: it ends once
 
-IsNews(t, n) == n > t.completed                 \* TASK-06
+IsNewCompletion(t, n) == n > t.completed        \* TASK-06
 
 ------------------------------------------------------------------------------
 (* Memory of aborts.                                                        *)
@@ -110,7 +110,7 @@ ToOperators(t, notification) == IF t.runs THEN <<notification>> ELSE <<>>
 
 (* TASK-06 *)
 OnCompleteNotification(t, n) ==
-    IF IsNews(t, n)
+    IF IsNewCompletion(t, n)
     THEN Answer([t EXCEPT !.completed = n], ToOperators(t, <<"notify_complete", n>>))
     ELSE Answer(t, <<>>)
 

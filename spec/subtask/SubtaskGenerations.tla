@@ -9,16 +9,16 @@
 (*                                                                         *)
 (* orders_triggers        a trigger not above the last one is ignored;     *)
 (*                        else every trigger is taken (TASK-02, TASK-11)   *)
-(* hears_aborts           the coordinator notifies of aborts (TASK-05,     *)
+(* notified_of_aborts     the coordinator notifies of aborts (TASK-05,     *)
 (*                        TASK-12)                                         *)
 (* broken_snapshot_fails  a synchronous part that throws fails the task    *)
 (*                        (TASK-13); else it is declined (TASK-14)         *)
 (* declines_with_cause    a decline names the cause (TASK-15)              *)
-(* stopped_says_nothing   a failure after the task has stopped has no      *)
+(* stopped_ignores_failures  a failure after the task has stopped has no   *)
 (*                        effect (TASK-16)                                 *)
 (* completes_in_order     only newer completions are passed on (TASK-06,   *)
 (*                        TASK-17)                                         *)
-(* hears_subsumed         the coordinator notifies of dropped checkpoints  *)
+(* notified_of_subsumed   the coordinator notifies of dropped checkpoints  *)
 (*                        (TASK-18)                                        *)
 (* infers_aborts          an id far below the highest abort is aborted     *)
 (*                        (TASK-19)                                        *)
@@ -33,10 +33,10 @@ EXTENDS Subtask
 
 Task_1_9 == {}
 Task_1_11 ==
-    {"orders_triggers", "hears_aborts", "broken_snapshot_fails", "declines_with_cause",
-     "stopped_says_nothing"}
+    {"orders_triggers", "notified_of_aborts", "broken_snapshot_fails", "declines_with_cause",
+     "stopped_ignores_failures"}
 Task_1_14 == Task_1_11 \cup {"completes_in_order"}
-Task_1_15 == Task_1_14 \cup {"hears_subsumed"}
+Task_1_15 == Task_1_14 \cup {"notified_of_subsumed"}
 Task_1_17 == Task_1_15 \cup {"infers_aborts"}
 
 TaskSwitches == Task_1_17

@@ -10,9 +10,8 @@ from click.testing import CliRunner
 from conformance import commands
 from conformance.adapters.in_process import model_adapter
 from conformance.change.behaviour import Change, Kind, Meaning, changes, meaning_of
+from conformance.change.compared import SHIPPED, Reprofiled, component_of, revision, vectors_in, write_vectors
 from conformance.change.declared import declared
-from conformance.change.generations import component_of
-from conformance.change.sides import SHIPPED, Reprofiled, revision, vectors_in, write_vectors
 from conformance.commands.specification import diff, gate
 from conformance.divergence import Answer
 from conformance.generators import generate

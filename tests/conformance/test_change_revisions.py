@@ -9,8 +9,8 @@ from conformance.adapters.in_process import InProcess
 from conformance.adapters.protocol import Crashed
 from conformance.change import repository as repositories
 from conformance.change.behaviour import changes
+from conformance.change.compared import Reprofiled
 from conformance.change.repository import ChangeError
-from conformance.change.sides import Reprofiled
 from conformance.vectors.vector import vector_of
 from conformance.verdict import Exit
 

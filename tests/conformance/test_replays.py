@@ -177,8 +177,10 @@ def test_a_module_that_says_otherwise_than_the_model_leaves_it_open(tmp_path):
     found = divergence("gate", GATE, [barrier(0, 1)], [])
     _, module = write(found, "abc", "wrong 1", "./wrong", tmp_path)
     text = module.read_text()
-    assert text.count('ModelSays == <<<<"block", 0>>>>') == 1
-    module.write_text(text.replace('ModelSays == <<<<"block", 0>>>>', 'ModelSays == <<<<"block", 1>>>>'))
+    assert text.count('ModelAnswers == <<<<"block", 0>>>>') == 1
+    module.write_text(
+        text.replace('ModelAnswers == <<<<"block", 0>>>>', 'ModelAnswers == <<<<"block", 1>>>>')
+    )
 
     verdict, told = by_tlc(module)
     assert verdict is Verdict.UNDETERMINED

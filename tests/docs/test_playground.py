@@ -7,7 +7,7 @@ import pytest
 from browser import in_browser, opened
 
 from conformance.playground import page as made
-from conformance.playground.graphs import Graph, graph_of
+from conformance.playground.page import Graph, graph_of
 from conformance.playground.subjects import subjects
 from model.checker.explore import TooManyStatesError, explore
 
@@ -49,7 +49,7 @@ def test_effects_name_tasks_and_types(name):
 
 
 def test_a_graph_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr("conformance.playground.graphs.MOST_STATES", 10)
+    monkeypatch.setattr("conformance.playground.page.MOST_STATES", 10)
 
     with pytest.raises(TooManyStatesError, match="smaller bounds"):
         graph_of(subject("aligned"))

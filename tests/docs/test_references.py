@@ -11,6 +11,7 @@ from blocks import PAGES, ROOT, blocks_of
 from conformance.adapters.flink.releases import releases
 from conformance.cli import barrierspec
 from conformance.mutants.catalogue import load_catalogue
+from conformance.site.command_pages import options_table
 from conformance.verdict import Exit
 
 HOUSES = "spec|model|impl|conformance|tests|docs"
@@ -118,3 +119,17 @@ def test_the_changelog_tells_of_the_version():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+OPTIONS = re.compile(r"(<!-- options: (\w+) -->\n\n)(?:\|.*\n)*")
+
+
+def test_tables_of_options_are_made_from_the_command(pytestconfig):
+    page = ROOT / "docs" / "verify" / "verify-your-implementation.md"
+    written = page.read_text(encoding="utf-8")
+    made = OPTIONS.sub(lambda found: found[1] + options_table(found[2]), written)
+    if pytestconfig.getoption("--rewrite"):
+        page.write_text(made, encoding="utf-8")
+        written = made
+    assert written == made
+    assert OPTIONS.findall(written) == [("<!-- options: conform -->\n\n", "conform")]

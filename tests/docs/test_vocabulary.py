@@ -36,10 +36,9 @@ def test_the_tables_of_the_protocol_are_made_from_the_vocabulary(pytestconfig):
 
 def test_every_sentence_is_one():
     for component in vocabulary().values():
-        says = [
-            one.says for one in (*component.events, *component.effects, *component.config, *component.state)
-        ]
-        assert all(one.endswith(".") and one[0] in "`ABCDEFGHIJKLMNOPQRSTUVWXYZ" for one in says), (
+        described = (*component.events, *component.effects, *component.config, *component.state)
+        sentences = [one.description for one in described]
+        assert all(one.endswith(".") and one[0] in "`ABCDEFGHIJKLMNOPQRSTUVWXYZ" for one in sentences), (
             component.name
         )
 

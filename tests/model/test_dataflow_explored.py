@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from model.checker.explore import Graph, explore
-from model.coordinator import recovery
 from model.coordinator import state as coordinator_state
 from model.coordinator.events import Complete, Restored
 from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.recovery import RecoverySteps
 from model.dataflow import actions, messages
 from model.dataflow import environment as dataflow_environment
 from model.dataflow.actions import Deliver, Fail, Lose, Produce, Receive
@@ -230,10 +230,12 @@ def test_commit_at_the_snapshot_is_output_before_completion(monkeypatch: pytest.
 
 @pytest.mark.rule("ONCE-04")
 def test_restoring_a_checkpoint_that_never_completed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def newest_started(state: coordinator_state.Coordinator) -> Step[coordinator_state.Coordinator]:
+    def newest_started(
+        _: RecoverySteps, state: coordinator_state.Coordinator
+    ) -> Step[coordinator_state.Coordinator]:
         return Step(state, (Restored(state.next_id - 1 if state.next_id > 1 else NONE),), ())
 
-    monkeypatch.setattr(recovery, "on_restore", newest_started)
+    monkeypatch.setattr(RecoverySteps, "on_restore", newest_started)
     graph = explored(ONE_CHECKPOINT, of_component("dataflow"))
     assert graph.violation is not None
     assert graph.violation.rules[0] == "ONCE-04"

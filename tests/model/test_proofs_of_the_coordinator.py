@@ -6,8 +6,11 @@ In the second half one function of the model is broken; the cases that prove its
 import pytest
 
 from model.checker.prove import prove
-from model.coordinator import completion, failures, recovery, scheduler, shared_state, trigger
+from model.coordinator import completion, coordinator, failures, recovery, scheduler, shared_state, trigger
+from model.coordinator.completion import CompletionSteps
 from model.coordinator.events import BEFORE, MAYBE
+from model.coordinator.failures import FailureSteps
+from model.coordinator.generations import NeverQueues
 from model.coordinator.pending import Pending
 from model.coordinator.proofs.completion import (
     failure_cases,
@@ -19,9 +22,10 @@ from model.coordinator.proofs.completion import (
 from model.coordinator.proofs.coordinator import completion_cases, request_cases
 from model.coordinator.proofs.shared_state import file_cases
 from model.coordinator.proofs.trigger import finished_cases, master_cases, scheduler_cases
-from model.events import Effects, NotifyAbort, NotifyComplete
+from model.coordinator.trigger import TriggerSteps
+from model.events import Effects, NotifyAbort, NotifyComplete, Step
 from model.properties import PROPERTIES
-from model.store import store
+from model.store.store import StoreSteps
 
 PROVED = {
     "failures that count": (lambda: failure_cases("2.3", 1, 1, 1), {"COORD-15", "COORD-16", "COORD-17"}),
@@ -59,45 +63,49 @@ def test_its_rules_hold_for_every_id(subject):
     assert rules <= report.fired
 
 
-def everybody(_: object) -> tuple[bool, ...]:
+def everybody(*_: object) -> tuple[bool, ...]:
     return (True, True)
 
 
-def aborted(_: object, ended: Pending) -> Effects:
+def aborted(_steps: object, _coordinator: object, ended: Pending) -> Effects:
     return (NotifyAbort(ended.checkpoint, 0),)
 
 
-def completed(_: object, ended: Pending) -> Effects:
+def nothing(_steps: object, unchanged: object, *_: object) -> Step[object]:
+    return Step(unchanged, (), ())
+
+
+def completed(_steps: object, _coordinator: object, ended: Pending) -> Effects:
     return (NotifyComplete(ended.checkpoint, 0),)
 
 
 BROKEN = {
     "COORD-14, a turn": (trigger, "is_too_early", lambda *_: False, "nobody before it"),
     "COORD-14, a completion": (trigger, "is_too_early", lambda *_: False, "one that waits"),
-    "COORD-15": (failures, "is_old_news", lambda *_: True, "failures that count"),
-    "COORD-16": (failures, "is_old_news", lambda *_: False, "failures below the limit"),
-    "COORD-17": (failures, "on_success", lambda counted, *_: counted, "failures that count"),
-    "COORD-19": (completion, "notify_abort", aborted, "aborts of 1.9"),
-    "COORD-20": (completion, "notify_abort", completed, "a store that fails"),
+    "COORD-15": (failures, "is_counted_or_older", lambda *_: True, "failures that count"),
+    "COORD-16": (failures, "is_counted_or_older", lambda *_: False, "failures below the limit"),
+    "COORD-17": (FailureSteps, "on_success", lambda _, counted, *__: counted, "failures that count"),
+    "COORD-19": (NeverQueues, "notify_abort", aborted, "aborts of 1.9"),
+    "COORD-20": (CompletionSteps, "notify_abort", completed, "a store that fails"),
     "COORD-21": (completion, "MAYBE", BEFORE, "a store that fails"),
     "COORD-22": (recovery, "ascending", lambda entries: entries, "a new coordinator"),
-    "COORD-23": (trigger, "continue_start", lambda started, *_: trigger.Step(started, (), ()), "masters"),
+    "COORD-23": (TriggerSteps, "continue_start", nothing, "masters"),
     "COORD-24": (scheduler, "to_trigger", lambda *_: (), "triggers that are lost"),
     "COORD-25": (recovery, "deletes", lambda *_: True, "the end of the job"),
     "COORD-26": (scheduler, "NONE", 1, "the scheduler"),
-    "COORD-27": (trigger, "taking_part", everybody, "finished tasks"),
+    "COORD-27": (TriggerSteps, "taking_part", everybody, "finished tasks"),
     "COORD-28": (failures, "STOP", -1, "stops that fail"),
-    "SUB-07": (store, "may_drop", lambda *_: False, "three tasks and one retained"),
+    "SUB-07": (StoreSteps, "may_drop", lambda *_: False, "three tasks and one retained"),
     "SUB-11": (completion, "notify_complete", lambda *_: (), "savepoints of 1.14"),
-    "SUB-12, used": (shared_state, "register", lambda shared, *_: shared, "shared files"),
+    "SUB-12, used": (coordinator, "register", lambda shared, *_: shared, "shared files"),
     "SUB-12, idle": (shared_state, "forget_older", lambda shared, *_: (shared, ()), "shared files"),
 }
 
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_model_is_refuted(what, monkeypatch):
-    module, name, wrong, subject = BROKEN[what]
-    monkeypatch.setattr(module, name, wrong)
+    place, name, wrong, subject = BROKEN[what]
+    monkeypatch.setattr(place, name, wrong)
     report = prove(PROVED[subject][0](), PROPERTIES)
 
     assert what.partition(",")[0] in {found.rule for found in report.refutations}

@@ -28,7 +28,7 @@ from conformance.page.document import Page, Row
 from conformance.parts.result import Finding, PartResult
 from conformance.report.divergence import phrases, story
 from conformance.report.divergence.story import Telling
-from conformance.report.formats import annotations, findings, junit
+from conformance.report.formats import findings, junit
 from conformance.report.formats.columns import command as command_lines
 from conformance.verdict import Exit, Verdict
 
@@ -257,7 +257,8 @@ def test_files_for_machines_can_be_read_and_hold_it_as_data(text, tmp_path):
     assert place.isascii()
     assert not set(place) & set(' \\"<>\n')
     tree = ElementTree.parse(tmp_path / "junit").getroot()
-    assert [one.tag for one in tree.iter()] == [one.tag for one in junit.of_parts("x", parts("plain")).iter()]
+    plain = ElementTree.fromstring(junit.of_parts("x", parts("plain")))
+    assert [one.tag for one in tree.iter()] == [one.tag for one in plain.iter()]
     (line,) = (tmp_path / "annotations").read_text("utf-8").splitlines()
     assert line.startswith("::warning ")
     assert line.count("::") == 2 + escape.workflow_data(f"{text}\n\n{text}".rstrip()).count("::")
@@ -265,7 +266,7 @@ def test_files_for_machines_can_be_read_and_hold_it_as_data(text, tmp_path):
 
 
 def test_a_property_of_an_annotation_ends_where_it_ends():
-    (line,) = annotations.lines(parts("a,title=b::c\nd"))
+    (line,) = findings.annotations(parts("a,title=b::c\nd"))
     properties = line.removeprefix("::warning ").split("::", 1)[0]
     assert [one.split("=")[0] for one in properties.split(",")] == ["file", "line", "title"]
 

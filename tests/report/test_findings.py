@@ -15,10 +15,10 @@ import pytest
 from conformance import cli
 from conformance.adapters.validation import NAMES
 from conformance.change.behaviour import changes
-from conformance.change.sides import Reprofiled
+from conformance.change.compared import Reprofiled
 from conformance.parts.result import Finding, PartResult
 from conformance.report import change
-from conformance.report.formats import annotations, documents, findings, sarif
+from conformance.report.formats import documents, findings, sarif
 from conformance.rules.index import rules
 from conformance.vectors.vector import vector_of
 from conformance.verdict import Exit, Verdict
@@ -95,7 +95,7 @@ def test_the_published_schema_refuses_what_is_no_sarif():
 
 def test_annotations_stand_on_one_line_each_at_their_file():
     found = (Finding("SUB-07", "100 % too many", "a: b,\nc", "a,b.log", 7), Finding(None, "no answer"))
-    told = list(annotations.lines([PartResult("store", Verdict.DIVERGES, "some", findings=found)]))
+    told = list(findings.annotations([PartResult("store", Verdict.DIVERGES, "some", findings=found)]))
 
     assert told == [
         "::error file=a%2Cb.log,line=7,title=store%3A SUB-07::100 %25 too many%0A%0Aa: b,%0Ac",

@@ -66,9 +66,20 @@ def test_values_of_where_are_those_of_the_vocabulary():
         ENTRY.replace("ALIGN-01", "ALIGN-1"),
         ENTRY + ENTRY,
         ENTRY + "mutants = 3\n",
+        ENTRY + 'kind = "often"\n',
         "[[rule",
     ],
-    ids=["where option", "where empty", "where text", "no must", "wrong id", "twice", "mutants", "no toml"],
+    ids=[
+        "where option",
+        "where empty",
+        "where text",
+        "no must",
+        "wrong id",
+        "twice",
+        "mutants",
+        "kind",
+        "no toml",
+    ],
 )
 def test_a_malformed_index_is_refused(text):
     with pytest.raises(RuleIndexError, match="expected"):

@@ -1,6 +1,6 @@
 """Other model checkers on the closed gate: TLC, SPIN and minicheck, each on a text of the very same states.
 
-TLC reads `AlignedModel.tla`, SPIN a Promela text of the same model (`promela`), minicheck our step functions.
+TLC reads `AlignedModel.tla`, SPIN the same model in Promela (`gate.pml`), minicheck our step functions.
 No property is checked. A state has the gate, what each channel has delivered, and the last event with its
 effects; equal counts of states show that the work is the same.
 """
@@ -11,11 +11,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from string import Template
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.engines.promela import gate_text
 from conformance.bench.runtime.watched import Watched, watch
 from conformance.own_process import own_process
 from model.checker.compiled.kernels import CACHE
@@ -112,6 +112,22 @@ def spin(gate: Gate) -> Iterator["Spin"]:
         yield Spin(gate, Path(name))
 
 
+def gate_text(channels: int, ids: int) -> str:
+    """The gate in Promela. An event has at most an abort, a block, a trigger and twice each channel."""
+    options = []
+    for channel in range(channels):
+        for checkpoint in range(1, ids + 1):
+            guard = f"!closed[{channel}] && last[{channel}] <= {checkpoint}"
+            options += [
+                f"    :: d_step {{ {guard} -> {word}({channel}, {checkpoint}) }}"
+                for word in ("barrier", "cancel")
+            ]
+        options.append(f"    :: d_step {{ !closed[{channel}] -> end_of_partition({channel}) }}")
+    text = Template(Path(__file__).parents[1].joinpath("gate.pml").read_text(encoding="utf-8"))
+    words = 1 + 3 + 2 * channels
+    return text.substitute(channels=channels, ids=ids, words=words, options="\n".join(options))
+
+
 class Spin:
     """SPIN: an exact search (no hash compaction), with or without its compression of states."""
 
@@ -166,7 +182,7 @@ def ours_on(name: str) -> Explored:
 
 def ours_composed(composition: Composition, cores: int, *, kernels: str | None = None) -> Explored:
     """A composed dataflow, by the read sets of its moves."""
-    return _ours("framed", composition.model, str(composition.records), str(cores), kernels=kernels)
+    return _ours("memoised", composition.model, str(composition.records), str(cores), kernels=kernels)
 
 
 def _ours(*order: str, kernels: str | None = None) -> Explored:

@@ -15,9 +15,9 @@ ROUNDS = 3
 """In which TLC and our search of the larger dataflow take turns."""
 SETTING = (
     "Every reachable state of two models of spec/manifests and of a larger dataflow, with no property "
-    "checked; all checkers counted the same states. Seconds are those of the search; the notes add the start "
-    "(programs, parsing, compilation, and for a composition the answers of the Python model) and the peak "
-    "memory of all processes"
+    "checked; all checkers counted the same states. The notes describe the run of the median rate: the "
+    "seconds of its search, of its start (programs, parsing, compilation, and for a composition the "
+    "answers of the Python model), and the peak memory of all processes"
 )
 COMPOSED_BAR = 10.0
 """Times as many states a second as TLC on a composed dataflow."""

@@ -38,9 +38,10 @@ MASTERS = ("local[1]", "local[2]")
 SETTING = (
     "Every reachable state of the closed gate, with every event possible at each step and no property "
     "checked; a state includes the effects of the step before it, and all checkers counted the same states. "
-    "Seconds are those of the search; the notes add the start (programs, parsing, compilation) and the peak "
-    "memory of all processes. TLC, SPIN, minicheck and Spark expand a state once for each list of effects "
-    "before it; our other engines expand it once, because no step reads them"
+    "The notes describe the run of the median rate: the seconds of its search, of its start (programs, "
+    "parsing, compilation), and the peak memory of all processes. TLC, SPIN, minicheck and Spark "
+    "expand a state once for each list of effects before it; our other engines expand it "
+    "once, because no step reads them"
 )
 
 

@@ -33,15 +33,15 @@ class Row(NamedTuple):
         return [one.states / max(one.seconds, 1e-3) / 1e3 for one in self.runs]
 
     def figure(self) -> Figure:
-        """For the table."""
-        last = self.runs[-1]
+        """For the table; the note describes the run of the median rate."""
+        run = sorted(self.runs, key=lambda one: one.seconds)[len(self.runs) // 2]
         note = (
-            f"{last.states:,} states, {last.transitions:,} transitions, {last.seconds:.3g} s after "
-            f"{last.start:.1f} s of start; {last.peak / 1e6:,.0f} MB, "
-            f"{last.peak / last.states:,.0f} bytes a state"
+            f"{run.states:,} states, {run.transitions:,} transitions, {run.seconds:.3g} s after "
+            f"{run.start:.1f} s of start; {run.peak / 1e6:,.0f} MB, "
+            f"{run.peak / run.states:,.0f} bytes a state"
         )
-        if last.answers:
-            note += f"; in {last.answering:.1f} s of that start {last.answers:,} answers of the model"
+        if run.answers:
+            note += f"; in {run.answering:.1f} s of that start {run.answers:,} answers of the model"
         return Figure(f"{self.model}: {self.who}", "k states/s", self.rates, note=note)
 
 

@@ -1,10 +1,10 @@
 """One search in a process of its own: `python -m conformance.bench.engines.search ENGINE CHANNELS IDS [HOW]`,
-`manifest NAME` for a model of spec/manifests in Python, or `framed NAME RECORDS CORES` for a composed
+`manifest NAME` for a model of spec/manifests in Python, or `memoised NAME RECORDS CORES` for a composed
 dataflow of it, with so many records a source, by what its moves look at.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
 It prints one line: the states (with the effects of the step before, but for `unlabelled`), the transitions,
-and the seconds of the search alone. `framed` prints another before it: how many answers the search got from
+and the seconds of the search alone. `memoised` prints another before it: how many answers the search got from
 the model, and the seconds that they took.
 """
 
@@ -50,11 +50,11 @@ def manifest(name: str) -> Counted:
     return len(seen), graph.transition_count, time.perf_counter() - begun
 
 
-def framed(name: str, records: int, cores: int) -> Counted:
+def memoised(name: str, records: int, cores: int) -> Counted:
     """The search of a composed dataflow. The seconds in which the model answers are printed apart."""
-    from model.checker.frames.search import Framed
+    from model.checker.memoised.search import MemoisedSearch
 
-    found = Framed(composed(name, records), cores=cores).explore()
+    found = MemoisedSearch(composed(name, records), cores=cores).explore()
     sys.stdout.write(f"answers {found.answers} seconds {found.model_seconds:.4f}\n")
     return found.states, found.transitions, found.search_seconds
 
@@ -154,7 +154,7 @@ def _program(channels: int, ids: int) -> Program:
 ENGINES: dict[str, Callable[..., Counted]] = {
     "python": python,
     "manifest": manifest,
-    "framed": framed,
+    "memoised": memoised,
     "columns": columns,
     "compiled": compiled,
     "unlabelled": unlabelled,

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from impl.connectors import ParquetFolder
-from impl.connectors.sources.parquet_folder import FolderOffset
+from impl.connectors import ParquetFolder, Source
 from impl.spark.worker.sources import ToRows
 
 _BYTES = 8
@@ -26,56 +25,32 @@ class EndlessInput:
     to_rows: ToRows | None = None
     rows_per_second: float | None = None
 
-    def open(self, partition: int, partitions: int) -> "EndlessSource":
+    def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
-        folder = ParquetFolder(
+        source = EndlessSource(
             self.path, partition=partition, partitions=partitions, dictionaries=self.to_rows is None
         )
-        return EndlessSource(folder, self.counts / str(partition))
+        source.count_in(self.counts / str(partition))
+        return source
 
 
-@dataclass(frozen=True, slots=True)
-class EndlessOffset:
-    """The snapshot of one partition: rows of the rounds before, and where it stands in this one."""
+class EndlessSource(ParquetFolder):
+    """One partition, in round after round; its offset counts the rows of all of them."""
 
-    before: int
-    here: FolderOffset
-
-
-class EndlessSource:
-    """One partition; `count`: the file in which it counts its rows."""
-
-    def __init__(self, folder: ParquetFolder, count: Path) -> None:
-        self._folder = folder
-        self._beginning = folder.snapshot()
-        self._before = 0
-        count.parent.mkdir(parents=True, exist_ok=True)
-        count.write_bytes(bytes(_BYTES))
-        self._count = counter(count)
-
-    @property
-    def offset(self) -> int:
-        """Rows read so far, in all rounds."""
-        return self._before + self._folder.offset
+    def count_in(self, file: Path) -> None:
+        """Count the rows in this file, which is created with its folder."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(bytes(_BYTES))
+        self._count = counter(file)
 
     def read(self, max_rows: int) -> pa.RecordBatch | None:
         """The next rows, at least one; there is no end."""
-        rows = self._folder.read(max_rows)
+        rows = super().read(max_rows)
         if rows is None:
-            self._before += self._folder.offset
-            self._folder.restore(self._beginning)
-            rows = self._folder.read(max_rows)
+            self._number = 0
+            rows = super().read(max_rows)
         self._count[0] = self.offset
         return rows
-
-    def snapshot(self) -> EndlessOffset:
-        """Where it stands now."""
-        return EndlessOffset(self._before, self._folder.snapshot())
-
-    def restore(self, snapshot: EndlessOffset) -> None:
-        """Go to where a snapshot stood; `SourceChangedError` if it is another folder's."""
-        self._folder.restore(snapshot.here)
-        self._before = snapshot.before
 
 
 def counter(file: Path) -> memoryview:

@@ -85,11 +85,11 @@ def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: f
             yield Verdict.UNDETERMINED
             return
         require_known_words(hello)
-        asked = {
+        components = {
             "gate": (worst_of_gate, {"channels": 2, "mode": mode, "level": "polled"}),
             "sink": (worst_of_sink, {}),
         }
-        for component, (worst, config) in asked.items():
+        for component, (worst, config) in components.items():
             if component not in hello.components:
                 continue
             click.echo(f"{component}, driven {SCHEDULES} times through a failure:")

@@ -30,11 +30,11 @@ def command(adapter: str, seed: int, limit: float) -> int:
 
     begun = time.monotonic()
     implementation = open_adapter(adapter, limit)
-    failed = asked = 0
+    failed = checked = 0
     try:
         for subject, checks in groupby(smoke(implementation, seed), lambda check: check.subject):
             done = list(checks)
-            asked += len(done)
+            checked += len(done)
             wrong = [check for check in done if check.wrong is not None]
             failed += len(wrong)
             good = f"{len(done) - len(wrong)} of {len(done)} checks" if wrong else _checks(len(done))
@@ -45,7 +45,7 @@ def command(adapter: str, seed: int, limit: float) -> int:
                 click.echo(wrapped(f"           {check.name}: {check.wrong}", indent=13))
     finally:
         implementation.bye()
-    took = f"{_checks(asked)} in {time.monotonic() - begun:.1f} s"
+    took = f"{_checks(checked)} in {time.monotonic() - begun:.1f} s"
     again = shlex.join(["--adapter", adapter])
     if failed:
         click.echo(f"\nDIVERGES   {failed} of {took} fail")

@@ -49,16 +49,16 @@ def write(
     from conformance.vectors.transcripts import read_all
 
     played = [*read_all(folder_of_transcripts)] if folder_of_transcripts is not None else []
-    wanted = components or COMPONENTS
+    chosen = components or COMPONENTS
     made = {
         one: vectors_of(one, seed=seed, walks=walks, whole=whole, paths=not no_paths, transcripts=played)
-        for one in wanted
+        for one in chosen
     }
     for component, counts in files.write(folder, made):
         parts = ", ".join(f"{number:,} {origin}" for origin, number in counts.items())
         click.echo(f"  {component:<12} {counts.total():>7,} vectors: {parts}")
     if itf:
-        click.echo(f"  itf          {files.write_itf(folder, wanted):>7,} files")
+        click.echo(f"  itf          {files.write_itf(folder, chosen):>7,} files")
     click.echo(f"\n  next    {escape.shell(('barrierspec', 'vectors', 'verify', str(folder)))} --adapter CMD")
     return 0
 

@@ -84,7 +84,7 @@ def _list_checkpoints(console: Console, folder: Path, tasks: bool) -> int:
     console.print(listed)
     if tasks and whole:
         _list_tasks(console, whole[-1])
-    return altered + _tell_restore(storage)
+    return altered + _print_restore(storage)
 
 
 def _list_savepoints(console: Console, folder: Path, tasks: bool, only: Path | None = None) -> int:
@@ -164,7 +164,7 @@ def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:
     console.print(listed)
 
 
-def _tell_restore(storage: "FileSystemStorage") -> int:
+def _print_restore(storage: "FileSystemStorage") -> int:
     """From where a run goes on; answers how many files keep it from going on."""
     from impl.state import StateError
 

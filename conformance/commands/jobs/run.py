@@ -74,7 +74,7 @@ def command(
     from conformance.parts.pipeline import RUNS, Run, described
     from impl.config import ConfigError
     from impl.connectors.errors import ConnectorError
-    from impl.faults import COMPLETION_STORED, KILL_DRIVER, FaultPlan
+    from impl.faults import Action, FaultPlan, Point
     from impl.jobs import flights
     from impl.jobs.flights_check import check_flights
     from impl.metrics import read_metrics
@@ -83,7 +83,7 @@ def command(
     from impl.spark.errors import JobFailedError, SparkRuntimeError, UnknownEffectError
     from impl.state.errors import StateError, StorageError, SupersededError
 
-    struck = FaultPlan(COMPLETION_STORED, occurrence=5, action=KILL_DRIVER)
+    struck = FaultPlan(Point.COMPLETION_STORED, occurrence=5, action=Action.KILL_DRIVER)
     planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (struck,))) if one.name == scenario)
     _require_usable(out, goes_on=from_savepoint is not None)
     try:

@@ -53,9 +53,9 @@ def command(
     native = implementation == "spark"
     if native and mode:
         raise click.UsageError("--mode is of our own job; Structured Streaming takes --sink")
-    wanted = len(only) or faults or (16 if native else 300)
+    planned = len(only) or faults or (16 if native else 300)
     campaign = Campaign(
-        seed, sink if native else mode, wanted, seconds, build, implementation=implementation, only=only
+        seed, sink if native else mode, planned, seconds, build, implementation=implementation, only=only
     )
     console = Console(stderr=True)
     with console.status("starting Spark") as status:

@@ -18,8 +18,7 @@ def command(old: str, new: str | None, components: tuple[str, ...]) -> int:
     none, with 1 if there are.
     """
     from conformance.change.behaviour import Meaning, meaning_of
-    from conformance.change.compared import compare_profiles, compare_revisions
-    from conformance.change.generations import component_of
+    from conformance.change.compared import compare_profiles, compare_revisions, component_of
     from conformance.mutants.catalogue import load_catalogue
     from conformance.report import change
     from conformance.verdict import Exit

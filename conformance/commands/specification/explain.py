@@ -6,6 +6,12 @@ import click
 
 from conformance.rules import index as rule_index
 
+KINDS = {
+    "invariant": "invariant: it holds of every state or step, and no step fires it",
+    "temporal": "temporal: only TLC checks it, under weak fairness",
+}
+"""The kinds of rule that are worth a line, and the line."""
+
 
 @click.command()
 @click.argument("rule_id", metavar="ID")
@@ -24,7 +30,7 @@ def command(rule_id: str) -> int:
         "holds": f"Flink {rule.holds}",
         "operator": rule.operator,
         "property": rule.property,
-        "only by": rule.checked_by,
+        "kind": KINDS.get(rule.kind, ""),
         "mutants": ", ".join(rule.mutants),
     }
     for field, value in named.items():

@@ -131,21 +131,21 @@ def command(
     reading = local.Reading(labelled, symmetric, every_id)
     with Progressing() as watch:
         watch.begins(model)
-        watch.says("the first time a kernel takes a while to compile")
+        watch.show("the first time a kernel takes a while to compile")
         try:
             if engine == "python":
                 found = local.in_python(chosen, limit)
             elif engine == "spark":
                 kept = folder / _name_of(model, chosen.closed.name, tuple(reading), partitions)
-                found = _on_spark(chosen, limit, master, kept, partitions, reading, watch.says)
+                found = _on_spark(chosen, limit, master, kept, partitions, reading, watch.show)
             else:
-                search = local.framed if chosen.bounds is None else partial(local.compiled, reading=reading)
+                search = local.memoised if chosen.bounds is None else partial(local.compiled, reading=reading)
                 found = search(
                     chosen,
                     limit,
                     cores=cores,
                     expected=expected,
-                    progress=lambda states, depth: watch.says(f"{states:,} states, depth {depth}"),
+                    progress=lambda states, depth: watch.show(f"{states:,} states, depth {depth}"),
                 )
         except TooManyStatesError as error:
             click.echo(f"UNDETERMINED  {error}")
@@ -191,13 +191,13 @@ def _on_spark(
         )
 
 
-def _asked(found: "Explored") -> list[str]:
+def _answers(found: "Explored") -> list[str]:
     """What the model itself had to do with a search by its answers."""
     if not found.answers:
         return []
     both = found.states / (found.search_seconds + found.model_seconds)
     return [
-        f"  within it, asked the model for {found.answers:,} answers in {found.model_seconds:.1f} s more; "
+        f"  within it, the model gave {found.answers:,} answers in {found.model_seconds:.1f} s more; "
         f"with these, {both:,.0f} distinct states a second"
     ]
 
@@ -205,14 +205,14 @@ def _asked(found: "Explored") -> list[str]:
 def described(found: "Explored") -> str:
     """What came out, in a few lines."""
     labelled = f"{found.labelled:,} with the last effects, " if found.labelled else ""
-    asked = f"{found.properties} properties, {len(found.interpreted)} of them in Python"
+    properties = f"{found.properties} properties, {len(found.interpreted)} of them in Python"
     lines = [
         found.model,
         f"  {found.states:,} states, {labelled}{found.transitions:,} transitions, depth {found.depth}",
-        f"  {asked}; {len(found.rules)} rules fired",
+        f"  {properties}; {len(found.rules)} rules fired",
         f"  {found.engine}: searched {found.search_seconds:.2f} s; "
         f"before that, read {found.follow_seconds:.1f} s, compiled or loaded {found.compile_seconds:.1f} s",
-        *_asked(found),
+        *_answers(found),
         f"  {found.rate:,.0f} distinct states a second"
         + (f", {found.bytes / max(found.states, found.labelled):.1f} bytes a state" if found.bytes else ""),
     ]

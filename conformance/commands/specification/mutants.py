@@ -46,7 +46,7 @@ def command(
     from spec.manifest import load_manifest
     from spec.tool_output import TlcError
 
-    wanted = {rule_index.rule(rule).id for rule in rules}
+    selected = {rule_index.rule(rule).id for rule in rules}
 
     score.sources()  # as they are before the first is tried
     modules = {name: model.module for name, model in load_manifest().items()}
@@ -54,7 +54,7 @@ def command(
     def chosen(mutant: Mutant) -> bool:
         return (
             (not layers or mutant.layer in layers)
-            and (not wanted or mutant.rule in wanted)
+            and (not selected or mutant.rule in selected)
             and (not components or component_of(mutant, modules) in components)
         )
 

@@ -41,7 +41,7 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
         done = verify(chosen, context=context, watch=watch)
     files = tuple(build / "report" / name for name in ("verification.json", "junit.xml", "index.html"))
     write(files[0], documents.encoded(verification.document(done)))
-    write(files[1], junit.encoded(junit.junit(done)))
+    write(files[1], junit.junit(done))
     render.write(of_verify.page_of(done), files[2])
     write(build / "report" / "findings.sarif", documents.encoded(sarif.document(done.parts)))
     terminal = sys.stdout.isatty()

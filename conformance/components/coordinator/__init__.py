@@ -30,7 +30,7 @@ COMPONENT = Component(
     projections={
         "CoordinatorModel": project_coordinator,
         "FailuresModel": project_failures,
-        "SharedStateModel": project_files,
+        "SharedState": project_files,
     },
     bind=bind_coordinator,
 )

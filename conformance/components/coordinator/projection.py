@@ -1,4 +1,4 @@
-"""The projections of the coordinator: CoordinatorModel.tla, FailuresModel.tla and SharedStateModel.tla.
+"""The projections of the coordinator: CoordinatorModel.tla, FailuresModel.tla and SharedState.tla.
 
 What a configuration puts in the place of an operator makes the Python closed model: the requests, the
 failures, the generation. The z3 relation is made for the shapes that a model meets
@@ -60,12 +60,12 @@ def _tolerable(given: Given) -> int:
 
 def _is_small(given: Given) -> bool:
     """One pending checkpoint at most and requests of one rank: few shapes, each of few paths."""
-    return given.number("MaxConcurrent") == 1 and not {"Asked", "Restarts"} & given.replaced.keys()
+    return given.number("MaxConcurrent") == 1 and not {"OfferedRequests", "Restarts"} & given.replaced.keys()
 
 
 def _plan(given: Given) -> Plan:
     """The job; each request states whether it is forced."""
-    interval = _LONG if "Asked" in given.replaced else 0
+    interval = _LONG if "OfferedRequests" in given.replaced else 0
     profile = given.coordinators
     return Plan(
         tuple(task in given.sets["Sources"] for task in given.sets["Tasks"]),
@@ -77,7 +77,7 @@ def _plan(given: Given) -> Plan:
         min_pause=_NUMBERS.get(given.replaced.get("MinPause", ""), 0),
         tolerable_failures=_tolerable(given),
         unaligned=True,
-        finished_tasks=profile.goes_on_after_finished_tasks,
+        finished_tasks=profile.after_finish_by_default,
     )
 
 
@@ -88,9 +88,9 @@ def _scope(given: Given) -> Scope:
     others = tuple(task for task in tasks if task not in sources)
     return Scope(
         ids=given.number("M"),
-        requests=ALL_REQUESTS if "Asked" in replaced else ((CHECKPOINT, False, False), *savepoint),
+        requests=ALL_REQUESTS if "OfferedRequests" in replaced else ((CHECKPOINT, False, False), *savepoint),
         reasons=() if "Reasons" in replaced else ("ASYNC_EXCEPTION",),
-        failing={"": sources, "Nobody": (), "Others": others}[replaced.get("Failing", "")],
+        failing={"": sources, "Nothing": (), "Others": others}[replaced.get("Failing", "")],
         job_restarts="JobRestarts" not in replaced,
         faults=(BEFORE, AFTER, MAYBE) if "StoreFaults" in replaced else (),
         restarts="Restarts" in replaced,
@@ -254,7 +254,7 @@ def project_failures(given: Given) -> Projection:
 
 
 def project_files(given: Given) -> Projection:
-    """SharedStateModel.tla and the closed registry of shared files."""
+    """SharedState.tla and the closed registry of shared files."""
     closed = closed_files(given.sets["Files"], given.number("M"), given.number("Retain"))
     rest: Files = closed.state
     ids = range(1, len(rest.done) + 1)

@@ -181,10 +181,10 @@ class _Coordinator:
     def _master(self, pending: Wire, next_id: int) -> Wire:
         """An answer about the newest pending checkpoint, the only one that may be waiting for it."""
         of_hook = bool(self._hooks) and (not self._coordinators or self._draw() < 0.5)
-        says = "fails" if self._draw() < 0.05 else "done"
+        outcome = "fails" if self._draw() < 0.05 else "done"
         newest = max(int(checkpoint) for checkpoint in pending)
         return {
-            "kind": f"hook_{says}" if of_hook else f"coordinator_{says}",
+            "kind": f"hook_{outcome}" if of_hook else f"coordinator_{outcome}",
             "name": self._some(self._hooks if of_hook else self._coordinators),
             "checkpoint": newest if self._draw() < 0.95 else self._id(pending, next_id),
         }

@@ -3,7 +3,7 @@
 from conformance.components.component import Component
 from conformance.components.gate.aligned import project_gate, project_storing, project_tracker
 from conformance.components.gate.replay import bind_gate
-from conformance.components.gate.unaligned import project_deciding, project_unaligned
+from conformance.components.gate.unaligned import project_first_decides, project_unaligned
 from conformance.components.gate.walks import CONFIGS, walk_gate
 
 COMPONENT = Component(
@@ -16,7 +16,7 @@ COMPONENT = Component(
         "BufferingModel": project_storing,
         "TrackingModel": project_tracker,
         "UnalignedModel": project_unaligned,
-        "FirstDecidesModel": project_deciding,
+        "FirstDecidesModel": project_first_decides,
     },
     bind=bind_gate,
 )

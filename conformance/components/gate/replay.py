@@ -17,10 +17,10 @@ from conformance.components.gate.aligned import (
     bind_tracker,
 )
 from conformance.components.gate.unaligned import (
-    bind_deciding,
+    bind_first_decides,
     bind_threads,
     bind_unaligned,
-    deciding_steps,
+    first_decides_steps,
     unaligned_steps,
 )
 from conformance.divergence import Divergence
@@ -29,7 +29,7 @@ from conformance.vectors.tla.binding import Binding
 from conformance.vectors.tla.text import NotInTlaError
 from model.gate.profiles import NEWEST, PROFILES
 
-_OBEYED = "Obeyed(before, said)"
+_AFTER_EFFECTS = "AfterEffects(before, effects)"
 
 
 def bind_gate(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
@@ -47,9 +47,13 @@ def bind_gate(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     elif profile.network_starts and mode == "unaligned":
         return _only(bind_threads(divergence, profile), polled)
     elif profile.first_decides:
-        binding, steps, holds = bind_deciding(divergence, profile), deciding_steps("g"), _OBEYED
+        binding, steps, holds = (
+            bind_first_decides(divergence, profile),
+            first_decides_steps("g"),
+            _AFTER_EFFECTS,
+        )
     elif profile.ends_count:
-        binding, steps, holds = bind_unaligned(divergence), unaligned_steps("g"), _OBEYED
+        binding, steps, holds = bind_unaligned(divergence), unaligned_steps("g"), _AFTER_EFFECTS
     else:
         raise NotInTlaError(
             f"gates of mode {mode} stand in TLA+ as they are in flink-1.11, flink-1.12 and flink-1.14; in "
@@ -79,7 +83,7 @@ def _has_waited(edges: Sequence[Edge]) -> bool:
 def _behind_network(binding: Binding, steps: Steps, holds: str) -> Binding:
     """The same gate behind a network.
 
-    `steps`: those of a gate `g`; `holds`: the channels that are held after one, of `g`, `before` and `said`.
+    `steps`: those of a gate `g`; `holds`: the channels held after one, of `g`, `before` and `effects`.
     """
     inner = "\n      [] ".join(f'event[1] = "{kind}" -> {steps[kind]}' for kind in binding.takes)
     arrives = "Arrives(AtGate, Holds, gate, waiting, held, event)"
@@ -93,7 +97,7 @@ def _behind_network(binding: Binding, steps: Steps, holds: str) -> Binding:
 AtGate(g, event) ==
     CASE {inner}
 
-Holds(g, before, said) == {holds}
+Holds(g, before, effects) == {holds}
 """,
         extends="PolledGate",
     )

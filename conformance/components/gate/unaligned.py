@@ -12,7 +12,7 @@ from conformance.vectors.tla.binding import Binding, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Word, filled, plain, set_of, steps
 from model.checker.prove import Case
 from model.fields import names_of
-from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_deciding, closed_unaligned
+from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_first_decides, closed_unaligned
 from model.gate.profiles import NEWEST, Profile
 from model.gate.unaligned_events import NO_OPTIONS
 from spec.values import Function
@@ -147,9 +147,9 @@ def _flagged(effect: Wire) -> Word:
     return plain("gate", flagged if effect["kind"] == "trigger" else effect)
 
 
-def project_deciding(given: Given) -> Projection:
+def project_first_decides(given: Given) -> Projection:
     """FirstDecidesModel.tla and the closed gate; a refusal has no text."""
-    closed = closed_deciding(
+    closed = closed_first_decides(
         given.number("N"), given.number("M"), alternating=given.flag("Alternating"), profile=given.gates
     )
     return projected(
@@ -167,7 +167,7 @@ def _read(gate: str) -> str:
     return f'<<<<IF event[2] \\in Persisting({gate}) THEN "persist" ELSE "process", event[2], event[3]>>>>'
 
 
-def deciding_steps(gate: str) -> Steps:
+def first_decides_steps(gate: str) -> Steps:
     """The step of a gate whose first barrier decides, the expression `gate`, for each event."""
     silent = f"[gate |-> {gate}, out |-> <<>>]"
     return steps(
@@ -190,7 +190,7 @@ def _without_after_finish(module: str, divergence: Divergence, profile: Profile)
     return constants
 
 
-def bind_deciding(divergence: Divergence, profile: Profile) -> Binding:
+def bind_first_decides(divergence: Divergence, profile: Profile) -> Binding:
     """Both modes of 1.12, and mode alternating of 1.11. Raises NotInTlaError."""
     constants = _without_after_finish("FirstDecides", divergence, profile)
     return Binding(
@@ -198,9 +198,9 @@ def bind_deciding(divergence: Divergence, profile: Profile) -> Binding:
         module="FirstDecidesModel",
         state="gate",
         constants={**constants, "Alternating": divergence.config["mode"] == "alternating"},
-        takes=deciding_steps("gate"),
+        takes=first_decides_steps("gate"),
         shows=DECIDING.shows("gate"),
-        rules=rules_of("deciding_1_12"),
+        rules=rules_of("first_decides_1_12"),
         allows=ALLOWS,
         others="UNCHANGED last",
         event=_decided,

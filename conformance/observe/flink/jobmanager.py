@@ -32,7 +32,7 @@ class JobManager(CoordinatorReplay):
             grammar.TRIGGER: self._trigger,
             grammar.REFUSED: self._refuse,
             grammar.RESTORED: self._restore,
-            grammar.ID_RESET: self._reset_id,
+            grammar.ID_RESET: lambda line: self._skip_to(line.checkpoint),
             grammar.JOB: self._job_switches,
             grammar.EXECUTION: self._execution_switches,
         }
@@ -110,9 +110,6 @@ class JobManager(CoordinatorReplay):
             self._run.see("id burnt")
             moved = session.coordinator._replace(next_id=checkpoint)
             self._coordinator.state = session._replace(coordinator=moved)
-
-    def _reset_id(self, line: LogLine) -> None:
-        self._skip_to(line.checkpoint)
 
     def _runs(self, task: str) -> bool:
         state = self._states.get(task)

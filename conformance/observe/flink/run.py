@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from conformance.observe.flink.order import Order
 from conformance.observe.flink.reading import MOST_LINES
 from conformance.observe.flink.survey import Survey
-from conformance.observe.replay import RULE_OF_EFFECT, Effects, Instance, Rejected
+from conformance.observe.replay import CHARGED, Effects, Instance, Rejected
 from conformance.observe.situations import FLINK, Witnessed
 from conformance.refusals.answer import RefusedAnswer
 from model.components import Wire, WireError
@@ -102,5 +102,5 @@ class Part(Instance):
     def reject(self, kind: str, why: str, *further: str) -> Rejected:
         """The rejection for the rule of an effect of `kind`, with the state that the guard met."""
         self._run.last_part = self
-        rule = RULE_OF_EFFECT[self.component][kind]
+        rule = CHARGED["effects"][self.component][kind]
         return Rejected((rule, *further), f"{why}; {self.name} is in the state {self.describe()}")

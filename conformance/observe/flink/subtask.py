@@ -12,20 +12,7 @@ from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.jobmanager import JobManager
 from conformance.observe.flink.order import Wait
 from conformance.observe.flink.run import Part, Run
-from conformance.observe.replay import Effects, Rejected
-
-_RULE_OF_DUE = {
-    grammar.GATE_TRIGGER: "ALIGN-05",
-    grammar.START: "TASK-01",
-    grammar.BROADCAST: "TASK-01",
-    grammar.SNAPSHOT: "TASK-01",
-    grammar.ALIGNED: "ALIGN-06",
-    grammar.ABORTED_ON_BARRIER: "TASK-04",
-    grammar.ABORTED_BEFORE: "TASK-03",
-    grammar.OUT_OF_ORDER: "TASK-02",
-    grammar.NOTIFICATION: "TASK-06",
-}
-"""The rule charged if the line does not come when it is due, or comes when it is not."""
+from conformance.observe.replay import CHARGED, Effects, Rejected
 
 
 class SubtaskReplay:
@@ -86,14 +73,14 @@ class SubtaskReplay:
         self._nothing_due()
         what = " ".join(filter(None, (line.kind, line.detail, str(line.checkpoint).replace("-1", ""))))
         why = f"'{what}' comes, and nothing on this thread has led to it; {self._describe()}"
-        raise Rejected((_RULE_OF_DUE[line.kind],), why)
+        raise Rejected((CHARGED["due"][line.kind],), why)
 
     def _nothing_due(self) -> None:
         """Raises Rejected if a line is due."""
         if self._due:
             kind, checkpoint = self._due[0]
             why = f"the line '{kind} {checkpoint}' must come next on this thread; {self._describe()}"
-            raise Rejected((_RULE_OF_DUE[kind],), why)
+            raise Rejected((CHARGED["due"][kind],), why)
 
     def _describe(self) -> str:
         gate = f"gate: {self._gate.describe()}; " if self._gate is not None else ""

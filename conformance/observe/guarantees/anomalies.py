@@ -2,12 +2,14 @@
 
 A guarantee holds for every run, so one run can only refute it. A missing record refutes "at least once", a
 doubled one "at most once", and "exactly once" is both. State and output have separate guarantees: a job may
-keep its state exactly once and write its output twice.
+keep its state exactly once and write its output twice. `anomalies.toml` describes each anomaly.
 """
 
-from collections.abc import Hashable
+import tomllib
+from collections.abc import Hashable, Mapping
 from enum import Enum
-from typing import NamedTuple
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 
 class Guarantee(Enum):
@@ -27,98 +29,34 @@ class Subject(Enum):
     OUTPUT = "output"
 
 
-_ONCE, _LEAST, _MOST = Guarantee.EXACTLY_ONCE, Guarantee.AT_LEAST_ONCE, Guarantee.AT_MOST_ONCE
-_ALL = (_ONCE, _LEAST, _MOST)
+_FILE: Mapping[str, Any] = tomllib.loads(
+    files("conformance.observe.guarantees").joinpath("anomalies.toml").read_text(encoding="utf-8")
+)
 
 
 class Anomaly(Enum):
     """One anomaly: its name, its subject, the guarantees that it refutes, and its meaning."""
 
-    def __init__(self, title: str, subject: Subject, refutes: tuple[Guarantee, ...], sentence: str) -> None:
-        self.title = title
-        self.subject = subject
-        self.refutes = refutes
-        self.sentence = sentence
+    LOST_RECORD = "LOST_RECORD"
+    DUPLICATED_RECORD = "DUPLICATED_RECORD"
+    PHANTOM_RECORD = "PHANTOM_RECORD"
+    MISPLACED_RECORD = "MISPLACED_RECORD"
+    REORDERED_RECORDS = "REORDERED_RECORDS"
+    WRONG_RESULT = "WRONG_RESULT"
+    DIRTY_OUTPUT = "DIRTY_OUTPUT"
+    OUTPUT_TAKEN_BACK = "OUTPUT_TAKEN_BACK"
+    STATE_TOO_LARGE = "STATE_TOO_LARGE"
+    STATE_TOO_SMALL = "STATE_TOO_SMALL"
+    STATE_DIFFERS = "STATE_DIFFERS"
+    STATE_AHEAD_OF_OFFSETS = "STATE_AHEAD_OF_OFFSETS"
+    STATE_BEHIND_OFFSETS = "STATE_BEHIND_OFFSETS"
 
-    LOST_RECORD = (
-        "lost record",
-        Subject.OUTPUT,
-        (_ONCE, _LEAST),
-        "a record was sent and none of its results was ever committed",
-    )
-    DUPLICATED_RECORD = (
-        "duplicated record",
-        Subject.OUTPUT,
-        (_ONCE, _MOST),
-        "the result of one record was committed more than once",
-    )
-    PHANTOM_RECORD = (
-        "phantom record",
-        Subject.OUTPUT,
-        _ALL,
-        "a row was committed that is the result of no record",
-    )
-    MISPLACED_RECORD = (
-        "record under another key",
-        Subject.OUTPUT,
-        _ALL,
-        "the result of a record was committed under another key",
-    )
-    REORDERED_RECORDS = (
-        "records reordered within a key",
-        Subject.OUTPUT,
-        (_ONCE,),
-        "two records of one key that came from one partition were processed in the other order",
-    )
-    WRONG_RESULT = (
-        "wrong result",
-        Subject.OUTPUT,
-        (_ONCE,),
-        "the results of a key are not those of processing each of its records once",
-    )
-    DIRTY_OUTPUT = (
-        "uncommitted output visible",
-        Subject.OUTPUT,
-        (_ONCE,),
-        "a row was readable before its checkpoint was complete",
-    )
-    OUTPUT_TAKEN_BACK = (
-        "committed output taken back",
-        Subject.OUTPUT,
-        (_ONCE,),
-        "a row that was readable as committed is missing afterwards",
-    )
-    STATE_TOO_LARGE = (
-        "state counts a record twice",
-        Subject.STATE,
-        (_ONCE, _MOST),
-        "the state of a key holds more than its records give",
-    )
-    STATE_TOO_SMALL = (
-        "state misses a record",
-        Subject.STATE,
-        (_ONCE, _LEAST),
-        "the state of a key holds less than its records give",
-    )
-    STATE_DIFFERS = (
-        "state differs",
-        Subject.STATE,
-        _ALL,
-        "the state of a key has as many records as it should, but not those",
-    )
-    STATE_AHEAD_OF_OFFSETS = (
-        "state and offsets of different cuts: state ahead",
-        Subject.STATE,
-        (_ONCE, _MOST),
-        "a checkpoint's state has records that its source offsets are still before: a restore counts "
-        "them again",
-    )
-    STATE_BEHIND_OFFSETS = (
-        "state and offsets of different cuts: state behind",
-        Subject.STATE,
-        (_ONCE, _LEAST),
-        "a checkpoint's source offsets are after records that its state lacks: a restore never counts them",
-    )
+    def __init__(self, name: str) -> None:
+        listed = _FILE[name]
+        self.title: str = listed["title"]
+        self.subject = Subject(listed["subject"])
+        self.refutes = tuple(map(Guarantee, listed["refutes"]))
+        self.sentence: str = listed["sentence"]
 
     def explain(self) -> str:
         """The meaning, and the refuted guarantees."""

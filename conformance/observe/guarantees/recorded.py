@@ -43,7 +43,8 @@ def account_in(file: Path) -> Account:
 
 
 def _cut(one: Object) -> Cut:
-    return Cut(_number(one["checkpoint"]), _offsets(one["offsets"]), _state(one["state"]))
+    offsets: dict[Hashable, int] = {lane: _number(offset) for lane, offset in one["offsets"].items()}
+    return Cut(_number(one["checkpoint"]), offsets, _state(one["state"]))
 
 
 def _seen(one: Object) -> Seen:
@@ -60,10 +61,6 @@ def _number(value: object) -> int:
     if type(value) is not int:
         raise TypeError(f"expected an int, got {value!r:.60}")
     return value
-
-
-def _offsets(offsets: Mapping[str, object]) -> dict[Hashable, int]:
-    return {lane: _number(offset) for lane, offset in offsets.items()}
 
 
 def _row(one: Object) -> Row:

@@ -22,7 +22,7 @@ class Action(NamedTuple):
     answer: str
     happens: bool
     """It is what the protocol does there."""
-    was_said: bool
+    was_answered: bool
     needs: "tuple[Guard, ...]"
     """The guards that fail, each with its values."""
 
@@ -67,7 +67,7 @@ def _action(action: Action) -> Iterator[str]:
         yield "      is what the protocol does here"
         return
     needs = ", ".join(f"{guard.text} ({guard.values})" for guard in action.needs)
-    yield from _wrapped(f"      {'this answer; ' if action.was_said else ''}needs {needs}", 8)
+    yield from _wrapped(f"      {'this answer; ' if action.was_answered else ''}needs {needs}", 8)
 
 
 def _wrapped(line: str, indent: int) -> list[str]:

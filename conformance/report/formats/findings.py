@@ -1,12 +1,17 @@
-"""The findings of a command for machines: JSON with a schema, JUnit XML, SARIF, annotations of GitHub."""
+"""The findings of a command for machines: JSON with a schema, JUnit XML, SARIF, annotations of GitHub.
+
+GitHub shows an annotation at the file it names: a rule that is charged is an `error`, what could not be
+judged a `warning`.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance import escape
 from conformance.parts.result import Finding, PartResult
-from conformance.report.formats import annotations, documents, junit, sarif
+from conformance.report.formats import documents, junit, sarif
 from conformance.verdict import together
 from conformance.version import own_version
 
@@ -38,7 +43,10 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
                 "verdict": result.verdict.value,
                 "bound": result.bound,
                 "rules": list(result.rules),
-                "findings": [_finding(found) for found in result.findings],
+                "findings": [
+                    {**asdict(found), "file": found.file or None, "row": found.row or None}
+                    for found in result.findings
+                ],
                 **({"tried": dict(result.tried)} if result.tried else {}),
             }
             for result in parts
@@ -56,18 +64,25 @@ def files(
     if outputs.json is not None:
         yield outputs.json, documents.encoded(document(command, parts, again))
     if outputs.junit is not None:
-        yield outputs.junit, junit.encoded(junit.of_parts(f"barrierspec {command}", parts))
+        yield outputs.junit, junit.of_parts(f"barrierspec {command}", parts)
     if outputs.sarif is not None:
         yield outputs.sarif, documents.encoded(sarif.document(parts))
     if outputs.annotations is not None:
-        yield outputs.annotations, "".join(f"{line}\n" for line in annotations.lines(parts)).encode()
+        yield outputs.annotations, "".join(f"{line}\n" for line in annotations(parts)).encode()
 
 
-def _finding(found: Finding) -> dict[str, Any]:
-    return {
-        "rule": found.rule,
-        "line": found.line,
-        "story": found.story,
-        "file": found.file or None,
-        "row": found.row or None,
-    }
+def annotations(parts: Sequence[PartResult]) -> Iterator[str]:
+    """A workflow command for each finding: `::error file=...,line=...,title=...::message`."""
+    for part in parts:
+        for found in part.findings:
+            yield _line(part, found)
+
+
+def _line(part: PartResult, found: Finding) -> str:
+    place = {"file": found.file, "line": str(found.row) if found.row else ""}
+    fields = {**place, "title": f"{part.name}: {found.rule or 'could not be judged'}"}
+    properties = ",".join(
+        f"{name}={escape.workflow_property(value)}" for name, value in fields.items() if value
+    )
+    message = f"{found.line}\n\n{found.story}".rstrip()
+    return f"::{'warning' if found.rule is None else 'error'} {properties}::{escape.workflow_data(message)}"

@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,25 +23,25 @@ import psutil
 
 from conformance.observe.guarantees.guarantee import Row
 from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
-from conformance.torture.frozen_drivers.process_family import ProcessFamily
 from conformance.torture.frozen_drivers.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting
-from conformance.torture.local import MASTER
+from conformance.torture.local import MASTER, job_into
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.errors import DatabaseLockedError
 from impl.connectors.two_phase import Output
 from impl.driver import DriverJob
-from impl.faults import FREEZE
+from impl.faults import Action
 from impl.job import Job, JobResult, Progress, SqliteOutput
-from impl.jobs.numbers import UPDATES, numbers_job
+from impl.jobs.numbers import UPDATES
 from impl.spark.results import RunSettings, Start
 from impl.state import SupersededError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 CHECKPOINTS_BEFORE_THE_THAW = 3
 _TO_FREEZE_SECONDS, _TO_END_SECONDS, _LONGEST_SECONDS = 180.0, 120.0, 300.0
@@ -59,7 +59,7 @@ class _FirstDriver:
 
         self._folder = folder / "first-driver"
         self._folder.mkdir(parents=True)
-        self._whole = planned.faults[0].action == FREEZE
+        self._whole = planned.faults[0].action == Action.FREEZE
         record = self._folder / "faults"
         settings = RunSettings(faults=planned.faults, fault_record=record)
         driver_job = DriverJob(job, LOCAL_MASTER, folder, settings)
@@ -131,7 +131,7 @@ def run_frozen(
     outcome = Outcome(planned, drivers=2)
     token = secrets.token_hex(8)
     job = _job(planned, folder, server)
-    whole = planned.faults[0].action == FREEZE
+    whole = planned.faults[0].action == Action.FREEZE
     hidden = replace(job.execution, heartbeat_timeout_ms=_PATIENT_MS)  # its driver does not notice the sink
     patient = job if whole else job.with_execution(hidden)
     first = _FirstDriver(patient, planned, folder, token, on_spark=spark is not None)
@@ -199,17 +199,8 @@ def _job(planned: Round, folder: Path, server: KeptServer | None) -> Job:
         output = SqliteOutput(folder / "committed.db", "updates", UPDATES)
     elif planned.sink == POSTGRES:
         assert server is not None
-        output = server.output(_table(planned))
-    return (
-        numbers_job(planned.rows, output, planned.rows_per_second)
-        .with_checkpoints(planned.checkpoints())
-        .with_execution(_EXECUTION)
-        .with_restarts(RestartConfig(10))
-    )
-
-
-def _table(planned: Round) -> str:
-    return planned.name.replace("-", "_")
+        output = server.output(planned.table)
+    return job_into(output, planned, _EXECUTION, RestartConfig(10))
 
 
 def _committed(planned: Round, folder: Path, server: KeptServer | None) -> list[Row] | None:
@@ -223,4 +214,55 @@ def _committed(planned: Round, folder: Path, server: KeptServer | None) -> list[
             found = session.execute("SELECT key, number, count, total FROM updates")
             return [Row(*row) for row in found.fetchall()]
     assert server is not None
-    return server.rows(_table(planned))
+    return server.rows(planned.table)
+
+
+_GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+
+
+class ProcessFamily:
+    """A root process and its descendants, frozen (SIGSTOP) and thawed (SIGCONT) as one.
+
+    A signal takes effect when the kernel next schedules the process that it is sent to. On a busy machine a
+    process can be stopped later than the one that looks at it, so a look at one moment misses some.
+    """
+
+    def __init__(self, root: psutil.Process) -> None:
+        self._root = root
+        self._known: list[psutil.Process] = [root]
+
+    def stopped(self) -> list[psutil.Process]:
+        """The members that are stopped now, parents first."""
+        return [one for one in self._members() if _status(one) == psutil.STATUS_STOPPED]
+
+    def all_stopped(self) -> bool:
+        """Whether the root and every descendant that lives are stopped."""
+        members = [*self._members()]
+        alive = [status for one in members if (status := _status(one)) not in (None, *_GONE)]
+        if not alive or set(alive) != {psutil.STATUS_STOPPED}:
+            return False
+        return self._members() == members  # none was started before its parent had stopped
+
+    def thaw(self, *, root_first: bool) -> None:
+        """Let every member go on: those known and those that have been started since.
+
+        A member whose root was killed is still known. One that is not stopped yet loses its pending stop.
+        """
+        members = self._members()
+        for one in members if root_first else reversed(members):
+            with suppress(psutil.NoSuchProcess):
+                one.resume()
+
+    def _members(self) -> list[psutil.Process]:
+        for one in list(self._known):
+            with suppress(psutil.NoSuchProcess):
+                self._known += [child for child in one.children(recursive=True) if child not in self._known]
+        return self._known
+
+
+def _status(process: psutil.Process) -> str | None:
+    """Its status; None if it has ended."""
+    try:
+        return str(process.status())
+    except psutil.NoSuchProcess:
+        return None

@@ -95,7 +95,7 @@ def _with_zero(binding: Binding, divergence: Divergence) -> Binding:
 def _text(
     binding: Binding, name: str, implementation: str, recorded: list[Word], last_step: tuple[str, str, str]
 ) -> str:
-    said, after, model_says = last_step
+    answered, after, expected = last_step
     whose = escape.tla_comment(escape.short(implementation))
     cases = "\n      [] ".join(f'event[1] = "{kind}" -> {step}' for kind, step in binding.takes.items())
     names = (binding.state, *binding.carried)
@@ -123,10 +123,10 @@ VARIABLES
 Recorded == <<
     {events}>>
 
-Answered == {said}
+Answered == {answered}
 
-(* What the reference model says there. *)
-ModelSays == {model_says}
+(* What the reference model answers there. *)
+ModelAnswers == {expected}
 {binding.prelude}
 Expected(event) ==
     CASE {cases}
@@ -158,7 +158,7 @@ TraceSpec == TraceInit /\\ [][TraceNext]_<<vars, {", ".join(["replayed", "due", 
 Allows == replayed < Len(Recorded) => IsAllowed(Recorded[replayed + 1])
 
 (* The module describes this run as the reference model does. *)
-AsModel == replayed = Len(Recorded) => due.out = ModelSays
+AsModel == replayed = Len(Recorded) => due.out = ModelAnswers
 
 (* Every answer is the protocol's. *)
 AsProtocol == [][

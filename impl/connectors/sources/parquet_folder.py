@@ -14,6 +14,7 @@ import pyarrow as pa
 from impl.connectors.errors import SourceChangedError, SourceError
 from impl.connectors.sources.file_source import FileOffset
 from impl.connectors.sources.parquet_source import ParquetSource
+from impl.connectors.sources.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class FolderOffset:
     """The offset in the next file; None if no row of it was read, or there is none."""
 
 
-class ParquetFolder:
+class ParquetFolder(Source):
     """Reads partition `partition` of `partitions`, file after file, each as a `ParquetSource`.
 
     Raises SourceError if the folder has no Parquet file or the partition does not exist.
@@ -47,36 +48,24 @@ class ParquetFolder:
         columns: Sequence[str] | None = None,
         dictionaries: bool = False,
     ) -> None:
+        super().__init__(folder, partition, partitions)
         self._folder = Path(folder)
-        self._partition = partition
-        self._partitions = partitions
         self._columns = columns
         self._dictionaries = dictionaries
         self._files = tuple(sorted(one.name for one in self._folder.glob("*.parquet")))
-        if not self._files or not 0 <= partition < partitions:
-            raise SourceError(
-                f"{folder}: expected files *.parquet and a partition below {partitions}, came "
-                f"{len(self._files)} files and partition {partition}; correct them"
-            )
+        if not self._files:
+            raise SourceError(f"{folder}: expected files *.parquet, came 0 files; correct the folder")
         self._own = self._files[partition::partitions]
-        self._finished = 0
         self._number = 0
         self._current: ParquetSource | None = None
 
-    @property
-    def offset(self) -> int:
-        """Number of rows of this partition that were read."""
-        return self._finished + (self._current.offset if self._current else 0)
-
-    def read(self, max_rows: int) -> pa.RecordBatch | None:
-        """The next rows, at least one and at most `max_rows`; None at the end."""
+    def _next_rows(self, max_rows: int) -> pa.RecordBatch | None:
         while self._number < len(self._own):
             if self._current is None:
                 self._current = self._open()
             rows = self._current.read(max_rows)
             if rows is not None:
                 return rows
-            self._finished += self._current.offset
             self._number += 1
             self._current = None
         return None
@@ -84,28 +73,19 @@ class ParquetFolder:
     def snapshot(self) -> FolderOffset:
         """The offset of the source."""
         current = self._current.snapshot() if self._current else None
-        here = (self._partition, self._partitions)
-        return FolderOffset(self._files, *here, self._finished, self._number, current)
+        finished = self.offset - (current.offset if current else 0)
+        return FolderOffset(self._files, self._partition, self._partitions, finished, self._number, current)
 
-    def restore(self, snapshot: FolderOffset) -> None:
-        """Continue at the offset of a snapshot.
-
-        Raises SourceChangedError if it is of another folder or partition.
-        """
-        here = (self._partition, self._partitions)
-        if (snapshot.partition, snapshot.partitions) != here:
-            raise SourceChangedError(
-                f"{self._folder}: the checkpoint is of part {snapshot.partition} of {snapshot.partitions}, "
-                f"this is {here[0]} of {here[1]}; restore with the parallelism of the checkpoint"
-            )
+    def _continue_at(self, snapshot: FolderOffset) -> None:
         if snapshot.files != self._files:
             raise SourceChangedError(
                 f"{self._folder}: expected the {len(snapshot.files)} files of the checkpoint, came "
                 f"{len(self._files)}, and their names differ; put the old files back, or start the job "
                 "without the checkpoint"
             )
-        self._finished, self._number, self._current = snapshot.finished, snapshot.number, None
+        self.offset, self._number, self._current = snapshot.finished, snapshot.number, None
         if snapshot.current is not None:
+            self.offset += snapshot.current.offset
             self._current = self._open()
             self._current.restore(snapshot.current)
 

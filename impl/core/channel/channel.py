@@ -7,21 +7,7 @@ UNAL-32 to UNAL-36.
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, assert_never
 
-from impl.core.channel.events import (
-    AbortAtSender,
-    ChannelEffects,
-    ChannelEvent,
-    Emit,
-    Prioritise,
-    RestoreChannel,
-    ResumeSender,
-    SendBarrier,
-    StartPersisting,
-    StopPersisting,
-    Take,
-    TimeOut,
-    Transfer,
-)
+from impl.core.channel import events
 from impl.core.channel.receiver import Announced, ChannelReceiver
 from impl.core.channel.sender import Barrier, ChannelSender, Payload
 from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
@@ -66,56 +52,56 @@ class Channel(Component):
         )
         self._receiver = ChannelReceiver(received, counts_aligned=profile.counts_aligned)
 
-    def emit(self, value: object) -> ChannelEffects:
+    def emit(self, value: object) -> events.ChannelEffects:
         """The sender emits a record."""
         self._sender.write(value)
         return ()
 
-    def send_barrier(self, checkpoint: int, alignment: Alignment) -> ChannelEffects:
+    def send_barrier(self, checkpoint: int, alignment: Alignment) -> events.ChannelEffects:
         """The sender emits a barrier."""
         require_checkpoint_id(checkpoint)
         return self._sender.barrier(checkpoint, alignment)
 
-    def time_out(self, checkpoint: int) -> ChannelEffects:
+    def time_out(self, checkpoint: int) -> events.ChannelEffects:
         """The alignment of a barrier that waits at the sender has taken too long."""
         require_checkpoint_id(checkpoint)
         return self._sender.time_out(checkpoint)
 
-    def abort(self, checkpoint: int) -> ChannelEffects:
+    def abort(self, checkpoint: int) -> events.ChannelEffects:
         """The sender's task has aborted the checkpoint."""
         require_checkpoint_id(checkpoint)
         return self._sender.abort(checkpoint)
 
-    def resume(self) -> ChannelEffects:
+    def resume(self) -> events.ChannelEffects:
         """The receiver's gate resumes the sender. Raises ProtocolError if the sender is not blocked."""
         if not self._sender.blocked:
             raise ProtocolError("no aligned barrier has left, so the sender is not blocked; resume later")
         self._sender.resume()
         return ()
 
-    def transfer(self) -> ChannelEffects:
+    def transfer(self) -> events.ChannelEffects:
         """One item moves to the receiver; none does while restored records are unread (UNAL-36)."""
         if self._receiver.recovering:
             return ()
         item, effects = self._sender.leave()
         return effects if item is None else (*effects, *self._receiver.arrive(item))
 
-    def take(self) -> ChannelEffects:
+    def take(self) -> events.ChannelEffects:
         """The receiver's gate reads the first item."""
         return self._receiver.read()
 
-    def start_persisting(self, checkpoint: int) -> ChannelEffects:
+    def start_persisting(self, checkpoint: int) -> events.ChannelEffects:
         """The receiver stores what the checkpoint's barrier overtakes."""
         require_checkpoint_id(checkpoint)
         return self._receiver.start(checkpoint)
 
-    def stop_persisting(self, checkpoint: int) -> ChannelEffects:
+    def stop_persisting(self, checkpoint: int) -> events.ChannelEffects:
         """The receiver stops storing for the checkpoint."""
         require_checkpoint_id(checkpoint)
         self._receiver.stop(checkpoint)
         return ()
 
-    def prioritise(self, checkpoint: int) -> ChannelEffects:
+    def prioritise(self, checkpoint: int) -> events.ChannelEffects:
         """The receiver moves the announced barrier to the front. Raises ProtocolError if it may not."""
         require_checkpoint_id(checkpoint)
         if not self._receiver.is_known(checkpoint):
@@ -126,7 +112,7 @@ class Channel(Component):
         self._receiver.prioritise(checkpoint)
         return ()
 
-    def restore(self, input: object, output: object) -> ChannelEffects:  # noqa: A002 - the word of the wire
+    def restore(self, input: object, output: object) -> events.ChannelEffects:  # noqa: A002 - the word of the wire
         """A new attempt begins with the records that a checkpoint stored at the receiver and the sender."""
         self._begin(_records(input, "input"), _records(output, "output"))
         return ()
@@ -142,35 +128,35 @@ class Channel(Component):
             "recovering": self._receiver.recovering,
         }
 
-    def handle(self, event: ChannelEvent) -> ChannelEffects:
+    def handle(self, event: events.ChannelEvent) -> events.ChannelEffects:
         """Take one typed event; returns its effects in order."""
         match event:
-            case Emit(value):
+            case events.Emit(value):
                 return self.emit(value)
-            case SendBarrier(checkpoint, alignment):
+            case events.SendBarrier(checkpoint, alignment):
                 return self.send_barrier(checkpoint, alignment)
-            case TimeOut(checkpoint):
+            case events.TimeOut(checkpoint):
                 return self.time_out(checkpoint)
-            case AbortAtSender(checkpoint):
+            case events.AbortAtSender(checkpoint):
                 return self.abort(checkpoint)
-            case ResumeSender():
+            case events.ResumeSender():
                 return self.resume()
-            case Transfer():
+            case events.Transfer():
                 return self.transfer()
-            case Take():
+            case events.Take():
                 return self.take()
-            case StartPersisting(checkpoint):
+            case events.StartPersisting(checkpoint):
                 return self.start_persisting(checkpoint)
-            case StopPersisting(checkpoint):
+            case events.StopPersisting(checkpoint):
                 return self.stop_persisting(checkpoint)
-            case Prioritise(checkpoint):
+            case events.Prioritise(checkpoint):
                 return self.prioritise(checkpoint)
-            case RestoreChannel(input, output):
+            case events.RestoreChannel(input, output):
                 return self.restore(input, output)
             case _:
                 assert_never(event)
 
-    _events = events_of(ChannelEvent)
+    _events = events_of(events.ChannelEvent)
 
 
 def _observed(item: Payload | Barrier | Announced) -> list[object]:

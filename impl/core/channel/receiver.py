@@ -8,14 +8,7 @@ from collections import deque
 from enum import Enum
 from typing import Final, NamedTuple
 
-from impl.core.channel.events import (
-    AnnouncementRead,
-    BarrierRead,
-    DeclineStart,
-    ReadEffect,
-    RecordRead,
-    StoreInput,
-)
+from impl.core.channel import events
 from impl.core.channel.sender import Barrier, Payload
 from impl.core.effects import TASK_NOT_READY
 from impl.core.errors import ProtocolError
@@ -86,13 +79,13 @@ class ChannelReceiver:
         """The checkpoint whose snapshot has begun and whose barrier has not arrived; None for none."""
         return self._snapshot if self._storing is Storing.ALL else None
 
-    def arrive(self, item: Payload | Barrier) -> tuple[StoreInput, ...]:
+    def arrive(self, item: Payload | Barrier) -> tuple[events.StoreInput, ...]:
         """The network delivers an item."""
         self._numbers += 1
         if isinstance(item, Payload):
             self._regular.append(Numbered(self._numbers, item))
             if self._storing is Storing.ALL:
-                return (StoreInput(self._snapshot, [item.value]),)
+                return (events.StoreInput(self._snapshot, [item.value]),)
             return ()
         if item.overtakes:
             self._urgent.append(item)
@@ -115,28 +108,28 @@ class ChannelReceiver:
             self._newest = checkpoint
             self._newest_number = self._numbers
 
-    def read(self) -> tuple[ReadEffect, ...]:
+    def read(self) -> tuple[events.ReadEffect, ...]:
         """The gate reads one item; no effect if none waits."""
         if self._urgent:
             first = self._urgent.popleft()
             if isinstance(first, Announced):
-                return (AnnouncementRead(first.checkpoint),)
-            return (BarrierRead(first.checkpoint, first.alignment),)
+                return (events.AnnouncementRead(first.checkpoint),)
+            return (events.BarrierRead(first.checkpoint, first.alignment),)
         if not self._regular:
             return ()
         item = self._regular.popleft().item
         if isinstance(item, Barrier):
-            return (BarrierRead(item.checkpoint, item.alignment),)
+            return (events.BarrierRead(item.checkpoint, item.alignment),)
         self._recovering = max(0, self._recovering - 1)
-        return (RecordRead(item.value),)
+        return (events.RecordRead(item.value),)
 
-    def start(self, checkpoint: int) -> tuple[StoreInput | DeclineStart, ...]:
+    def start(self, checkpoint: int) -> tuple[events.StoreInput | events.DeclineStart, ...]:
         """The snapshot of `checkpoint` begins: store the waiting records that precede its barrier."""
         if self._recovering:
-            return (DeclineStart(checkpoint, TASK_NOT_READY),)
+            return (events.DeclineStart(checkpoint, TASK_NOT_READY),)
         passed = self._storing is Storing.AFTER_BARRIER and self._snapshot > checkpoint
         if self._newest > checkpoint or passed:
-            return (DeclineStart(checkpoint, CHECKPOINT_SUBSUMED),)
+            return (events.DeclineStart(checkpoint, CHECKPOINT_SUBSUMED),)
         if self._newest < checkpoint:
             self._newest = _NONE
         if self._snapshot < checkpoint:
@@ -145,12 +138,10 @@ class ChannelReceiver:
         waiting = [
             numbered.item.value
             for numbered in self._regular
-            if isinstance(numbered.item, Payload) and self._is_before_barrier(numbered.number)
+            if isinstance(numbered.item, Payload)
+            and (self._newest == _NONE or numbered.number < self._newest_number)
         ]
-        return (StoreInput(checkpoint, waiting),) if waiting else ()
-
-    def _is_before_barrier(self, number: int) -> bool:
-        return self._newest == _NONE or number < self._newest_number
+        return (events.StoreInput(checkpoint, waiting),) if waiting else ()
 
     def stop(self, checkpoint: int) -> None:
         """The snapshot of `checkpoint` is complete or aborted: store no further record for it or an older.

@@ -5,7 +5,6 @@ alignment times out.
 """
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from impl.core.channel.events import LoseOutput, SenderEffect, StoreOutput
@@ -56,7 +55,8 @@ class ChannelSender:
         """The task emits the barrier of `checkpoint`."""
         if alignment is Alignment.UNALIGNED:
             self._urgent.append(Barrier(checkpoint, alignment))
-            return (StoreOutput(checkpoint, _values(self._regular)),)
+            waiting = [item.value for item in self._regular if isinstance(item, Payload)]
+            return (StoreOutput(checkpoint, waiting),)
         self._regular.append(Barrier(checkpoint, alignment))
         if alignment is not Alignment.TIMEOUT or not self._converts_timed_out:
             return ()
@@ -120,7 +120,3 @@ class ChannelSender:
     def waiting(self) -> list[Payload | Barrier]:
         """All items, in the order of their transfer."""
         return [*self._urgent, *self._regular]
-
-
-def _values(items: Iterable[Payload | Barrier]) -> list[object]:
-    return [item.value for item in items if isinstance(item, Payload)]

@@ -6,22 +6,7 @@ caller gives the waiting requests their turn afterwards (COORD-11).
 
 from collections.abc import Sequence
 
-from impl.core.coordinator.events import (
-    CHECKPOINT_SUBSUMED,
-    FINALIZE_CHECKPOINT_FAILURE,
-    PRE_CHECK_REASONS,
-    Complete,
-    CoordinatorEffect,
-    DiscardState,
-    FailJob,
-    Notice,
-    NotifyCoordinator,
-    NotifyTaskAbort,
-    NotifyTaskComplete,
-    NotifyTaskSubsumed,
-    Rejected,
-    StoreFailure,
-)
+from impl.core.coordinator import events
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import CoordinatorState
@@ -33,7 +18,7 @@ from impl.core.store.store import Completed
 STORE_EXCEPTION = "CheckpointException"
 
 
-def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
+def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events.CoordinatorEffect]:
     """Store the checkpoint, abort older pending ones, and only then notify the tasks (COORD-08).
 
     If the store fails, the last effect is the `Fail` for the sender of the last acknowledgement.
@@ -45,12 +30,12 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[Coordi
     done = Completed(checkpoint, pending.type, pending.shared)
     state.retained.shared.completed(checkpoint, done.shared)
     early = not state.profile.completes_after_storing
-    effects: list[CoordinatorEffect] = [Complete(checkpoint)] if early else []
+    effects: list[events.CoordinatorEffect] = [events.Complete(checkpoint)] if early else []
     counts_late = state.profile.counts_success_after_storing
     if not counts_late:
         state.failures.completed(checkpoint)
     dropped: tuple[Completed, ...] = ()
-    if _is_stored(state, pending):
+    if pending.type is CheckpointType.CHECKPOINT or not state.profile.savepoints_are_separate:
         failure = state.retained.take_failure(done)
         if failure is not None:
             return effects + _fail_to_store(state, pending, done, failure)
@@ -59,7 +44,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[Coordi
         if state.profile.turn_after_deletion:
             state.turns += sum(one.type is CheckpointType.CHECKPOINT for one in dropped)
     if not early:
-        effects.append(Complete(checkpoint))
+        effects.append(events.Complete(checkpoint))
     if counts_late:
         state.failures.completed(checkpoint)
     state.pause_ends = state.now + state.options.min_pause_ms
@@ -70,7 +55,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[Coordi
 
 def abort(
     state: CoordinatorState, pending: PendingCheckpoint, reason: str, *, declined: bool = False
-) -> list[CoordinatorEffect]:
+) -> list[events.CoordinatorEffect]:
     """Abort a pending checkpoint: discard what it collected, count the failure, notify the tasks.
 
     `declined`: a task has declined it; else the coordinator itself aborts it.
@@ -78,14 +63,14 @@ def abort(
     orphaned = pending.abort()
     del state.pending[pending.checkpoint]
     state.turns += state.profile.turns_after_end
-    effects: list[CoordinatorEffect] = [Abort(pending.checkpoint, reason)]
+    effects: list[events.CoordinatorEffect] = [Abort(pending.checkpoint, reason)]
     if pending.type is CheckpointType.STOP:
         effects += fail_stop(state, reason)
     is_registered = state.profile.registers_at_acknowledgement and not pending.is_savepoint
     for task in pending.plan.tasks:
         handle, shared = pending.acknowledged_by(task)
         effects += discard(state, handle, () if is_registered else shared)
-    if reason != CHECKPOINT_SUBSUMED:
+    if reason != events.CHECKPOINT_SUBSUMED:
         _restart_delay(state)
     effects += count_failure(state, pending, reason, declined)
     effects += _notify_abort(state, pending)
@@ -98,23 +83,27 @@ def abort(
     return effects + fail_start(state, pending, reason)
 
 
-def abort_start(state: CoordinatorState, pending: PendingCheckpoint, reason: str) -> list[CoordinatorEffect]:
+def abort_start(
+    state: CoordinatorState, pending: PendingCheckpoint, reason: str
+) -> list[events.CoordinatorEffect]:
     """An operator coordinator or hook has failed: end the master phase, then abort its checkpoint."""
     pending.skip_master_phase()
     state.turns += 1
     return abort(state, pending, reason)
 
 
-def fail_start(state: CoordinatorState, pending: PendingCheckpoint, reason: str) -> list[CoordinatorEffect]:
+def fail_start(
+    state: CoordinatorState, pending: PendingCheckpoint, reason: str
+) -> list[events.CoordinatorEffect]:
     """Count a checkpoint that ended in its master phase as a failed start (COORD-31)."""
     return count_failure(state, pending, reason) if state.profile.counts_failed_starts else []
 
 
-def fail_stop(state: CoordinatorState, reason: str) -> list[CoordinatorEffect]:
+def fail_stop(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:
     """Up to 1.10 a stop that fails after its start fails the job at once."""
-    if state.profile.stops_fail_once or reason in PRE_CHECK_REASONS:
+    if state.profile.stops_fail_once or reason in events.PRE_CHECK_REASONS:
         return []
-    return [FailJob(reason)]
+    return [events.FailJob(reason)]
 
 
 def _restart_delay(state: CoordinatorState) -> None:
@@ -124,13 +113,13 @@ def _restart_delay(state: CoordinatorState) -> None:
         state.scheduler.begin_anew(state.now)
 
 
-def suspend(state: CoordinatorState, reason: str) -> list[CoordinatorEffect]:
+def suspend(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:
     """Reject all waiting requests, then abort all pending checkpoints (COORD-12).
 
     In this order no aborted checkpoint lets a waiting request start.
     """
     state.postponed.take()
-    effects: list[CoordinatorEffect] = []
+    effects: list[events.CoordinatorEffect] = []
     for request in state.queue.clear():
         effects += rejected(request, reason)
     effects += abort_all(state, reason)
@@ -138,80 +127,76 @@ def suspend(state: CoordinatorState, reason: str) -> list[CoordinatorEffect]:
     return effects
 
 
-def abort_all(state: CoordinatorState, reason: str) -> list[CoordinatorEffect]:
+def abort_all(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:
     """Abort every pending checkpoint, oldest first."""
-    effects: list[CoordinatorEffect] = []
+    effects: list[events.CoordinatorEffect] = []
     for pending in tuple(state.pending.values()):
         effects += abort(state, pending, reason)
     return effects
 
 
-def rejected(request: Request, reason: str) -> list[CoordinatorEffect]:
+def rejected(request: Request, reason: str) -> list[events.CoordinatorEffect]:
     """The effect of a request that starts nothing; none for a request of the coordinator's own scheduler."""
-    return [] if request.own else [Rejected(request.type, reason)]
+    return [] if request.own else [events.Rejected(request.type, reason)]
 
 
-def discard(state: CoordinatorState, handle: object, shared: Sequence[str]) -> list[CoordinatorEffect]:
+def discard(state: CoordinatorState, handle: object, shared: Sequence[str]) -> list[events.CoordinatorEffect]:
     """Delete the state of an acknowledgement, but no registered shared file (COORD-06)."""
-    own: list[CoordinatorEffect] = [] if handle is None else [DiscardState(handle)]
-    return own + [DiscardState(one) for one in shared if not state.retained.shared.holds(one)]
+    own: list[events.CoordinatorEffect] = [] if handle is None else [events.DiscardState(handle)]
+    return own + [events.DiscardState(one) for one in shared if not state.retained.shared.holds(one)]
 
 
 def count_failure(
     state: CoordinatorState, pending: PendingCheckpoint, reason: str, declined: bool = False
-) -> list[CoordinatorEffect]:
+) -> list[events.CoordinatorEffect]:
     """Count a failure; the effect is `FailJob` if it is one more than tolerated."""
     fails = state.failures.failed(pending.checkpoint, reason, requested=pending.type, declined=declined)
-    return [FailJob(reason)] if fails else []
-
-
-def _is_stored(state: CoordinatorState, pending: PendingCheckpoint) -> bool:
-    return pending.type is CheckpointType.CHECKPOINT or not state.profile.savepoints_are_separate
+    return [events.FailJob(reason)] if fails else []
 
 
 def _fail_to_store(
-    state: CoordinatorState, pending: PendingCheckpoint, done: Completed, failure: StoreFailure
-) -> list[CoordinatorEffect]:
+    state: CoordinatorState, pending: PendingCheckpoint, done: Completed, failure: events.StoreFailure
+) -> list[events.CoordinatorEffect]:
     """The addition to the store has failed: as an abort, but a checkpoint that may be stored is kept."""
-    effects: list[CoordinatorEffect] = []
+    effects: list[events.CoordinatorEffect] = []
     if state.profile.completes_after_storing:
-        effects.append(Abort(pending.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
+        effects.append(Abort(pending.checkpoint, events.FINALIZE_CHECKPOINT_FAILURE))
     effects += state.retained.discard_unstored(done, failure)
     if state.profile.counts_failing_store:
-        effects += count_failure(state, pending, FINALIZE_CHECKPOINT_FAILURE)
+        effects += count_failure(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
     return [*effects, *_notify_abort(state, pending), Fail(STORE_EXCEPTION)]
 
 
-def _subsume_older(state: CoordinatorState, checkpoint: int) -> list[CoordinatorEffect]:
+def _subsume_older(state: CoordinatorState, checkpoint: int) -> list[events.CoordinatorEffect]:
     """Abort the older pending checkpoints that may be subsumed (SUB-02, SUB-04)."""
-    effects: list[CoordinatorEffect] = []
+    effects: list[events.CoordinatorEffect] = []
     for older in [one for one in state.pending.values() if one.checkpoint < checkpoint]:
         spared = older.is_savepoint if state.profile.spares_pending_savepoints else older.forced
         if not spared:
-            effects += abort(state, older, CHECKPOINT_SUBSUMED)
+            effects += abort(state, older, events.CHECKPOINT_SUBSUMED)
     return effects
 
 
 def _notify_complete(
     state: CoordinatorState, pending: PendingCheckpoint, dropped: Sequence[Completed]
-) -> list[CoordinatorEffect]:
+) -> list[events.CoordinatorEffect]:
     checkpoint = pending.checkpoint
     subsumed = max((one.checkpoint for one in dropped), default=None)
-    effects: list[CoordinatorEffect] = []
+    effects: list[events.CoordinatorEffect] = []
     for task in state.job.deployed(pending.plan.tasks):
-        effects.append(NotifyTaskComplete(task, checkpoint))
+        effects.append(events.NotifyTaskComplete(task, checkpoint))
         if subsumed is not None and state.profile.subsumed_notifications:
-            effects.append(NotifyTaskSubsumed(task, subsumed))
+            effects.append(events.NotifyTaskSubsumed(task, subsumed))
     names = state.options.operator_coordinators
-    return effects + [NotifyCoordinator(name, checkpoint, Notice.COMPLETE) for name in names]
+    return effects + [events.NotifyCoordinator(name, checkpoint, events.Notice.COMPLETE) for name in names]
 
 
-def _notify_abort(state: CoordinatorState, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
+def _notify_abort(state: CoordinatorState, pending: PendingCheckpoint) -> list[events.CoordinatorEffect]:
     if not state.profile.abort_notifications:
         return []
     checkpoint = pending.checkpoint
     names = state.options.operator_coordinators
     return [
-        *(NotifyTaskAbort(task, checkpoint) for task in state.job.deployed(pending.plan.tasks)),
-        *(NotifyCoordinator(name, checkpoint, Notice.ABORT) for name in names),
+        *(events.NotifyTaskAbort(task, checkpoint) for task in state.job.deployed(pending.plan.tasks)),
+        *(events.NotifyCoordinator(name, checkpoint, events.Notice.ABORT) for name in names),
     ]

@@ -13,50 +13,13 @@ from collections.abc import Iterable, Mapping
 from typing import Final, assert_never
 
 from impl.core.component import events_of, require_checkpoint_id
+from impl.core.coordinator import events, timers
 from impl.core.coordinator.completion import abort, abort_all, complete, discard, suspend
-from impl.core.coordinator.events import (
-    COORDINATOR_SHUTDOWN,
-    JOB_FAILOVER_REGION,
-    TRIGGER_CHECKPOINT_FAILURE,
-    Acknowledge,
-    Acknowledged,
-    AcknowledgeResult,
-    CoordinatorDone,
-    CoordinatorEffect,
-    CoordinatorEffects,
-    CoordinatorEvent,
-    CoordinatorFails,
-    Decline,
-    FailTasks,
-    HookDone,
-    HookFails,
-    JobStatus,
-    RequestCheckpoint,
-    RestartCoordinator,
-    Restored,
-    RestoreJob,
-    RestoreScope,
-    ShutDownCoordinator,
-    StoreFails,
-    StoreFailure,
-    TaskStatus,
-    TriggerFails,
-)
 from impl.core.coordinator.inspection import InspectedCoordinator
 from impl.core.coordinator.job import CANCELED, FAILED, FINISHED, RESTARTING, RUNNING, SUSPENDED
 from impl.core.coordinator.options import CoordinatorOptions, options_from_config
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.state import CoordinatorState
-from impl.core.coordinator.timers import (
-    BAD_ARGUMENT,
-    advance_to,
-    follow_job,
-    follow_tasks,
-    give_turn,
-    give_turn_after_decline,
-    replace_executions,
-    stop_scheduler,
-)
 from impl.core.coordinator.trigger import answer, submit
 from impl.core.effects import Fail
 from impl.core.errors import ConfigError, ProtocolError
@@ -82,27 +45,27 @@ class Coordinator(InspectedCoordinator):
 
     # ------------------------------------------------------------ the job
 
-    def job_status(self, status: str) -> CoordinatorEffects:
+    def job_status(self, status: str) -> events.CoordinatorEffects:
         """The job changes its status; leaving RUNNING suspends (COORD-12)."""
         self._state.job.status = status
-        return tuple(follow_job(self._state))
+        return tuple(timers.follow_job(self._state))
 
-    def task_status(self, task: str, status: str) -> CoordinatorEffects:
+    def task_status(self, task: str, status: str) -> events.CoordinatorEffects:
         """A task changes its status; this may start or stop the scheduler."""
         state = self._state
         state.job.set_status(task, status)
-        return (*follow_tasks(state, (task,)), *advance_to(state, state.now))
+        return (*timers.follow_tasks(state, (task,)), *timers.advance_to(state, state.now))
 
-    def fail_tasks(self, tasks: tuple[str, ...]) -> CoordinatorEffects:
+    def fail_tasks(self, tasks: tuple[str, ...]) -> events.CoordinatorEffects:
         """`tasks` fail, and the job restarts (COORD-12). Raises ProtocolError for an unknown task."""
         state = self._state
         for task in tasks:
             state.job.require(task)
         for task in tasks:
             state.job.set_status(task, FAILED)
-        effects = follow_tasks(state, tasks)
+        effects = timers.follow_tasks(state, tasks)
         state.job.status = RESTARTING
-        return (*effects, *follow_job(state))
+        return (*effects, *timers.follow_job(state))
 
     # ------------------------------------------------------------ requests and their master phase
 
@@ -112,20 +75,20 @@ class Coordinator(InspectedCoordinator):
         forced: bool = False,
         periodic: bool = False,
         drain: bool = False,
-    ) -> CoordinatorEffects:
+    ) -> events.CoordinatorEffects:
         """A checkpoint, a savepoint or a stop-with-savepoint is requested.
 
         Arguments as in `RequestCheckpoint`.
         """
         state = self._state
         if drain and type is not CheckpointType.STOP:
-            return (BAD_ARGUMENT,)
-        effects: list[CoordinatorEffect] = []
+            return (timers.BAD_ARGUMENT,)
+        effects: list[events.CoordinatorEffect] = []
         if type is CheckpointType.STOP:
-            effects += stop_scheduler(state)
+            effects += timers.stop_scheduler(state)
         return (*effects, *submit(state, state.request(type, forced=forced, periodic=periodic)))
 
-    def trigger_fails(self, task: str, checkpoint: int) -> CoordinatorEffects:
+    def trigger_fails(self, task: str, checkpoint: int) -> events.CoordinatorEffects:
         """The message that triggers `task` was lost (COORD-24)."""
         self._state.job.require(task)
         pending = self._pending(checkpoint)
@@ -133,21 +96,21 @@ class Coordinator(InspectedCoordinator):
             return ()
         if not self._state.profile.lost_triggers_abort:
             return ()
-        return self._aborted(pending, TRIGGER_CHECKPOINT_FAILURE)
+        return self._aborted(pending, events.TRIGGER_CHECKPOINT_FAILURE)
 
-    def coordinator_done(self, name: str, checkpoint: int) -> CoordinatorEffects:
+    def coordinator_done(self, name: str, checkpoint: int) -> events.CoordinatorEffects:
         """An operator coordinator has taken its part; after the last one the hooks are triggered."""
         return self._answered(name, checkpoint, of_hook=False, fails=False)
 
-    def coordinator_fails(self, name: str, checkpoint: int) -> CoordinatorEffects:
+    def coordinator_fails(self, name: str, checkpoint: int) -> events.CoordinatorEffects:
         """An operator coordinator has failed to take its part."""
         return self._answered(name, checkpoint, of_hook=False, fails=True)
 
-    def hook_done(self, name: str, checkpoint: int) -> CoordinatorEffects:
+    def hook_done(self, name: str, checkpoint: int) -> events.CoordinatorEffects:
         """A master hook has taken its part; after the last one the tasks are triggered."""
         return self._answered(name, checkpoint, of_hook=True, fails=False)
 
-    def hook_fails(self, name: str, checkpoint: int) -> CoordinatorEffects:
+    def hook_fails(self, name: str, checkpoint: int) -> events.CoordinatorEffects:
         """A master hook has failed to take its part."""
         return self._answered(name, checkpoint, of_hook=True, fails=True)
 
@@ -160,7 +123,7 @@ class Coordinator(InspectedCoordinator):
         handle: object = None,
         attempt: int | None = None,
         shared: tuple[str, ...] = (),
-    ) -> CoordinatorEffects:
+    ) -> events.CoordinatorEffects:
         """`task` acknowledges `checkpoint`. Arguments as in `Acknowledge`."""
         pending = self._pending(checkpoint)
         state = self._state
@@ -170,45 +133,45 @@ class Coordinator(InspectedCoordinator):
             state.retained.shared.acknowledged(checkpoint, shared)
         if pending is None:
             return tuple(discard(state, handle, shared))  # COORD-06
-        result = AcknowledgeResult.UNKNOWN
+        result = events.AcknowledgeResult.UNKNOWN
         if state.job.is_current(task, attempt):
             result = pending.acknowledge(task, handle, shared)
-        effects: list[CoordinatorEffect] = [Acknowledged(task, checkpoint, result)]
-        if result is AcknowledgeResult.UNKNOWN:
+        effects: list[events.CoordinatorEffect] = [events.Acknowledged(task, checkpoint, result)]
+        if result is events.AcknowledgeResult.UNKNOWN:
             effects += discard(state, handle, shared)
         if pending.fully_acknowledged:  # COORD-07
             effects += complete(state, pending)
-            effects += give_turn(state)
+            effects += timers.give_turn(state)
         return tuple(effects)
 
     def decline(
         self, task: str, checkpoint: int, reason: str, attempt: int | None = None
-    ) -> CoordinatorEffects:
+    ) -> events.CoordinatorEffects:
         """`checkpoint` is declined (COORD-09), by whichever task and attempt."""
         pending = self._pending(checkpoint)
         if pending is None:
             return ()
         ended = abort(self._state, pending, reason, declined=True)
-        return (*ended, *give_turn_after_decline(self._state, checkpoint))
+        return (*ended, *timers.give_turn_after_decline(self._state, checkpoint))
 
     # ------------------------------------------------------------ time
 
-    def advance(self, ms: int) -> CoordinatorEffects:
+    def advance(self, ms: int) -> events.CoordinatorEffects:
         """`ms` milliseconds pass; what is due happens at its own time, expiries first (COORD-10)."""
         if ms < 0:
             raise ProtocolError(f"time does not go back, came {ms} ms; advance by 0 or more")
-        return tuple(advance_to(self._state, self._state.now + ms))
+        return tuple(timers.advance_to(self._state, self._state.now + ms))
 
     # ------------------------------------------------------------ restoring and ending
 
-    def store_fails(self, when: StoreFailure) -> CoordinatorEffects:
+    def store_fails(self, when: events.StoreFailure) -> events.CoordinatorEffects:
         """The next addition to the store will fail."""
         self._state.retained.fail_next(when)
         return ()
 
     def restore(
-        self, scope: RestoreScope = RestoreScope.ALL, tasks: tuple[str, ...] = ()
-    ) -> CoordinatorEffects:
+        self, scope: events.RestoreScope = events.RestoreScope.ALL, tasks: tuple[str, ...] = ()
+    ) -> events.CoordinatorEffects:
         """The restarting tasks get the newest retained checkpoint (ONCE-04). Pending checkpoints are aborted.
 
         Raises ProtocolError for an unknown task, and for the scope ALL while the job is RUNNING.
@@ -218,30 +181,32 @@ class Coordinator(InspectedCoordinator):
             state.job.require(task)
         if state.shut_down:
             return (BAD_STATE,)
-        if scope is RestoreScope.ALL and state.job.status == RUNNING:
+        if scope is events.RestoreScope.ALL and state.job.status == RUNNING:
             raise ProtocolError("a job restores while it does not run, but it is RUNNING; stop it first")
-        effects = abort_all(state, JOB_FAILOVER_REGION)
+        effects = abort_all(state, events.JOB_FAILOVER_REGION)
         if not state.profile.restores_keep_registry:
             state.retained.register_anew()
-        effects.append(Restored(state.retained.newest))
-        effects += replace_executions(state, state.job.tasks if scope is RestoreScope.ALL else tasks)
+        effects.append(events.Restored(state.retained.newest))
+        effects += timers.replace_executions(
+            state, state.job.tasks if scope is events.RestoreScope.ALL else tasks
+        )
         ended = state.turns > 0
-        return (*effects, *(give_turn(state) if ended else advance_to(state, state.now)))
+        return (*effects, *(timers.give_turn(state) if ended else timers.advance_to(state, state.now)))
 
-    def coordinator_restart(self) -> CoordinatorEffects:
+    def coordinator_restart(self) -> events.CoordinatorEffects:
         """A new coordinator takes over the durable checkpoints and the next id (COORD-02, COORD-22)."""
         self._state.job.created_again()
         self._state.retained.take_over()
         self._state.begin()
         return ()
 
-    def shutdown(self, status: str = FINISHED) -> CoordinatorEffects:
+    def shutdown(self, status: str = FINISHED) -> events.CoordinatorEffects:
         """The job has ended in `status`; only a suspended one keeps its durable checkpoints (COORD-25)."""
         state = self._state
         if state.shut_down:
             return ()
         state.scheduler.stop()
-        effects = suspend(state, COORDINATOR_SHUTDOWN)
+        effects = suspend(state, events.COORDINATOR_SHUTDOWN)
         state.shut_down = True
         deletes = status in (CANCELED, FAILED) and not state.options.keep_when_cancelled
         ended = state.retained.end(delete=status == FINISHED or deletes, suspended=status == SUSPENDED)
@@ -253,7 +218,9 @@ class Coordinator(InspectedCoordinator):
         require_checkpoint_id(checkpoint)
         return self._state.pending.get(checkpoint)
 
-    def _answered(self, name: str, checkpoint: int, *, of_hook: bool, fails: bool) -> CoordinatorEffects:
+    def _answered(
+        self, name: str, checkpoint: int, *, of_hook: bool, fails: bool
+    ) -> events.CoordinatorEffects:
         require_checkpoint_id(checkpoint)
         options = self._state.options
         names = options.hooks if of_hook else options.operator_coordinators
@@ -263,49 +230,49 @@ class Coordinator(InspectedCoordinator):
             )
         return tuple(answer(self._state, name, checkpoint, of_hook=of_hook, fails=fails))
 
-    def _aborted(self, pending: PendingCheckpoint, reason: str) -> CoordinatorEffects:
+    def _aborted(self, pending: PendingCheckpoint, reason: str) -> events.CoordinatorEffects:
         ended = abort(self._state, pending, reason)
-        return (*ended, *give_turn(self._state))
+        return (*ended, *timers.give_turn(self._state))
 
-    def handle(self, event: CoordinatorEvent) -> CoordinatorEffects:  # noqa: C901 - an arm for each event
+    def handle(self, event: events.CoordinatorEvent) -> events.CoordinatorEffects:  # noqa: C901 - an arm for each event
         """Take one typed event; returns its effects in order."""
         match event:
-            case JobStatus(status):
+            case events.JobStatus(status):
                 return self.job_status(status)
-            case TaskStatus(task, status):
+            case events.TaskStatus(task, status):
                 return self.task_status(task, status)
-            case FailTasks(tasks):
+            case events.FailTasks(tasks):
                 return self.fail_tasks(tasks)
-            case RequestCheckpoint(type, forced, periodic, drain):
+            case events.RequestCheckpoint(type, forced, periodic, drain):
                 return self.trigger(type, forced, periodic, drain)
-            case TriggerFails(task, checkpoint):
+            case events.TriggerFails(task, checkpoint):
                 return self.trigger_fails(task, checkpoint)
-            case CoordinatorDone(name, checkpoint):
+            case events.CoordinatorDone(name, checkpoint):
                 return self.coordinator_done(name, checkpoint)
-            case CoordinatorFails(name, checkpoint):
+            case events.CoordinatorFails(name, checkpoint):
                 return self.coordinator_fails(name, checkpoint)
-            case HookDone(name, checkpoint):
+            case events.HookDone(name, checkpoint):
                 return self.hook_done(name, checkpoint)
-            case HookFails(name, checkpoint):
+            case events.HookFails(name, checkpoint):
                 return self.hook_fails(name, checkpoint)
-            case Acknowledge(task, checkpoint, state, attempt, shared):
+            case events.Acknowledge(task, checkpoint, state, attempt, shared):
                 return self.acknowledge(task, checkpoint, state, attempt, shared)
-            case Decline(task, checkpoint, reason, attempt):
+            case events.Decline(task, checkpoint, reason, attempt):
                 return self.decline(task, checkpoint, reason, attempt)
             case Advance(ms):
                 return self.advance(ms)
-            case StoreFails(when):
+            case events.StoreFails(when):
                 return self.store_fails(when)
-            case RestoreJob(scope, tasks):
+            case events.RestoreJob(scope, tasks):
                 return self.restore(scope, tasks)
-            case RestartCoordinator():
+            case events.RestartCoordinator():
                 return self.coordinator_restart()
-            case ShutDownCoordinator(status):
+            case events.ShutDownCoordinator(status):
                 return self.shutdown(status)
             case _:
                 assert_never(event)
 
-    _events = events_of(CoordinatorEvent)
+    _events = events_of(events.CoordinatorEvent)
 
 
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:

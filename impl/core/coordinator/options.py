@@ -1,7 +1,7 @@
 """The options of a coordinator, their bounds, and their reading from the wire."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 from impl.core.component import only_keys, positive_int, supported
@@ -79,22 +79,8 @@ class CoordinatorOptions:
         return self.finished_tasks
 
 
-_KEYS: Final = (
-    "tasks",
-    "profile",
-    "timeout_ms",
-    "max_concurrent",
-    "retain",
-    "interval_ms",
-    "initial_delay_ms",
-    "min_pause_ms",
-    "tolerable_failures",
-    "unaligned",
-    "finished_tasks",
-    "externalized",
-    "operator_coordinators",
-    "hooks",
-)
+_NAMES: Final = {"keep_when_cancelled": "externalized"}
+_KEYS: Final = tuple(_NAMES.get(one.name, one.name) for one in fields(CoordinatorOptions))
 
 
 def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:

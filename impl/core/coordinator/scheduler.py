@@ -1,8 +1,13 @@
 """The scheduler of periodic checkpoints: when the next request is due, in virtual milliseconds.
 
 The slots follow each other at a fixed interval, whatever becomes of their checkpoints. A slot within the
-minimum pause is moved to its end, and all later slots with it (COORD-26).
+minimum pause is moved to its end, and all later slots with it (COORD-26). From 2.3 on the job status listener
+starts and stops the scheduler. It awaits every execution that was reported, until that runs or has finished.
+An execution that failed and was replaced sends no further report and is awaited for ever. New executions are
+reported once the job runs.
 """
+
+from collections.abc import Iterable, Sequence
 
 from impl.core.coordinator.profiles import CoordinatorProfile
 
@@ -71,3 +76,40 @@ class Scheduler:
     def end_timer(self) -> None:
         """Plan no further slot; periodic requests may still start."""
         self._next = None
+
+
+class JobStatusListener:
+    """The executions of `tasks`, all of them created."""
+
+    def __init__(self, tasks: Sequence[str]) -> None:
+        self.started = False
+        self._awaited = set(tasks)
+        self._awaits_replaced = False
+        self._new: set[str] = set()
+
+    @property
+    def awaits_none(self) -> bool:
+        """Whether every reported execution runs or has finished."""
+        return not self._awaited and not self._awaits_replaced
+
+    def report(self, task: str, *, is_up: bool) -> None:
+        """The current execution of `task` reports a status. `is_up`: it runs or has finished."""
+        self._new.discard(task)
+        if is_up:
+            self._awaited.discard(task)
+        else:
+            self._awaited.add(task)
+
+    def replace(self, tasks: Iterable[str]) -> None:
+        """New executions replace those of `tasks`."""
+        renewed = set(tasks)
+        self._awaits_replaced = self._awaits_replaced or bool(self._awaited & renewed)
+        self._awaited -= renewed
+        self._new |= renewed
+
+    def await_new(self, order: Sequence[str]) -> list[str]:
+        """Await the new executions; returns their tasks in the given order."""
+        new = [task for task in order if task in self._new]
+        self._new.clear()
+        self._awaited.update(new)
+        return new

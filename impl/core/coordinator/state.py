@@ -4,11 +4,10 @@ from collections.abc import Iterable
 
 from impl.core.coordinator.failures import CheckpointFailureManager
 from impl.core.coordinator.job import Job
-from impl.core.coordinator.job_status_listener import JobStatusListener
 from impl.core.coordinator.options import CoordinatorOptions
 from impl.core.coordinator.pending import OrphanedMasterPhase, PendingCheckpoint
 from impl.core.coordinator.requests import PostponedRequest, Request, RequestQueue
-from impl.core.coordinator.scheduler import Scheduler
+from impl.core.coordinator.scheduler import JobStatusListener, Scheduler
 from impl.core.events import CheckpointType
 from impl.core.store.retained import RetainedCheckpoints
 from impl.core.store.store import Completed

@@ -4,21 +4,8 @@ Rules: COORD-01 to COORD-04, COORD-11, COORD-23, COORD-30. The master phase lies
 the operator coordinators and then the master hooks take their part. No other checkpoint starts meanwhile.
 """
 
+from impl.core.coordinator import events
 from impl.core.coordinator.completion import abort_start, complete, fail_start, fail_stop, rejected
-from impl.core.coordinator.events import (
-    COORDINATOR_SHUTDOWN,
-    FINALIZE_CHECKPOINT_FAILURE,
-    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
-    NOT_ALL_REQUIRED_TASKS_RUNNING,
-    PERIODIC_SCHEDULER_SHUTDOWN,
-    TOO_MANY_CHECKPOINT_REQUESTS,
-    TOO_MANY_CONCURRENT_CHECKPOINTS,
-    TRIGGER_CHECKPOINT_FAILURE,
-    CheckpointOperatorCoordinator,
-    CoordinatorEffect,
-    TriggerHook,
-    TriggerTask,
-)
 from impl.core.coordinator.pending import PendingCheckpoint, PendingPhase
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import CoordinatorState
@@ -26,22 +13,22 @@ from impl.core.effects import Fail
 from impl.core.events import CheckpointType
 
 
-def submit(state: CoordinatorState, request: Request) -> list[CoordinatorEffect]:
+def submit(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
     """A request joins the queue, and the queue gets its turn."""
     if not state.profile.queues_requests:
         return _start_or_drop(state, request)
     surplus = state.queue.join(request)
-    effects = [] if surplus is None else rejected(surplus, TOO_MANY_CHECKPOINT_REQUESTS)
+    effects = [] if surplus is None else rejected(surplus, events.TOO_MANY_CHECKPOINT_REQUESTS)
     return effects + take_turns(state)
 
 
-def take_turns(state: CoordinatorState) -> list[CoordinatorEffect]:
+def take_turns(state: CoordinatorState) -> list[events.CoordinatorEffect]:
     """Start waiting requests from the head on, as far as COORD-03 and the minimum pause allow (COORD-11)."""
     if not state.profile.queues_requests:  # the scheduler repeats a postponed request now
         if state.postponed.take() and state.scheduler.runs:
             state.scheduler.move(state.now)
         return []
-    effects: list[CoordinatorEffect] = []
+    effects: list[events.CoordinatorEffect] = []
     turns, state.turns = state.turns, 0
     while not state.in_master_phase:
         choice = state.queue.choose(has_capacity=state.has_capacity, pausing=state.pausing)
@@ -66,26 +53,30 @@ def _outlasts_event(state: CoordinatorState, request: Request) -> bool:
     return state.profile.plans_later or state.job.plan() is not None
 
 
-def continue_master_phase(state: CoordinatorState, pending: PendingCheckpoint) -> list[CoordinatorEffect]:
+def continue_master_phase(
+    state: CoordinatorState, pending: PendingCheckpoint
+) -> list[events.CoordinatorEffect]:
     """Continue the master phase as far as it awaits no answer; behind it the tasks are triggered."""
     before = pending.phase
-    effects: list[CoordinatorEffect] = []
+    effects: list[events.CoordinatorEffect] = []
     phase = pending.next_phase()
     if phase is PendingPhase.HOOKS and before is not phase:
-        effects += [TriggerHook(name, pending.checkpoint) for name in state.options.hooks]
+        effects += [events.TriggerHook(name, pending.checkpoint) for name in state.options.hooks]
     if phase is PendingPhase.TASKS and before is not phase:
-        effects += [TriggerTask(task, pending.checkpoint, pending.type) for task in pending.plan.triggered]
+        effects += [
+            events.TriggerTask(task, pending.checkpoint, pending.type) for task in pending.plan.triggered
+        ]
     if pending.fully_acknowledged:  # every task was faster; the failure of a store is then no task's error
         done = complete(state, pending)
         effects += [effect for effect in done if not isinstance(effect, Fail)]
         if len(effects) and isinstance(done[-1], Fail):
-            effects += fail_start(state, pending, FINALIZE_CHECKPOINT_FAILURE)
+            effects += fail_start(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
     return effects
 
 
 def answer(
     state: CoordinatorState, name: str, checkpoint: int, *, of_hook: bool, fails: bool
-) -> list[CoordinatorEffect]:
+) -> list[events.CoordinatorEffect]:
     """An operator coordinator or a hook answers; only an awaited answer counts (COORD-30)."""
     if state.orphaned is not None:
         if checkpoint != state.orphaned.checkpoint or not state.orphaned.answer(name, of_hook, fails=fails):
@@ -96,7 +87,7 @@ def answer(
     if pending is None or name not in (pending.awaited_hooks if of_hook else pending.awaited_coordinators):
         return []
     if fails:
-        return abort_start(state, pending, TRIGGER_CHECKPOINT_FAILURE) + take_turns(state)
+        return abort_start(state, pending, events.TRIGGER_CHECKPOINT_FAILURE) + take_turns(state)
     if of_hook:
         pending.hook_done(name)
     else:
@@ -105,51 +96,51 @@ def answer(
     return continue_master_phase(state, pending) + take_turns(state)
 
 
-def _start(state: CoordinatorState, request: Request) -> list[CoordinatorEffect]:
+def _start(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
     """Check the request, draw the next id and begin the master phase (COORD-01, COORD-02, COORD-04)."""
     if refusal := _pre_check(state, request):
         return rejected(request, refusal)
     plan = state.job.plan()
     if plan is None:
-        return rejected(request, NOT_ALL_REQUIRED_TASKS_RUNNING)
+        return rejected(request, events.NOT_ALL_REQUIRED_TASKS_RUNNING)
     checkpoint = state.next_id
     state.next_id += 1
     if not plan.tasks:
-        return rejected(request, TRIGGER_CHECKPOINT_FAILURE)
+        return rejected(request, events.TRIGGER_CHECKPOINT_FAILURE)
     options = state.options
     deadline = state.now + options.timeout_ms
     pending = PendingCheckpoint(
         checkpoint, request, plan, deadline, options.operator_coordinators, options.hooks
     )
     state.pending[checkpoint] = pending
-    first = [CheckpointOperatorCoordinator(name, checkpoint) for name in options.operator_coordinators]
+    first = [events.CheckpointOperatorCoordinator(name, checkpoint) for name in options.operator_coordinators]
     return [*first, *continue_master_phase(state, pending)]
 
 
 def _pre_check(state: CoordinatorState, request: Request) -> str | None:
     """The reason why no checkpoint may start now, whatever the tasks do; None if one may."""
     if state.shut_down:
-        return COORDINATOR_SHUTDOWN
+        return events.COORDINATOR_SHUTDOWN
     if request.periodic and not state.scheduler.runs:
-        return PERIODIC_SCHEDULER_SHUTDOWN
+        return events.PERIODIC_SCHEDULER_SHUTDOWN
     return None
 
 
-def _reject_early(state: CoordinatorState, request: Request) -> list[CoordinatorEffect]:
+def _reject_early(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
     """Reject a request within the minimum pause; the next slot moves to the end of the pause."""
     if state.pause_ends is not None and not state.shut_down:
         state.scheduler.move(state.pause_ends)
-    return rejected(request, MINIMUM_TIME_BETWEEN_CHECKPOINTS)
+    return rejected(request, events.MINIMUM_TIME_BETWEEN_CHECKPOINTS)
 
 
-def _start_or_drop(state: CoordinatorState, request: Request) -> list[CoordinatorEffect]:
+def _start_or_drop(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
     """Up to 1.10, without a queue: a request starts at once or is rejected."""
     if refusal := _pre_check(state, request):
         effects = rejected(request, refusal)
         return fail_stop(state, refusal) + effects if request.type is CheckpointType.STOP else effects
     refusal = state.postponed.refusal(request, has_capacity=state.has_capacity, pausing=state.pausing)
-    if refusal == MINIMUM_TIME_BETWEEN_CHECKPOINTS:
+    if refusal == events.MINIMUM_TIME_BETWEEN_CHECKPOINTS:
         return _reject_early(state, request)
-    if refusal == TOO_MANY_CONCURRENT_CHECKPOINTS:
+    if refusal == events.TOO_MANY_CONCURRENT_CHECKPOINTS:
         state.scheduler.end_timer()
     return rejected(request, refusal) if refusal else _start(state, request)

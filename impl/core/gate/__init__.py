@@ -2,6 +2,6 @@
 
 `from_config` makes a gate of a configuration. Each mode has a module: `aligned` (exactly-once), `tracking`
 (at-least-once), `unaligned` and `alternating`. Flink 1.11 and 1.12 have variants of the last two:
-`flink_1_11`, `flink_1_12`, and `two_threads` for the network thread of 1.11. `polled_gate` and
+`type_decides`, `first_decides`, and `two_threads` for the network thread of 1.11. `polled_gate` and
 `polled_unaligned_gate` add the network that holds back the items of blocked channels.
 """

@@ -163,9 +163,9 @@ class AlignedGate(Gate):
     def _complete(self) -> list[GateEffect]:
         """Trigger, then resume (ALIGN-06); up to 1.12 the other way round."""
         trigger = Trigger(self._current)
-        if self._profile.releases_then_triggers:
-            return [*self._release(), trigger]
-        return [trigger, *self._release()]
+        if self._profile.triggers_first:
+            return [trigger, *self._release()]
+        return [*self._release(), trigger]
 
     def _resume_late(self, channel: int) -> GateEffects:
         """Resume a channel whose sender stopped after its barrier; up to 1.10 no sender stops."""
@@ -174,9 +174,9 @@ class AlignedGate(Gate):
     def _give_up(self, reason: str) -> list[GateEffect]:
         """Resume, then abort (ALIGN-03, ALIGN-14); up to 1.11 the other way round."""
         abort = Abort(self._current, reason)
-        if self._profile.aborts_then_releases:
-            return [abort, *self._release()]
-        return [*self._release(), abort]
+        if self._profile.releases_first:
+            return [*self._release(), abort]
+        return [abort, *self._release()]
 
     def _release(self) -> list[GateEffect]:
         """End the pending alignment and resume every blocked channel, in channel order (ALIGN-19)."""

@@ -7,13 +7,13 @@ from impl.core.component import Component, only_keys, positive_int, supported
 from impl.core.errors import ConfigError, UnsupportedError
 from impl.core.gate.aligned import AlignedGate
 from impl.core.gate.alternating import AlternatingGate
-from impl.core.gate.flink_1_11 import Flink111Gate
-from impl.core.gate.flink_1_12 import Flink112Gate
+from impl.core.gate.first_decides import FirstDecidesGate
 from impl.core.gate.polled_gate import PolledGate
 from impl.core.gate.polled_unaligned_gate import PolledTwoThreadsGate, PolledUnalignedGate
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.tracking import BarrierTracker, PolledTracker
 from impl.core.gate.two_threads import TwoThreadsGate
+from impl.core.gate.type_decides import TypeDecidesGate
 from impl.core.gate.unaligned import UnalignedGate
 
 
@@ -61,7 +61,7 @@ def _unaligned(config: GateConfig) -> Component:
         two_threads = TwoThreadsGate(*gate)
         return PolledTwoThreadsGate(two_threads) if config.polled else two_threads
     if config.profile.first_decides:
-        return _at_level(config, Flink112Gate(*gate, alternating=False))
+        return _at_level(config, FirstDecidesGate(*gate, alternating=False))
     return _at_level(config, UnalignedGate(*gate))
 
 
@@ -69,7 +69,7 @@ def _alternating(config: GateConfig) -> Component:
     timeout_ms = _alignment_timeout(config)
     gate = config.channels, config.profile, config.after_finish
     if config.profile.first_decides:
-        made = Flink111Gate if config.profile.type_decides else Flink112Gate
+        made = TypeDecidesGate if config.profile.type_decides else FirstDecidesGate
         return _at_level(config, made(*gate, alternating=True))
     return _at_level(config, AlternatingGate(*gate, timeout_ms))
 

@@ -17,10 +17,10 @@ class Profile:
     """Checkpoints after tasks finish are on, if the configuration does not set them."""
     resumes_late: bool = True
     """A late barrier resumes its channel; else it has no effect (ALIGN-04)."""
-    releases_then_triggers: bool = False
-    """A complete alignment resumes its channels before it triggers; else after (ALIGN-06)."""
-    aborts_then_releases: bool = False
-    """A subsumed alignment, or one that an end aborts, emits the abort before it resumes channels."""
+    triggers_first: bool = True
+    """A complete alignment triggers before it resumes its channels; else after (ALIGN-06)."""
+    releases_first: bool = True
+    """A subsumed alignment, or one that an end aborts, resumes its channels before the abort; else after."""
     repeats_fail: bool = False
     """A repeated barrier of the pending checkpoint fails the task (ALIGN-20)."""
     repeats_count: bool = False
@@ -47,32 +47,32 @@ class Profile:
     """The gate stores the items of blocked channels; else the network holds them back (ALIGN-23)."""
     tracker_counts_repeats: bool = False
     """At-least-once: barriers are counted, those of ended channels and repeated ones included (TRACK-16)."""
-    tracker_ignores_ends: bool = False
-    """At-least-once: the end of a channel has no effect (TRACK-18)."""
+    tracker_counts_ends: bool = True
+    """At-least-once: an ended channel counts or aborts; else its end has no effect (TRACK-18)."""
 
 
 _UP_TO_1_12: Final = Profile(
     ends_count=False,
     injects=False,
-    releases_then_triggers=True,
+    triggers_first=False,
     repeats_fail=True,
     tracker_counts_repeats=True,
 )
 _UP_TO_1_10: Final = replace(
     _UP_TO_1_12,
     resumes_late=False,
-    aborts_then_releases=True,
+    releases_first=False,
     passes_alone=True,
     stores_blocked=True,
     has_unaligned=False,
 )
 NEWEST: Final = "flink-1.14"
 PROFILES: Final[Mapping[str, Profile]] = {
-    "flink-1.7": replace(_UP_TO_1_10, cancels_twice=True, tracker_ignores_ends=True),
+    "flink-1.7": replace(_UP_TO_1_10, cancels_twice=True, tracker_counts_ends=False),
     "flink-1.9": _UP_TO_1_10,
     "flink-1.11": replace(
         _UP_TO_1_12,
-        aborts_then_releases=True,
+        releases_first=False,
         passes_alone=True,
         first_decides=True,
         type_decides=True,

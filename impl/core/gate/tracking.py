@@ -112,7 +112,7 @@ class BarrierTracker(Gate):
         """The channel ends."""
         self.require_open(channel)
         self._closed.add(channel)
-        if self._profile.tracker_ignores_ends:
+        if not self._profile.tracker_counts_ends:
             return ()  # TRACK-18
         if not self._after_finish:  # TRACK-13
             aborts = tuple(

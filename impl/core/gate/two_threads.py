@@ -8,8 +8,8 @@ cancelled, is dropped.
 
 from impl.core.component import events_of
 from impl.core.errors import ProtocolError
-from impl.core.gate.flink_1_11 import Flink111Gate
 from impl.core.gate.profiles import Profile
+from impl.core.gate.type_decides import TypeDecidesGate
 from impl.core.gate.unaligned import OptionFields
 from impl.core.gate.unaligned_events import (
     GateEffect,
@@ -23,7 +23,7 @@ from impl.core.gate.unaligned_events import (
 )
 
 
-class TwoThreadsGate(Flink111Gate):
+class TwoThreadsGate(TypeDecidesGate):
     """A gate that never aligns. It keeps what the task has read apart from what either thread has started."""
 
     def __init__(self, channels: int, profile: Profile, after_finish: bool | None = None) -> None:

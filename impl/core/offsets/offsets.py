@@ -9,16 +9,7 @@ from typing import Any, Final, assert_never
 
 from impl.core.component import Component, events_of, only_keys, positive_int, require_checkpoint_id
 from impl.core.errors import ProtocolError
-from impl.core.offsets.events import (
-    CommitOffsets,
-    IgnoreCompletion,
-    OffsetsCompleted,
-    OffsetsEffects,
-    OffsetsEvent,
-    RestoreOffsets,
-    Seek,
-    SnapshotOffsets,
-)
+from impl.core.offsets import events
 from impl.core.sink.events import CheckpointAborted, Crash
 
 REMEMBERED_AT_MOST: Final = 100
@@ -35,7 +26,7 @@ class OffsetCommitter(Component):
         self._last_commit: tuple[int, int] | None = None
         self._running = True
 
-    def snapshot(self, checkpoint: int, offsets: int) -> OffsetsEffects:
+    def snapshot(self, checkpoint: int, offsets: int) -> events.OffsetsEffects:
         """The source takes its snapshot at these offsets (OFFSET-01); it forgets the oldest (OFFSET-02).
 
         Raises ProtocolError if the id is not above that of every snapshot before.
@@ -54,37 +45,37 @@ class OffsetCommitter(Component):
             del self._remembered[next(iter(self._remembered))]
         return ()
 
-    def notify_complete(self, checkpoint: int) -> OffsetsEffects:
+    def notify_complete(self, checkpoint: int) -> events.OffsetsEffects:
         """`checkpoint` is complete: commit exactly its own offsets, if remembered (OFFSET-03, OFFSET-04)."""
         self._require_running()
         require_checkpoint_id(checkpoint)
         if checkpoint not in self._remembered:
-            return (IgnoreCompletion(checkpoint),)
+            return (events.IgnoreCompletion(checkpoint),)
         offsets = self._remembered[checkpoint]
         self._remembered = {one: kept for one, kept in self._remembered.items() if one > checkpoint}
         self._last_commit = (checkpoint, offsets)  # OFFSET-07
-        return (CommitOffsets(checkpoint, offsets),)
+        return (events.CommitOffsets(checkpoint, offsets),)
 
-    def notify_abort(self, checkpoint: int) -> OffsetsEffects:
+    def notify_abort(self, checkpoint: int) -> events.OffsetsEffects:
         """`checkpoint` was aborted: its offsets stay remembered (OFFSET-05)."""
         self._require_running()
         require_checkpoint_id(checkpoint)
         return ()
 
-    def crash(self) -> OffsetsEffects:
+    def crash(self) -> events.OffsetsEffects:
         """The source's process ends; it forgets all remembered offsets."""
         self._require_running()
         self._running = False
         self._remembered = {}
         return ()
 
-    def restore(self, offsets: int) -> OffsetsEffects:
+    def restore(self, offsets: int) -> events.OffsetsEffects:
         """The source restarts at the offsets of its state, not at the committed ones (OFFSET-06)."""
         if self._running:
             raise ProtocolError("only a crashed source restores, this one runs; crash it first")
         _require_offsets(offsets)
         self._running = True
-        return (Seek(offsets),)
+        return (events.Seek(offsets),)
 
     def observe(self) -> dict[str, Any]:
         """The state fields `remembered`, `committed` and `running`."""
@@ -98,23 +89,23 @@ class OffsetCommitter(Component):
         if not self._running:
             raise ProtocolError("the source has crashed and accepts only a restore; restore it first")
 
-    def handle(self, event: OffsetsEvent) -> OffsetsEffects:
+    def handle(self, event: events.OffsetsEvent) -> events.OffsetsEffects:
         """Take one typed event; returns its effects in order."""
         match event:
-            case SnapshotOffsets(checkpoint, offsets):
+            case events.SnapshotOffsets(checkpoint, offsets):
                 return self.snapshot(checkpoint, offsets)
-            case OffsetsCompleted(checkpoint):
+            case events.OffsetsCompleted(checkpoint):
                 return self.notify_complete(checkpoint)
             case CheckpointAborted(checkpoint):
                 return self.notify_abort(checkpoint)
             case Crash():
                 return self.crash()
-            case RestoreOffsets(offsets):
+            case events.RestoreOffsets(offsets):
                 return self.restore(offsets)
             case _:
                 assert_never(event)
 
-    _events = events_of(OffsetsEvent)
+    _events = events_of(events.OffsetsEvent)
 
 
 def _require_offsets(offsets: int) -> None:

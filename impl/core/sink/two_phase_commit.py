@@ -11,24 +11,7 @@ from typing import Any, Final, NamedTuple, assert_never
 
 from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.errors import ProtocolError
-from impl.core.sink.events import (
-    AbortTransaction,
-    Begin,
-    CheckpointAborted,
-    CheckpointCompleted,
-    Commit,
-    CommitFailed,
-    Crash,
-    Finish,
-    PreCommit,
-    RestoreSink,
-    SinkEffect,
-    SinkEffects,
-    SinkEvent,
-    SnapshotSink,
-    WriteRecord,
-    WriteToTransaction,
-)
+from impl.core.sink import events
 from impl.core.subtask.events import CloseTask
 
 AWAITS_LAST_COMMIT: Final[Mapping[str, bool]] = {"1.9": False, "1.14": True}
@@ -78,7 +61,7 @@ class TransactionalSink(Component):
     @classmethod
     def continuing(
         cls, snapshot: SinkSnapshot, next_transaction: int
-    ) -> tuple["TransactionalSink", SinkEffects]:
+    ) -> tuple["TransactionalSink", events.SinkEffects]:
         """A sink that restores `snapshot` in a new process, and the effects of the restore.
 
         Raises ProtocolError if `next_transaction` is not above every transaction id of the snapshot: an id is
@@ -128,16 +111,16 @@ class TransactionalSink(Component):
         self._snapshots = {one: snapshot for one, snapshot in self._snapshots.items() if one >= checkpoint}
         self._committed.clear()
 
-    def write(self, value: object) -> SinkEffects:
+    def write(self, value: object) -> events.SinkEffects:
         """A record reaches the sink (SINK-01)."""
         self._require_alive()
         if self._phase is SinkPhase.FINISHED or self._open is None:
             raise ProtocolError(
                 "the input of the sink has ended, so no record may follow; restore the sink first"
             )
-        return (WriteToTransaction(self._open, value),)
+        return (events.WriteToTransaction(self._open, value),)
 
-    def snapshot(self, checkpoint: int) -> SinkEffects:
+    def snapshot(self, checkpoint: int) -> events.SinkEffects:
         """The subtask takes its snapshot: pre-commit and file the open transaction (SINK-02, SINK-07)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
@@ -146,9 +129,9 @@ class TransactionalSink(Component):
                 f"the ids of snapshots grow, the newest one is {self._last_snapshot}, "
                 f"came {checkpoint}; ignore triggers that are not newer (TASK-02)"
             )
-        effects: list[SinkEffect] = []
+        effects: list[events.SinkEffect] = []
         if self._open is not None:
-            effects.append(PreCommit(self._open))
+            effects.append(events.PreCommit(self._open))
             self._pending.append(Filed(checkpoint, self._open))
             self._open = None
         if self._phase is SinkPhase.RUNNING:
@@ -157,7 +140,7 @@ class TransactionalSink(Component):
         self._snapshots[checkpoint] = SinkSnapshot(self._open, tuple(self._pending))
         return tuple(effects)
 
-    def notify_complete(self, checkpoint: int, fails: int | None = None) -> SinkEffects:
+    def notify_complete(self, checkpoint: int, fails: int | None = None) -> events.SinkEffects:
         """`checkpoint` is complete: commit all transactions filed up to it (SINK-03, SINK-04).
 
         If the commit of transaction `fails` throws, the sink still tries the others; then the task fails,
@@ -171,15 +154,15 @@ class TransactionalSink(Component):
             return self._commit(due)
         place = due.index(fails)
         done, rest = self._commit(due[:place]), self._commit(due[place + 1 :])
-        return (*done, CommitFailed(fails), *rest, *self.close())
+        return (*done, events.CommitFailed(fails), *rest, *self.close())
 
-    def notify_abort(self, checkpoint: int) -> SinkEffects:
+    def notify_abort(self, checkpoint: int) -> events.SinkEffects:
         """`checkpoint` was aborted: its transactions are committed with a later one (SINK-05)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return ()
 
-    def finish(self) -> SinkEffects:
+    def finish(self) -> events.SinkEffects:
         """The input ends: the next snapshot files the last transaction (SINK-07)."""
         self._require_alive()
         if not self._awaits_last_commit:
@@ -187,14 +170,14 @@ class TransactionalSink(Component):
         self._phase = SinkPhase.FINISHED
         return ()
 
-    def close(self) -> SinkEffects:
+    def close(self) -> events.SinkEffects:
         """The task ends: abort the open transaction; a restore commits the filed ones (SINK-09)."""
         self._require_alive()
-        aborted = () if self._open is None else (AbortTransaction(self._open),)
+        aborted = () if self._open is None else (events.AbortTransaction(self._open),)
         self.crash()
         return aborted
 
-    def crash(self) -> SinkEffects:
+    def crash(self) -> events.SinkEffects:
         """The sink's process ends: the open and filed transactions are forgotten, the snapshots stay."""
         self._require_alive()
         self._phase = SinkPhase.CRASHED
@@ -202,7 +185,7 @@ class TransactionalSink(Component):
         self._pending = []
         return ()
 
-    def restore(self, checkpoint: int | None, fails: int | None = None) -> SinkEffects:
+    def restore(self, checkpoint: int | None, fails: int | None = None) -> events.SinkEffects:
         """The sink restarts from its snapshot of `checkpoint`; None: from the beginning (SINK-06).
 
         If the commit of transaction `fails` throws, the restore ends there and has to be repeated (SINK-10).
@@ -218,7 +201,7 @@ class TransactionalSink(Component):
         snapshot = self.snapshot_of(checkpoint)
         filed = [one.transaction for one in snapshot.pending]
         if fails in filed:
-            return (*self._commit(filed[: filed.index(fails)]), CommitFailed(fails))
+            return (*self._commit(filed[: filed.index(fails)]), events.CommitFailed(fails))
         self._snapshots = {one: kept for one, kept in self._snapshots.items() if one <= checkpoint}
         self._last_snapshot = checkpoint
         return self._restart(snapshot)
@@ -232,23 +215,23 @@ class TransactionalSink(Component):
             "running": self._phase is not SinkPhase.CRASHED,
         }
 
-    def _restart(self, snapshot: SinkSnapshot) -> SinkEffects:
+    def _restart(self, snapshot: SinkSnapshot) -> events.SinkEffects:
         """Commit the filed transactions, oldest first, abort the open one, begin a new one (SINK-06)."""
         self._phase = SinkPhase.RUNNING
         self._pending = []
         committed = self._commit([filed.transaction for filed in snapshot.pending])
-        aborted = () if snapshot.open is None else (AbortTransaction(snapshot.open),)
+        aborted = () if snapshot.open is None else (events.AbortTransaction(snapshot.open),)
         return (*committed, *aborted, self._begin())
 
-    def _begin(self) -> SinkEffect:
+    def _begin(self) -> events.SinkEffect:
         """Open the next transaction; no id is used twice (SINK-08)."""
         self._open = self._next
         self._next += 1
-        return Begin(self._open)
+        return events.Begin(self._open)
 
-    def _commit(self, transactions: list[int]) -> SinkEffects:
+    def _commit(self, transactions: list[int]) -> events.SinkEffects:
         self._committed.update(transactions)
-        return tuple(Commit(transaction) for transaction in transactions)
+        return tuple(events.Commit(transaction) for transaction in transactions)
 
     def _require_alive(self) -> None:
         if self._phase is SinkPhase.CRASHED:
@@ -256,29 +239,29 @@ class TransactionalSink(Component):
                 "the sink has crashed or is closed and accepts only a restore; restore it first"
             )
 
-    def handle(self, event: SinkEvent) -> SinkEffects:
+    def handle(self, event: events.SinkEvent) -> events.SinkEffects:
         """Take one typed event; returns its effects in order."""
         match event:
-            case WriteRecord(value):
+            case events.WriteRecord(value):
                 return self.write(value)
-            case SnapshotSink(checkpoint):
+            case events.SnapshotSink(checkpoint):
                 return self.snapshot(checkpoint)
-            case CheckpointCompleted(checkpoint, fails):
+            case events.CheckpointCompleted(checkpoint, fails):
                 return self.notify_complete(checkpoint, fails)
-            case CheckpointAborted(checkpoint):
+            case events.CheckpointAborted(checkpoint):
                 return self.notify_abort(checkpoint)
-            case Finish():
+            case events.Finish():
                 return self.finish()
             case CloseTask():
                 return self.close()
-            case Crash():
+            case events.Crash():
                 return self.crash()
-            case RestoreSink(checkpoint, fails):
+            case events.RestoreSink(checkpoint, fails):
                 return self.restore(checkpoint, fails)
             case _:
                 assert_never(event)
 
-    _events = events_of(SinkEvent)
+    _events = events_of(events.SinkEvent)
 
 
 def sink_from_config(config: Mapping[str, object]) -> TransactionalSink:

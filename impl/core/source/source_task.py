@@ -14,18 +14,7 @@ from impl.core.component import Component, events_of, only_keys, require_checkpo
 from impl.core.effects import Fail
 from impl.core.errors import ProtocolError
 from impl.core.gate.events import Trigger
-from impl.core.source.events import (
-    TASK_FAILURE,
-    Addressee,
-    Answer,
-    CheckpointEnded,
-    GoOnReading,
-    Induce,
-    SourceEffects,
-    SourceEvent,
-    StopReading,
-    TriggerArrives,
-)
+from impl.core.source import events
 from impl.core.subtask.events import SendDecline, Status
 
 UNKNOWN_TASK: Final = "CheckpointException"
@@ -76,10 +65,10 @@ class SourceTask(Component):
         """Whether the source may read records: no checkpoint is announced ahead of its trigger."""
         return not self._ahead
 
-    def trigger(self, checkpoint: int, to: Addressee = Addressee.HERE) -> SourceEffects:
+    def trigger(self, checkpoint: int, to: events.Addressee = events.Addressee.HERE) -> events.SourceEffects:
         """The coordinator's trigger arrives; for a task that is elsewhere the effect is `fail` (TASK-24)."""
         require_checkpoint_id(checkpoint)
-        if to is Addressee.ELSEWHERE:
+        if to is events.Addressee.ELSEWHERE:
             return (Fail(UNKNOWN_TASK),)
         if self._external is External.NO:
             return (Trigger(checkpoint),)
@@ -87,12 +76,12 @@ class SourceTask(Component):
             return self._begin(checkpoint)
         if self._needs_both:
             self._triggered.add(checkpoint)
-        answer = Answer(checkpoint, self._running)  # TASK-21
+        answer = events.Answer(checkpoint, self._running)  # TASK-21
         if self._running or not self._profile.refusals_decline:
             return (answer,)
-        return (answer, SendDecline(checkpoint, TASK_FAILURE))
+        return (answer, SendDecline(checkpoint, events.TASK_FAILURE))
 
-    def induce(self, checkpoint: int) -> SourceEffects:
+    def induce(self, checkpoint: int) -> events.SourceEffects:
         """The source's own hook announces the checkpoint, perhaps ahead of its trigger (TASK-22, TASK-23).
 
         Raises ProtocolError if the source is not externally induced.
@@ -105,17 +94,17 @@ class SourceTask(Component):
             )
         if not self._needs_both or checkpoint in self._triggered:
             return self._begin(checkpoint)
-        stops = () if self._ahead else (StopReading(),)
+        stops = () if self._ahead else (events.StopReading(),)
         self._ahead.add(checkpoint)
         return stops
 
-    def ended(self, checkpoint: int) -> SourceEffects:
+    def ended(self, checkpoint: int) -> events.SourceEffects:
         """The checkpoint was aborted, subsumed or declined: the task awaits nothing for it."""
         require_checkpoint_id(checkpoint)
         self._triggered.discard(checkpoint)
         return self._leave({checkpoint})
 
-    def status(self, running: bool) -> SourceEffects:
+    def status(self, running: bool) -> events.SourceEffects:
         """The task starts or stops running."""
         self._running = running
         return ()
@@ -129,32 +118,32 @@ class SourceTask(Component):
             "reads": self.reads,
         }
 
-    def _begin(self, checkpoint: int) -> SourceEffects:
+    def _begin(self, checkpoint: int) -> events.SourceEffects:
         """Begin the checkpoint; older ones will not begin any more (TASK-22)."""
         self._triggered = {one for one in self._triggered if one > checkpoint}
         return (Trigger(checkpoint), *self._leave({one for one in self._ahead if one <= checkpoint}))
 
-    def _leave(self, checkpoints: set[int]) -> SourceEffects:
+    def _leave(self, checkpoints: set[int]) -> events.SourceEffects:
         """Forget announced checkpoints; without any the source reads again."""
         waited = bool(self._ahead)
         self._ahead -= checkpoints
-        return (GoOnReading(),) if waited and not self._ahead else ()
+        return (events.GoOnReading(),) if waited and not self._ahead else ()
 
-    def handle(self, event: SourceEvent) -> SourceEffects:
+    def handle(self, event: events.SourceEvent) -> events.SourceEffects:
         """Take one typed event; returns its effects in order."""
         match event:
-            case TriggerArrives(checkpoint, to):
+            case events.TriggerArrives(checkpoint, to):
                 return self.trigger(checkpoint, to)
-            case Induce(checkpoint):
+            case events.Induce(checkpoint):
                 return self.induce(checkpoint)
-            case CheckpointEnded(checkpoint):
+            case events.CheckpointEnded(checkpoint):
                 return self.ended(checkpoint)
             case Status(running):
                 return self.status(running)
             case _:
                 assert_never(event)
 
-    _events = events_of(SourceEvent)
+    _events = events_of(events.SourceEvent)
 
 
 def source_from_config(config: Mapping[str, object]) -> SourceTask:

@@ -10,14 +10,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, assert_never
 
-from impl.core.component import (
-    Component,
-    events_of,
-    only_keys,
-    positive_int,
-    require_checkpoint_id,
-    supported,
-)
+from impl.core import component
 from impl.core.coordinator.events import DiscardCheckpoint
 from impl.core.coordinator.profiles import (
     COORDINATOR_PROFILES,
@@ -27,16 +20,7 @@ from impl.core.coordinator.profiles import (
 )
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import CheckpointType
-from impl.core.store.events import (
-    AddCheckpoint,
-    Latest,
-    LatestRequest,
-    Shutdown,
-    StoreEffect,
-    StoreEffects,
-    StoreEvent,
-    Subsumed,
-)
+from impl.core.store import events
 
 
 class StorePhase(Enum):
@@ -54,7 +38,7 @@ class Completed(NamedTuple):
     shared: tuple[str, ...] = ()
 
 
-class CompletedCheckpointStore(Component):
+class CompletedCheckpointStore(component.Component):
     """The store. `retain`: number of retained checkpoints; `kept`: the first elements, oldest first.
 
     Raises ConfigError if `retain` is below 1.
@@ -90,22 +74,22 @@ class CompletedCheckpointStore(Component):
         """The id added last; None for an empty store (SUB-06)."""
         return self._completed[-1].checkpoint if self._completed else None
 
-    def add(self, checkpoint: int, type: CheckpointType = CheckpointType.CHECKPOINT) -> StoreEffects:  # noqa: A002
+    def add(self, checkpoint: int, type: CheckpointType = CheckpointType.CHECKPOINT) -> events.StoreEffects:  # noqa: A002
         """Add a completed checkpoint, and drop those above the limit (SUB-07).
 
         Raises ProtocolError if the id is in the store.
         """
         self._require_open()
-        require_checkpoint_id(checkpoint)
+        component.require_checkpoint_id(checkpoint)
         if any(one.checkpoint == checkpoint for one in self._completed):
             raise ProtocolError(
                 f"expected an id that is not in the store, came {checkpoint}; add every id once"
             )
         dropped = self.put(Completed(checkpoint, type))
         discarded = [one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT]
-        effects: list[StoreEffect] = [DiscardCheckpoint(one) for one in discarded]  # SUB-09
+        effects: list[events.StoreEffect] = [DiscardCheckpoint(one) for one in discarded]  # SUB-09
         if discarded and self._profile.subsumed_notifications:
-            effects.append(Subsumed(max(discarded)))
+            effects.append(events.Subsumed(max(discarded)))
         return tuple(effects)
 
     def put(self, completed: Completed) -> list[Completed]:
@@ -117,12 +101,12 @@ class CompletedCheckpointStore(Component):
         del self._completed[: -self._retain]
         return dropped
 
-    def latest(self) -> StoreEffects:
+    def latest(self) -> events.StoreEffects:
         """The checkpoint to restore is requested."""
         self._require_open()
-        return (Latest(self.newest),)
+        return (events.Latest(self.newest),)
 
-    def shutdown(self, discard: bool) -> StoreEffects:
+    def shutdown(self, discard: bool) -> events.StoreEffects:
         """The job has ended. With `discard` its checkpoints are deleted, but no savepoint."""
         self._require_open()
         kept = self._completed
@@ -159,19 +143,19 @@ class CompletedCheckpointStore(Component):
         if self._phase is StorePhase.SHUT_DOWN:
             raise ProtocolError("the store was shut down and accepts no event; make a new one")
 
-    def handle(self, event: StoreEvent) -> StoreEffects:
+    def handle(self, event: events.StoreEvent) -> events.StoreEffects:
         """Take one typed event; returns its effects in order."""
         match event:
-            case AddCheckpoint(checkpoint, type):
+            case events.AddCheckpoint(checkpoint, type):
                 return self.add(checkpoint, type)
-            case LatestRequest():
+            case events.LatestRequest():
                 return self.latest()
-            case Shutdown(discard):
+            case events.Shutdown(discard):
                 return self.shutdown(discard)
             case _:
                 assert_never(event)
 
-    _events = events_of(StoreEvent)
+    _events = component.events_of(events.StoreEvent)
 
 
 def store_from_config(config: Mapping[str, object]) -> CompletedCheckpointStore:
@@ -179,6 +163,6 @@ def store_from_config(config: Mapping[str, object]) -> CompletedCheckpointStore:
 
     Raises ConfigError for a wrong value, UnsupportedError for an unknown profile.
     """
-    only_keys(config, ("retain", "profile"))
-    profile = supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
-    return CompletedCheckpointStore(positive_int(config, "retain"), COORDINATOR_PROFILES[profile])
+    component.only_keys(config, ("retain", "profile"))
+    profile = component.supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
+    return CompletedCheckpointStore(component.positive_int(config, "retain"), COORDINATOR_PROFILES[profile])

@@ -15,17 +15,17 @@ class TaskProfile:
 
     orders_triggers: bool = False
     """The task ignores a trigger that is not above the last one; else it takes every trigger."""
-    abort_notifications: bool = False
+    notified_of_aborts: bool = False
     """The coordinator notifies tasks of aborts, and a task remembers them until their trigger arrives."""
     broken_snapshot_fails: bool = False
     """A synchronous part that throws fails the task; else the task declines the checkpoint."""
     declines_with_cause: bool = False
     """A decline names the reason of the failed asynchronous part; else always ASYNC_EXCEPTION."""
-    silent_when_stopped: bool = False
+    stopped_ignores_failures: bool = False
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = False
     """The task passes on only newer completions, also those that an abort carries; else all of them."""
-    subsumed_notifications: bool = False
+    notified_of_subsumed: bool = False
     """The coordinator notifies tasks of a dropped checkpoint."""
     remembers: int | None = 128
     """Number of aborts that the task remembers; None: as many as checkpoints may be pending at once."""
@@ -37,13 +37,13 @@ _1_9: Final = TaskProfile()
 _1_11: Final = replace(
     _1_9,
     orders_triggers=True,
-    abort_notifications=True,
+    notified_of_aborts=True,
     broken_snapshot_fails=True,
     declines_with_cause=True,
-    silent_when_stopped=True,
+    stopped_ignores_failures=True,
 )
 _1_14: Final = replace(_1_11, completes_in_order=True)
-_1_15: Final = replace(_1_14, subsumed_notifications=True)
+_1_15: Final = replace(_1_14, notified_of_subsumed=True)
 _1_17: Final = replace(_1_15, remembers=None, infers_aborts=True)
 
 NEWEST_TASK: Final = "2.3"

@@ -8,43 +8,14 @@ with exactly one acknowledgement, one decline or one cancellation. Rules: TASK-0
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from impl.core.component import (
-    Component,
-    events_of,
-    only_keys,
-    positive_int,
-    require_checkpoint_id,
-    supported,
-)
+from impl.core import component
 from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Fail
 from impl.core.errors import ConfigError, ProtocolError
-from impl.core.subtask.events import (
-    AbortNotification,
-    AbortOnBarrier,
-    AsyncDone,
-    AsyncFailed,
-    BroadcastBarrier,
-    BroadcastCancel,
-    CancelAsync,
-    CloseTask,
-    CompleteNotification,
-    NotifyOperatorsAbort,
-    NotifyOperatorsComplete,
-    NotifyOperatorsSubsumed,
-    SendAcknowledge,
-    SendDecline,
-    Status,
-    SubsumedNotification,
-    SubtaskEffect,
-    SubtaskEffects,
-    SubtaskEvent,
-    TakeSnapshot,
-    TriggerCheckpoint,
-)
+from impl.core.subtask import events
 from impl.core.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
 
 
-class Subtask(Component):
+class Subtask(component.Component):
     """One subtask. `max_concurrent`: number of checkpoints that may be pending at once (TASK-09).
 
     Raises ConfigError if `max_concurrent` is below 1.
@@ -78,103 +49,105 @@ class Subtask(Component):
         """The checkpoints whose asynchronous part runs, ascending."""
         return tuple(sorted(self._running))
 
-    def checkpoint(self, checkpoint: int, fails: bool = False) -> SubtaskEffects:
+    def checkpoint(self, checkpoint: int, fails: bool = False) -> events.SubtaskEffects:
         """The gate, or the coordinator for a source, triggers `checkpoint`.
 
         `fails`: the synchronous part of its snapshot throws.
         """
         self._require_alive()
-        require_checkpoint_id(checkpoint)
+        component.require_checkpoint_id(checkpoint)
         if not self._profile.orders_triggers and checkpoint in self._running:
             raise ProtocolError(
                 f"expected a checkpoint that is not being written, came {checkpoint} again; trigger each "
                 "id once"
             )
         if not self._task_runs:  # TASK-10
-            return (BroadcastCancel(checkpoint), SendDecline(checkpoint, TASK_NOT_READY))
+            return (events.BroadcastCancel(checkpoint), events.SendDecline(checkpoint, TASK_NOT_READY))
         if self._profile.orders_triggers:
             was_aborted = self._forget_abort(checkpoint)
             if checkpoint <= self._last:
                 return ()  # TASK-02
             self._last = checkpoint
             if was_aborted:  # TASK-03, TASK-19
-                return (BroadcastCancel(checkpoint),)
+                return (events.BroadcastCancel(checkpoint),)
         if fails:
-            return (BroadcastBarrier(checkpoint), self._broken_snapshot(checkpoint))
+            return (events.BroadcastBarrier(checkpoint), self._broken_snapshot(checkpoint))
         self._running.add(checkpoint)
-        return (BroadcastBarrier(checkpoint), TakeSnapshot(checkpoint))  # TASK-01
+        return (events.BroadcastBarrier(checkpoint), events.TakeSnapshot(checkpoint))  # TASK-01
 
-    def abort_on_barrier(self, checkpoint: int, reason: str) -> SubtaskEffects:
+    def abort_on_barrier(self, checkpoint: int, reason: str) -> events.SubtaskEffects:
         """The gate aborts `checkpoint` (TASK-04)."""
         self._require_alive()
-        require_checkpoint_id(checkpoint)
+        component.require_checkpoint_id(checkpoint)
         if self._profile.orders_triggers:
             self._last = max(self._last, checkpoint)
             while self._aborted and self._aborted[0] < self._last:
                 del self._aborted[0]
-        return (SendDecline(checkpoint, reason), BroadcastCancel(checkpoint))
+        return (events.SendDecline(checkpoint, reason), events.BroadcastCancel(checkpoint))
 
-    def abort_notification(self, checkpoint: int, completed: int = -1) -> SubtaskEffects:
+    def abort_notification(self, checkpoint: int, completed: int = -1) -> events.SubtaskEffects:
         """The coordinator has aborted `checkpoint`; `completed`: its newest completed id, -1 for none."""
         self._require_alive()
-        require_checkpoint_id(checkpoint)
+        component.require_checkpoint_id(checkpoint)
         if completed < -1:
             raise ProtocolError(f"completed is a checkpoint id, or -1 for none, came {completed}; send that")
-        if not self._profile.abort_notifications:
+        if not self._profile.notified_of_aborts:
             return ()  # TASK-12
-        effects: list[SubtaskEffect] = []
+        effects: list[events.SubtaskEffect] = []
         if self._profile.completes_in_order:
             effects += self._notify_complete(completed)  # TASK-06
         if not self._task_runs:
             return ()
         if checkpoint in self._running:  # TASK-05
             self._running.remove(checkpoint)
-            effects.append(CancelAsync(checkpoint))
+            effects.append(events.CancelAsync(checkpoint))
         elif checkpoint > self._last:
             self._remember(checkpoint)
-        effects.append(NotifyOperatorsAbort(checkpoint))
+        effects.append(events.NotifyOperatorsAbort(checkpoint))
         return tuple(effects)
 
-    def complete_notification(self, checkpoint: int) -> SubtaskEffects:
+    def complete_notification(self, checkpoint: int) -> events.SubtaskEffects:
         """The coordinator has completed `checkpoint`."""
         self._require_alive()
-        require_checkpoint_id(checkpoint)
+        component.require_checkpoint_id(checkpoint)
         if self._profile.completes_in_order:
             return self._notify_complete(checkpoint)
-        return (NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()  # TASK-17
+        return (events.NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()  # TASK-17
 
-    def subsumed_notification(self, checkpoint: int) -> SubtaskEffects:
+    def subsumed_notification(self, checkpoint: int) -> events.SubtaskEffects:
         """The coordinator has dropped `checkpoint`, because a newer one is complete (TASK-18)."""
         self._require_alive()
-        require_checkpoint_id(checkpoint)
-        notifies = self._task_runs and self._profile.subsumed_notifications
-        return (NotifyOperatorsSubsumed(checkpoint),) if notifies else ()
+        component.require_checkpoint_id(checkpoint)
+        notifies = self._task_runs and self._profile.notified_of_subsumed
+        return (events.NotifyOperatorsSubsumed(checkpoint),) if notifies else ()
 
-    def async_done(self, checkpoint: int) -> SubtaskEffects:
+    def async_done(self, checkpoint: int) -> events.SubtaskEffects:
         """The asynchronous part of `checkpoint` has succeeded (TASK-07)."""
         self._require_alive()
-        require_checkpoint_id(checkpoint)
-        return (SendAcknowledge(checkpoint),) if self._async_ended(checkpoint) else ()
+        component.require_checkpoint_id(checkpoint)
+        return (events.SendAcknowledge(checkpoint),) if self._async_ended(checkpoint) else ()
 
-    def async_failed(self, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> SubtaskEffects:
+    def async_failed(self, checkpoint: int, reason: str = ASYNC_EXCEPTION) -> events.SubtaskEffects:
         """The asynchronous part of `checkpoint` has failed for `reason` (TASK-08)."""
         self._require_alive()
-        require_checkpoint_id(checkpoint)
+        component.require_checkpoint_id(checkpoint)
         if not self._async_ended(checkpoint):
             return ()
-        if self._profile.silent_when_stopped and not self._task_runs:
+        if self._profile.stopped_ignores_failures and not self._task_runs:
             return ()  # TASK-16
-        return (SendDecline(checkpoint, reason if self._profile.declines_with_cause else ASYNC_EXCEPTION),)
+        return (
+            events.SendDecline(checkpoint, reason if self._profile.declines_with_cause else ASYNC_EXCEPTION),
+        )
 
-    def close(self) -> SubtaskEffects:
+    def close(self) -> events.SubtaskEffects:
         """The task has finished or was cancelled: its asynchronous parts are stopped (TASK-20)."""
         self._require_alive()
         stopped = sorted(self._running)
         self._running.clear()
         self._task_runs = False
-        return tuple(CancelAsync(checkpoint) for checkpoint in stopped)
+        return tuple(events.CancelAsync(checkpoint) for checkpoint in stopped)
 
-    def status(self, running: bool) -> SubtaskEffects:
+    def status(self, running: bool) -> events.SubtaskEffects:
         """The task starts or stops running."""
         self._require_alive()
         self._task_runs = running
@@ -212,19 +185,19 @@ class Subtask(Component):
             if len(self._aborted) > self._remembers:
                 del self._aborted[0]
 
-    def _broken_snapshot(self, checkpoint: int) -> SubtaskEffect:
+    def _broken_snapshot(self, checkpoint: int) -> events.SubtaskEffect:
         """The effect behind the barrier if the synchronous part throws (TASK-13, TASK-14)."""
         if not self._profile.broken_snapshot_fails:
-            return SendDecline(checkpoint, JOB_FAILURE)
+            return events.SendDecline(checkpoint, JOB_FAILURE)
         self._failed = True
         return Fail(f"the snapshot of checkpoint {checkpoint} could not be taken")
 
-    def _notify_complete(self, checkpoint: int) -> SubtaskEffects:
+    def _notify_complete(self, checkpoint: int) -> events.SubtaskEffects:
         """Notify the operators of a newer completion while the task runs (TASK-06)."""
         if checkpoint <= self._completed:
             return ()
         self._completed = checkpoint
-        return (NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()
+        return (events.NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()
 
     def _async_ended(self, checkpoint: int) -> bool:
         """Whether the asynchronous part was running; it is not any more."""
@@ -233,31 +206,31 @@ class Subtask(Component):
         self._running.remove(checkpoint)
         return True
 
-    def handle(self, event: SubtaskEvent) -> SubtaskEffects:
+    def handle(self, event: events.SubtaskEvent) -> events.SubtaskEffects:
         """Take one typed event; returns its effects in order."""
         match event:
-            case TriggerCheckpoint(checkpoint, fails):
+            case events.TriggerCheckpoint(checkpoint, fails):
                 return self.checkpoint(checkpoint, fails)
-            case AbortOnBarrier(checkpoint, reason):
+            case events.AbortOnBarrier(checkpoint, reason):
                 return self.abort_on_barrier(checkpoint, reason)
-            case AbortNotification(checkpoint, completed):
+            case events.AbortNotification(checkpoint, completed):
                 return self.abort_notification(checkpoint, completed)
-            case CompleteNotification(checkpoint):
+            case events.CompleteNotification(checkpoint):
                 return self.complete_notification(checkpoint)
-            case SubsumedNotification(checkpoint):
+            case events.SubsumedNotification(checkpoint):
                 return self.subsumed_notification(checkpoint)
-            case AsyncDone(checkpoint):
+            case events.AsyncDone(checkpoint):
                 return self.async_done(checkpoint)
-            case AsyncFailed(checkpoint, reason):
+            case events.AsyncFailed(checkpoint, reason):
                 return self.async_failed(checkpoint, reason)
-            case Status(running):
+            case events.Status(running):
                 return self.status(running)
-            case CloseTask():
+            case events.CloseTask():
                 return self.close()
             case _:
                 assert_never(event)
 
-    _events = events_of(SubtaskEvent)
+    _events = component.events_of(events.SubtaskEvent)
 
 
 def subtask_from_config(config: Mapping[str, object]) -> Subtask:
@@ -265,6 +238,6 @@ def subtask_from_config(config: Mapping[str, object]) -> Subtask:
 
     Raises ConfigError for a wrong value, UnsupportedError for an unknown profile.
     """
-    only_keys(config, ("profile", "max_concurrent"))
-    profile = TASK_PROFILES[supported(config, "profile", TASK_PROFILES, NEWEST_TASK)]
-    return Subtask(positive_int(config, "max_concurrent", 1), profile)
+    component.only_keys(config, ("profile", "max_concurrent"))
+    profile = TASK_PROFILES[component.supported(config, "profile", TASK_PROFILES, NEWEST_TASK)]
+    return Subtask(component.positive_int(config, "max_concurrent", 1), profile)

@@ -16,21 +16,8 @@ from impl.config import ExecutionConfig
 from impl.graph.plan import Plan, Role
 from impl.graph.rescaling import by_stage
 from impl.metrics import JobMetrics
+from impl.spark.channels import messages
 from impl.spark.channels.control_channel import Workers
-from impl.spark.channels.messages import (
-    Acknowledged,
-    DataEnded,
-    Declined,
-    DeployTask,
-    Disconnected,
-    Failed,
-    FaultReached,
-    Finished,
-    Heartbeat,
-    Registered,
-    Report,
-    Running,
-)
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.errors import AttemptFailedError, JobFailedError, SparkRuntimeError
 from impl.spark.worker.worker import SparkTask
@@ -183,37 +170,37 @@ class Attempt:
             self._require_alive(give_up)
             watch()
 
-    def _handle(self, task: str, report: Report) -> None:
+    def _handle(self, task: str, report: messages.Report) -> None:
         self._seen.at[task] = time.monotonic()
         match report:
-            case Heartbeat(records, buffered):
+            case messages.Heartbeat(records, buffered):
                 self._count(task, records)
                 self._metrics.alive(task, records, buffered)
-            case Acknowledged(state, measures):
+            case messages.Acknowledged(state, measures):
                 self._metrics.acknowledged(task, state.checkpoint, measures)
                 self._coordination.acknowledge(task, state)
-            case Declined(checkpoint, reason, cause):
+            case messages.Declined(checkpoint, reason, cause):
                 self._coordination.decline(task, checkpoint, reason, cause)
-            case DataEnded():
+            case messages.DataEnded():
                 self._coordination.end_of_data(task)
-            case Finished(records):
+            case messages.Finished(records):
                 self._count(task, records)
                 self._seen.finished.add(task)
-            case Running():
+            case messages.Running():
                 self._coordination.running(task)
                 if self._coordination.all_running:
                     self._report.running = self._context.clock()
-            case Failed(secondary=secondary):
+            case messages.Failed(secondary=secondary):
                 primary = _primary_failure(self._workers, task) if secondary else None
                 raise primary or _failure_of(task, report)
-            case Registered(host, port):
+            case messages.Registered(host, port):
                 self._seen.peers[task] = (host, port)
                 if len(self._seen.peers) == len(self._tasks):
                     self._deploy()
-            case Disconnected(reason):
+            case messages.Disconnected(reason):
                 if task not in self._seen.finished:
                     raise AttemptFailedError(f"{task} is gone: {reason}")
-            case FaultReached():
+            case messages.FaultReached():
                 raise AttemptFailedError(f"{task} has reached a fault, and none is planned: a defect")
             case _:
                 assert_never(report)
@@ -224,7 +211,7 @@ class Attempt:
         for subtask in plan.subtasks():
             peers = {peer: self._seen.peers[peer] for peer in plan.downstream(subtask)}
             states = tuple(before.get(plan.stages[subtask.stage].name, ()))
-            self._workers.send(subtask.id, DeployTask(peers, self._report.restored, states))
+            self._workers.send(subtask.id, messages.DeployTask(peers, self._report.restored, states))
 
     def _count(self, task: str, records: int) -> None:
         self._seen.records[task] = records
@@ -249,7 +236,7 @@ class Attempt:
                 )
 
 
-def _failure_of(task: str, failed: Failed) -> AttemptFailedError | JobFailedError:
+def _failure_of(task: str, failed: messages.Failed) -> AttemptFailedError | JobFailedError:
     """The error for a task that has failed: of the attempt, or of the job if no restart helps."""
     reason = f"{task} failed: {failed.reason}"
     return JobFailedError(f"{reason}; no restart helps") if failed.final else AttemptFailedError(reason)
@@ -264,11 +251,11 @@ def _primary_failure(workers: Workers, witness: str) -> AttemptFailedError | Job
     until = time.monotonic() + _PRIMARY_SECONDS
     while (received := workers.receive(until - time.monotonic())) is not None:
         match received:
-            case (task, Failed(secondary=False) as failed):
+            case (task, messages.Failed(secondary=False) as failed):
                 return _failure_of(task, failed)
-            case (task, Failed()):
+            case (task, messages.Failed()):
                 witnesses.add(task)
-            case (task, Disconnected(reason)) if task not in witnesses:
+            case (task, messages.Disconnected(reason)) if task not in witnesses:
                 return AttemptFailedError(f"{task} is gone: {reason}")
     return None
 

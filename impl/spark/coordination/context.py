@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from impl.config import CheckpointConfig
 from impl.eventlog import EventLog
 from impl.graph.plan import Plan
-from impl.state import CheckpointStorage
+from impl.state import FileSystemStorage
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class JobContext:
 
     plan: Plan
     config: CheckpointConfig
-    storage: CheckpointStorage
+    storage: FileSystemStorage
     log: EventLog | None = None
     clock: Callable[[], float] = time.monotonic
     """Seconds, for everything that is due after a time."""

@@ -9,33 +9,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from impl.core import CheckpointType, Coordinator
-from impl.core.coordinator.events import (
-    FINALIZE_CHECKPOINT_FAILURE,
-    Acknowledge,
-    Acknowledged,
-    CheckpointOperatorCoordinator,
-    Complete,
-    CoordinatorEffect,
-    CoordinatorEffects,
-    CoordinatorEvent,
-    Decline,
-    DiscardCheckpoint,
-    DiscardState,
-    FailJob,
-    FailTasks,
-    JobStatus,
-    NotifyCoordinator,
-    NotifyTaskAbort,
-    NotifyTaskComplete,
-    NotifyTaskSubsumed,
-    Rejected,
-    RequestCheckpoint,
-    Restored,
-    RestoreJob,
-    TaskStatus,
-    TriggerHook,
-    TriggerTask,
-)
+from impl.core.coordinator import events
 from impl.core.coordinator.job import FINISHED, RUNNING
 from impl.core.effects import Fail
 from impl.core.events import Advance
@@ -145,7 +119,7 @@ class Coordination:
         self._savepoints.attempt_failed(reason)
         self._requests.refused(reason)
         self._failure = None  # too many failed checkpoints fail an attempt once
-        self._act(FailTasks(self._tasks))
+        self._act(events.FailTasks(self._tasks))
 
     def finish(self) -> tuple[tuple[Savepoint, ...], str | None]:
         """Every task has finished: the savepoints that were taken, and why the cleanup failed, if it did.
@@ -167,7 +141,7 @@ class Coordination:
 
     def _clean_up(self) -> None:
         """Delete what was begun and not completed; no task writes anything now."""
-        for effect in self._recorded.handle(JobStatus(FINISHED)):
+        for effect in self._recorded.handle(events.JobStatus(FINISHED)):
             self._carry_out(effect)
         self._files.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
         self._storage.sweep(self._attempt + 1)
@@ -178,9 +152,9 @@ class Coordination:
     def running(self, task: str) -> None:
         """`task` has restored its state and runs; the periodic trigger starts with the last task."""
         self._running.add(task)
-        self._act(TaskStatus(task, RUNNING))
+        self._act(events.TaskStatus(task, RUNNING))
         if self.all_running:
-            self._act(JobStatus(RUNNING))
+            self._act(events.JobStatus(RUNNING))
             self._periodic.start(self._now())
 
     @property
@@ -209,14 +183,14 @@ class Coordination:
                 self._files.publish(checkpoint, self._attempt, handles)
             except StorageError as failed:
                 self._context.line(kind="publication_failed", checkpoint=checkpoint, reason=str(failed))
-                self.decline(task, checkpoint, FINALIZE_CHECKPOINT_FAILURE)
+                self.decline(task, checkpoint, events.FINALIZE_CHECKPOINT_FAILURE)
                 return
-        self._act(Acknowledge(task, checkpoint, state))
+        self._act(events.Acknowledge(task, checkpoint, state))
 
     def decline(self, task: str, checkpoint: int, reason: str, cause: str | None = None) -> None:
         """`task` declines a checkpoint. `cause`: the error behind `reason`, if there is one."""
         self._history.declined(task, checkpoint, cause)
-        self._act(Decline(task, checkpoint, reason))
+        self._act(events.Decline(task, checkpoint, reason))
 
     def end_of_data(self, task: str) -> None:
         """The end of data has passed through `task`; after the last task the final checkpoint is due."""
@@ -240,7 +214,7 @@ class Coordination:
         elif decision.trigger or self._final.due or (self.all_running and self._requests.due()):
             self._final.due = False
             self._advance()
-            self._act(RequestCheckpoint(CheckpointType.CHECKPOINT))
+            self._act(events.RequestCheckpoint(CheckpointType.CHECKPOINT))
         due = [at for at in (decision.look_again, self._coordinator.next_deadline) if at is not None]
         return max(min(due, default=now + 200) - self._now(), 0) / 1_000
 
@@ -266,7 +240,7 @@ class Coordination:
 
     # ------------------------------------------------------------ events and effects
 
-    def _act(self, event: CoordinatorEvent) -> None:
+    def _act(self, event: events.CoordinatorEvent) -> None:
         for effect in self._recorded.handle(event):
             self._carry_out(effect)
         if self._failure is not None:
@@ -274,44 +248,49 @@ class Coordination:
 
     def _restore(self) -> int | None:
         """The checkpoint that the coordinator restores; all other effects are carried out."""
-        effects: CoordinatorEffects = self._recorded.handle(RestoreJob())
-        (restored,) = (effect for effect in effects if isinstance(effect, Restored))
+        effects: events.CoordinatorEffects = self._recorded.handle(events.RestoreJob())
+        (restored,) = (effect for effect in effects if isinstance(effect, events.Restored))
         for effect in effects:
             if effect is not restored:
                 self._carry_out(effect)
         return restored.checkpoint
 
-    def _carry_out(self, effect: CoordinatorEffect) -> None:  # noqa: C901 - an arm for each effect
+    def _carry_out(self, effect: events.CoordinatorEffect) -> None:  # noqa: C901 - an arm for each effect
         match effect:
-            case TriggerTask(task, checkpoint, kind):
+            case events.TriggerTask(task, checkpoint, kind):
                 self._trigger(task, checkpoint, kind)
-            case Rejected(CheckpointType.CHECKPOINT, reason):
+            case events.Rejected(CheckpointType.CHECKPOINT, reason):
                 self._requests.refused(reason)
-            case Rejected(kind, reason):
+            case events.Rejected(kind, reason):
                 self._savepoints.rejected(kind, reason)
-            case Complete(checkpoint):
+            case events.Complete(checkpoint):
                 self._completed(checkpoint)
             case Abort(checkpoint, reason):
                 self._aborted(checkpoint, reason)
-            case FailJob(reason):
+            case events.FailJob(reason):
                 self._failure = self._failure or self._history.too_many_failures(reason)
-            case DiscardCheckpoint(checkpoint):
+            case events.DiscardCheckpoint(checkpoint):
                 self._storage.discard(checkpoint)
-            case DiscardState(state):
+            case events.DiscardState(state):
                 self._files.discard_state(_handle(state))
-            case NotifyTaskComplete(task, checkpoint):
+            case events.NotifyTaskComplete(task, checkpoint):
                 self._send(task, CheckpointCompleted(checkpoint))
                 self._end_if_final(task, checkpoint)
-            case NotifyTaskAbort(task, checkpoint):
+            case events.NotifyTaskAbort(task, checkpoint):
                 completed = self._coordinator.completed
                 self._send(task, CheckpointAborted(checkpoint, completed[-1] if completed else -1))
-            case Acknowledged():
+            case events.Acknowledged():
                 pass  # the last one has another effect, `Complete`
-            case NotifyTaskSubsumed():
+            case events.NotifyTaskSubsumed():
                 pass  # tasks keep nothing of completed checkpoints; `DiscardCheckpoint` deletes the files
             case Fail(error):
                 raise AttemptFailedError(f"the checkpoint coordinator refused an event: {error}")
-            case Restored() | CheckpointOperatorCoordinator() | TriggerHook() | NotifyCoordinator():
+            case (
+                events.Restored()
+                | events.CheckpointOperatorCoordinator()
+                | events.TriggerHook()
+                | events.NotifyCoordinator()
+            ):
                 # the first is an answer to `RestoreJob` only, the others need parts that no job here has
                 raise UnknownEffectError.of("checkpoint coordinator", effect)
             case _:
@@ -359,7 +338,7 @@ class Coordination:
 
     def _use(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
-        self._recorded: Recorded[CoordinatorEvent, CoordinatorEffect] = Recorded(
+        self._recorded: Recorded[events.CoordinatorEvent, events.CoordinatorEffect] = Recorded(
             "coordinator", coordinator, self._context.log
         )
 

@@ -12,35 +12,13 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
+from impl import faults
 from impl.connectors.postgres import pid_file
 from impl.connectors.postgres_sink import PostgresOutput
-from impl.faults import (
-    COMPLETION_DUE,
-    COMPLETION_STORED,
-    DAMAGE,
-    FREEZE,
-    FULL_DISK,
-    KILL_DRIVER,
-    KILL_SERVER,
-    RESTART,
-    TORN_SNAPSHOT,
-    FaultLedger,
-    FaultPlan,
-    Schedule,
-)
 from impl.graph.plan import Plan, Role
+from impl.spark.channels import messages
 from impl.spark.channels.control_channel import Send, Workers
 from impl.spark.channels.handshake import Credentials
-from impl.spark.channels.messages import (
-    AnswerFault,
-    CheckpointCompleted,
-    Command,
-    Disconnected,
-    Failed,
-    FaultReached,
-    InjectFault,
-    Report,
-)
 from impl.spark.coordination.context import JobContext
 from impl.spark.faults.injector import full_disk
 from impl.spark.faults.worker import FaultySparkTask
@@ -57,16 +35,16 @@ Line = Callable[..., None]
 class DriverInjector:
     """The planned faults of one job. `line` appends to the coordinator's log; `send` reaches the tasks."""
 
-    def __init__(self, ledger: FaultLedger, plan: Plan, line: Line) -> None:
+    def __init__(self, ledger: faults.FaultLedger, plan: Plan, line: Line) -> None:
         self._ledger = ledger
         self._tasks = plan.ids()
         self._sinks = plan.of_role(Role.SINK)
         self._line = line
         servers = [one for one in plan.outputs() if isinstance(one, PostgresOutput)]
-        if not any(fault.action == KILL_SERVER for fault in ledger.plans):
+        if not any(fault.action == faults.Action.KILL_SERVER for fault in ledger.plans):
             servers = []
         self._pid_files = [pid_file(one.conninfo) for one in servers]
-        self._schedule = Schedule(enumerate(ledger.plans))
+        self._schedule = faults.Schedule(enumerate(ledger.plans))
         self.send: Send = lambda task, command: None
 
     def claim(self, number: int, task: str) -> bool:
@@ -81,39 +59,39 @@ class DriverInjector:
         plan = self._due(point)
         if plan is None:
             return False
-        if plan.action in (FULL_DISK, KILL_SERVER, FREEZE):
-            self._happens(plan, "the server" if plan.action == KILL_SERVER else "the driver")
-            return plan.action == FULL_DISK
+        if plan.action in (faults.Action.FULL_DISK, faults.Action.KILL_SERVER, faults.Action.FREEZE):
+            self._happens(plan, "the server" if plan.action == faults.Action.KILL_SERVER else "the driver")
+            return plan.action == faults.Action.FULL_DISK
         named = [task for task in self._tasks if plan.task is not None and plan.concerns(task)]
         victims = named or self._sinks
         self._happens(plan, ", ".join(victims))
         for task in victims:
             # on its connection this precedes the notification, and is carried out before that is read
-            self.send(task, InjectFault(plan.action, plan.point))
+            self.send(task, messages.InjectFault(plan.action, plan.point))
         return False
 
     def restart(self, checkpoints: Path) -> None:
         """An attempt has failed, and the next one has not chosen its checkpoint."""
         if not any(checkpoints.glob("chk-*/_metadata")):
             return
-        plan = self._due(RESTART)
+        plan = self._due(faults.Point.RESTART)
         if plan is not None:
             file = _newest_file(checkpoints, plan.task)
             self._happens(plan, str(file.relative_to(checkpoints)))
-            if plan.action in DAMAGE:
+            if plan.action in faults.DAMAGE:
                 damage(file, plan.action)
 
-    def _due(self, point: str) -> FaultPlan | None:
+    def _due(self, point: str) -> faults.FaultPlan | None:
         due = self._schedule.reach(point)
         return due[1] if due is not None and self._ledger.claim(due[0]) else None
 
-    def _happens(self, plan: FaultPlan, victim: str) -> None:
+    def _happens(self, plan: faults.FaultPlan, victim: str) -> None:
         self._line(kind="fault", point=plan.point, struck=victim, action=plan.action)
-        if plan.action == KILL_DRIVER:
+        if plan.action == faults.Action.KILL_DRIVER:
             os.kill(os.getpid(), signal.SIGKILL)
-        if plan.action == FREEZE:
+        if plan.action == faults.Action.FREEZE:
             freeze(os.getpid())
-        if plan.action == KILL_SERVER:
+        if plan.action == faults.Action.KILL_SERVER:
             for file in self._pid_files:
                 _kill_server(file)
 
@@ -121,7 +99,7 @@ class DriverInjector:
 class FaultyParts(JobParts):
     """The parts of a job to which the faults of `ledger` happen."""
 
-    def __init__(self, ledger: FaultLedger, checkpoints: Path) -> None:
+    def __init__(self, ledger: faults.FaultLedger, checkpoints: Path) -> None:
         self._ledger = ledger
         self._checkpoints = checkpoints
         self._attempts = 0
@@ -153,7 +131,7 @@ class FaultyLocations(SnapshotLocations):
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
         """As of any job; the disk may be full."""
-        with full_disk() if self._injector.reach(COMPLETION_DUE) else nullcontext():
+        with full_disk() if self._injector.reach(faults.Point.COMPLETION_DUE) else nullcontext():
             super().publish(checkpoint, attempt, handles)
 
 
@@ -175,22 +153,22 @@ class FaultyWorkers(Workers):
         self._failed = False
         injector.send = super().send
 
-    def receive(self, seconds: float) -> tuple[str, Report] | None:
+    def receive(self, seconds: float) -> tuple[str, messages.Report] | None:
         """As of any attempt; faults that tasks have reached are answered, until a task has failed."""
         received = super().receive(seconds)
-        while received is not None and isinstance(received[1], FaultReached):
+        while received is not None and isinstance(received[1], messages.FaultReached):
             task, number = received[0], received[1].number
             if not self._failed:
-                super().send(task, AnswerFault(self._injector.claim(number, task)))
+                super().send(task, messages.AnswerFault(self._injector.claim(number, task)))
             received = super().receive(0)
-        if received is not None and isinstance(received[1], Failed | Disconnected):
+        if received is not None and isinstance(received[1], messages.Failed | messages.Disconnected):
             self._failed = True
         return received
 
-    def send(self, task: str, command: Command) -> None:
+    def send(self, task: str, command: messages.Command) -> None:
         """As of any attempt."""
-        if isinstance(command, CheckpointCompleted) and self._is_first(command.checkpoint):
-            self._injector.reach(COMPLETION_STORED)
+        if isinstance(command, messages.CheckpointCompleted) and self._is_first(command.checkpoint):
+            self._injector.reach(faults.Point.COMPLETION_STORED)
         super().send(task, command)
 
     def _is_first(self, checkpoint: int) -> bool:
@@ -259,7 +237,7 @@ def _kill_server(pid_file: Path) -> None:
 def damage(file: Path, action: str) -> None:
     """Cut a file in the middle, or flip one bit of it."""
     content = bytearray(file.read_bytes())
-    if action == TORN_SNAPSHOT:
+    if action == faults.Action.TORN_SNAPSHOT:
         del content[len(content) // 2 :]
     else:
         content[len(content) // 2] ^= 1

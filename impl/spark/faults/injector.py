@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from impl.eventlog import EventLog
-from impl.faults import FREEZE, FULL_DISK, HANG, KILL_EXECUTOR, KILL_SERVER, SIGKILL, NumberedFault, Schedule
+from impl.faults import Action, NumberedFault, Schedule
 from impl.spark.channels.messages import FaultReached, Report
 from impl.spark.errors import InjectedFaultError
 
@@ -71,7 +71,7 @@ class FaultInjector:
             return False
         if self.log:
             self.log.line({"kind": "fault", "point": plan.point, "action": plan.action})
-        if plan.action == FULL_DISK:
+        if plan.action == Action.FULL_DISK:
             return True
         if not self.inject(plan.action):
             raise InjectedFaultError(f"a planned fault happened to {self._task} at {point}")
@@ -93,11 +93,11 @@ class FaultInjector:
 
         A worker whose executor is killed, or whose connection is cut, goes on: others have to notice.
         """
-        if action in (SIGKILL, HANG):
-            os.kill(os.getpid(), signal.SIGKILL if action == SIGKILL else signal.SIGSTOP)
-        elif action == KILL_EXECUTOR:
+        if action in (Action.SIGKILL, Action.HANG):
+            os.kill(os.getpid(), signal.SIGKILL if action == Action.SIGKILL else signal.SIGSTOP)
+        elif action == Action.KILL_EXECUTOR:
             os.kill(executor_above(os.getpid()), signal.SIGKILL)
-        elif action in (KILL_SERVER, FREEZE):
+        elif action in (Action.KILL_SERVER, Action.FREEZE):
             return True  # the driver has done it before it consented
         elif action in self._cuts:
             self._cuts[action]()

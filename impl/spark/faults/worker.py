@@ -4,49 +4,18 @@ The runtime without planned faults uses none of this.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from impl.core.gate.events import Trigger
 from impl.core.gate.unaligned_events import GateEffect, StartPersisting, StopPersisting, TriggerWithOptions
 from impl.core.subtask.events import BroadcastBarrier, SendAcknowledge, SubtaskEffect
-from impl.faults import (
-    ACKNOWLEDGEMENT_DUE,
-    ACKNOWLEDGEMENT_SENT,
-    ALIGNED,
-    ALIGNMENT_IN_PROGRESS,
-    BARRIER_DUE,
-    BARRIER_SENT,
-    COMMIT_DUE,
-    COMMITTED,
-    ERROR,
-    FIRST_BARRIER_CAME,
-    LAST_BARRIER_CAME,
-    LOST_CHANNEL,
-    LOST_CONTROL,
-    NOTIFICATION_HANDLED,
-    NOTIFICATION_RECEIVED,
-    PRE_COMMIT_DUE,
-    PRE_COMMITTED,
-    RESTORE_DUE,
-    RESTORED,
-    SNAPSHOT_DUE,
-    SNAPSHOT_WRITTEN,
-    NumberedFault,
-)
+from impl.faults import Action, NumberedFault, Point
 from impl.graph.plan import Role, Subtask
+from impl.spark.channels import messages
 from impl.spark.channels.frames import Kind, unpack_id
 from impl.spark.channels.inbox import Frame
-from impl.spark.channels.messages import (
-    AnswerFault,
-    CheckpointCompleted,
-    DeployTask,
-    FaultCommand,
-    InjectFault,
-    Mail,
-    SnapshotWritten,
-    TaskFailed,
-)
 from impl.spark.errors import InjectedFaultError
 from impl.spark.faults.injector import FaultInjector
 from impl.spark.snapshots.snapshots import Snapshots
@@ -80,32 +49,35 @@ class FaultyWorker(Worker):
 
     def __init__(self, launch: Launch, subtask: Subtask, faults: tuple[NumberedFault, ...]) -> None:
         super().__init__(launch, subtask)
-        cuts = {LOST_CHANNEL: self._channels.cut, LOST_CONTROL: lambda: self._control.cut()}
+        cuts: dict[str, Callable[[], None]] = {
+            Action.LOST_CHANNEL: self._channels.cut,
+            Action.LOST_CONTROL: lambda: self._control.cut(),
+        }
         self._injector = FaultInjector(subtask.id, faults, self._report, cuts)
 
-    def _serve(self, deploy: DeployTask) -> None:
+    def _serve(self, deploy: messages.DeployTask) -> None:
         if deploy.states:
-            self._injector.reach(RESTORE_DUE)
+            self._injector.reach(Point.RESTORE_DUE)
         super()._serve(deploy)
 
     def _restore(self, restored: Restored) -> Operator | SourceOperator:
         self._injector.log = restored.log
         operator = super()._restore(restored)
         if restored.snapshots:
-            self._injector.reach(RESTORED)
+            self._injector.reach(Point.RESTORED)
         return FaultySink(operator, self._injector) if self._stage.role is Role.SINK else operator
 
     def _task(self, context: TaskContext, operator: Operator | SourceOperator) -> RunningSubtask:
         faulty = replace(context, storage=FaultyStorage(context.storage, self._injector))
         return FaultySubtask(faulty, operator, self._inputs, self._injector)
 
-    def _obey_fault(self, command: FaultCommand) -> None:
+    def _obey_fault(self, command: messages.FaultCommand) -> None:
         match command:
-            case InjectFault(action, point):
-                if action == ERROR or not self._injector.inject(action):
+            case messages.InjectFault(action, point):
+                if action == Action.ERROR or not self._injector.inject(action):
                     error = f"a planned fault happened to {self._subtask.id} at {point}"
-                    self._inbox.post(TaskFailed(InjectedFaultError(error)))
-            case AnswerFault(granted):
+                    self._inbox.post(messages.TaskFailed(InjectedFaultError(error)))
+            case messages.AnswerFault(granted):
                 self._injector.answer(granted=granted)
 
     def _close(self) -> None:
@@ -139,15 +111,15 @@ class FaultySubtask(RunningSubtask):
         self._came[checkpoint] += kind is Kind.BARRIER
         last = kind is Kind.BARRIER and self._came[checkpoint] == channels
         if last:
-            self._injector.reach(LAST_BARRIER_CAME)
+            self._injector.reach(Point.LAST_BARRIER_CAME)
         elif kind is Kind.BARRIER and self._came[checkpoint] == 1:
-            self._injector.reach(FIRST_BARRIER_CAME)
+            self._injector.reach(Point.FIRST_BARRIER_CAME)
         self._effects.clear()
         super().read_frame(channel, frame)
         if last:
-            self._injector.reach(ALIGNED)
+            self._injector.reach(Point.ALIGNED)
         if self._awaits_others(channel):
-            self._injector.reach(ALIGNMENT_IN_PROGRESS)
+            self._injector.reach(Point.ALIGNMENT_IN_PROGRESS)
 
     def _awaits_others(self, channel: int) -> bool:
         """Whether the checkpoint of the barrier that was just read waits for those of other channels."""
@@ -160,12 +132,12 @@ class FaultySubtask(RunningSubtask):
         self._effects.add(type(effect))
         super().carry_out(effect)
 
-    def read_mail(self, mail: Mail) -> None:
+    def read_mail(self, mail: messages.Mail) -> None:
         """As the subtask does, with points before and after."""
-        if isinstance(mail, SnapshotWritten):
-            self._injector.reach(SNAPSHOT_WRITTEN)
-        if isinstance(mail, CheckpointCompleted):
-            with self._injector.around(NOTIFICATION_RECEIVED, NOTIFICATION_HANDLED):
+        if isinstance(mail, messages.SnapshotWritten):
+            self._injector.reach(Point.SNAPSHOT_WRITTEN)
+        if isinstance(mail, messages.CheckpointCompleted):
+            with self._injector.around(Point.NOTIFICATION_RECEIVED, Point.NOTIFICATION_HANDLED):
                 super().read_mail(mail)
         else:
             super().read_mail(mail)
@@ -181,10 +153,10 @@ class FaultySnapshots(Snapshots):
     def carry_out(self, effect: SubtaskEffect) -> None:
         """As the snapshot steps do, with points before and after."""
         if isinstance(effect, BroadcastBarrier):
-            with self._injector.around(BARRIER_DUE, BARRIER_SENT):
+            with self._injector.around(Point.BARRIER_DUE, Point.BARRIER_SENT):
                 super().carry_out(effect)
         elif isinstance(effect, SendAcknowledge):
-            with self._injector.around(ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT):
+            with self._injector.around(Point.ACKNOWLEDGEMENT_DUE, Point.ACKNOWLEDGEMENT_SENT):
                 super().carry_out(effect)
         else:
             super().carry_out(effect)
@@ -201,7 +173,7 @@ class FaultyStorage:
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
         """As the storage does."""
-        with self.injector.around(SNAPSHOT_DUE):
+        with self.injector.around(Point.SNAPSHOT_DUE):
             return self.storage.write(checkpoint, packed, offset, shared)
 
     def discard(self, handle: StateHandle) -> None:
@@ -227,10 +199,10 @@ class FaultySink:
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """The first phase (SINK-02)."""
-        with self._injector.around(PRE_COMMIT_DUE, PRE_COMMITTED):
+        with self._injector.around(Point.PRE_COMMIT_DUE, Point.PRE_COMMITTED):
             return self._sink.snapshot(checkpoint, alone)
 
     def notify_complete(self, checkpoint: int) -> None:
         """The second phase (SINK-03)."""
-        with self._injector.around(COMMIT_DUE, COMMITTED):
+        with self._injector.around(Point.COMMIT_DUE, Point.COMMITTED):
             self._sink.notify_complete(checkpoint)

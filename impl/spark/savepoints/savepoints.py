@@ -17,7 +17,7 @@ from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import SavepointFailedError
 from impl.spark.savepoints.barrier_options import SavepointOrder
 from impl.state import (
-    CheckpointStorage,
+    FileSystemStorage,
     SavepointFolder,
     StateError,
     StateHandle,
@@ -42,7 +42,7 @@ class Savepoints:
         folder: Path,
         lineage: str,
         plan: Plan,
-        storage: CheckpointStorage,
+        storage: FileSystemStorage,
     ) -> None:
         self._requests = requests
         self._folder = folder

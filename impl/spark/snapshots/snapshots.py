@@ -8,22 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from impl.core.effects import Effect, Fail
-from impl.core.subtask.events import (
-    AsyncDone,
-    AsyncFailed,
-    BroadcastBarrier,
-    BroadcastCancel,
-    CancelAsync,
-    NotifyOperatorsAbort,
-    NotifyOperatorsComplete,
-    NotifyOperatorsSubsumed,
-    SendAcknowledge,
-    SendDecline,
-    SubtaskEffect,
-    SubtaskEvent,
-    TakeSnapshot,
-    TriggerCheckpoint,
-)
+from impl.core.subtask import events
 from impl.core.subtask.subtask import Subtask
 from impl.eventlog import Recorded
 from impl.spark.channels.frames import Kind
@@ -54,7 +39,7 @@ class Snapshots:
         self._overtaking = overtaking
         self._received = received
         self._steps = Subtask(context.max_concurrent)
-        self._recorded_steps: Recorded[SubtaskEvent, SubtaskEffect] = Recorded(
+        self._recorded_steps: Recorded[events.SubtaskEvent, events.SubtaskEffect] = Recorded(
             "subtask", self._steps, context.log
         )
         self._handles: dict[int, StateHandle] = {}
@@ -69,40 +54,40 @@ class Snapshots:
         first = self._first_after_end
         return first is not None and self._steps.completed >= first
 
-    def step(self, event: SubtaskEvent) -> None:
+    def step(self, event: events.SubtaskEvent) -> None:
         """Apply an event of the snapshot steps, and carry out the effects.
 
         Raises `GateFailedError` if the steps refuse the event.
         """
-        if isinstance(event, TriggerCheckpoint) and not self.data_ended:
+        if isinstance(event, events.TriggerCheckpoint) and not self.data_ended:
             self._context.outputs.emit(self._operator.before_barrier())
         for effect in self._recorded_steps.handle(event, self._checkpoint_fields):
             self.carry_out(effect)
 
-    def carry_out(self, effect: SubtaskEffect) -> None:
+    def carry_out(self, effect: events.SubtaskEffect) -> None:
         """Carry out one effect."""
         match effect:
-            case BroadcastBarrier(checkpoint):
+            case events.BroadcastBarrier(checkpoint):
                 self._send_barrier(checkpoint)
-            case BroadcastCancel(checkpoint):
+            case events.BroadcastCancel(checkpoint):
                 self._context.outputs.broadcast(Kind.CANCEL, checkpoint)
-            case TakeSnapshot(checkpoint):
+            case events.TakeSnapshot(checkpoint):
                 self._snapshot(checkpoint)
-            case SendAcknowledge(checkpoint):
+            case events.SendAcknowledge(checkpoint):
                 handle = self._handles.pop(checkpoint)
                 measures = self._context.stopwatch.measures(checkpoint)
                 self._context.report(Acknowledged(handle, measures))
-            case SendDecline(checkpoint, reason):
+            case events.SendDecline(checkpoint, reason):
                 self._context.report(Declined(checkpoint, reason, self._causes.pop(checkpoint, None)))
-            case NotifyOperatorsComplete(checkpoint):
+            case events.NotifyOperatorsComplete(checkpoint):
                 self._operator.notify_complete(checkpoint)
-            case NotifyOperatorsAbort(checkpoint):
+            case events.NotifyOperatorsAbort(checkpoint):
                 self._operator.notify_abort(checkpoint)
-            case CancelAsync(checkpoint):
+            case events.CancelAsync(checkpoint):
                 # a snapshot that is being written is deleted when it is durable: see `written`
                 if self._overtaking is not None:
                     self._overtaking.ended(checkpoint)
-            case NotifyOperatorsSubsumed():
+            case events.NotifyOperatorsSubsumed():
                 pass  # an operator keeps nothing of a completed checkpoint
             case Fail(error):
                 raise GateFailedError(f"the snapshot steps of {self._context.task} failed: {error}")
@@ -117,7 +102,7 @@ class Snapshots:
             self._overtaking.send(checkpoint)
 
     def _checkpoint_fields(self, effects: tuple[Effect, ...]) -> dict[str, object]:
-        if not any(isinstance(effect, BroadcastBarrier) for effect in effects):
+        if not any(isinstance(effect, events.BroadcastBarrier) for effect in effects):
             return {}
         found: dict[str, object] = {"sent": self._context.outputs.sent()}
         if self._overtaking is not None and (received := self._received()):
@@ -146,12 +131,12 @@ class Snapshots:
             self._handles[handle.checkpoint] = handle
         else:  # it was cancelled while it was written (TASK-05)
             self._context.storage.discard(handle)
-        self.step(AsyncDone(handle.checkpoint))
+        self.step(events.AsyncDone(handle.checkpoint))
 
     def not_written(self, checkpoint: int, cause: str) -> None:
         """A snapshot could not be written."""
         self._causes = {checkpoint: cause}
-        self.step(AsyncFailed(checkpoint))
+        self.step(events.AsyncFailed(checkpoint))
 
     def close(self) -> None:
         """Wait for the snapshot that is being written, and write no other."""

@@ -7,7 +7,7 @@ from typing import Protocol
 from impl.metrics import Stopwatch
 from impl.spark.channels.messages import Mail, SnapshotFailed, SnapshotWritten
 from impl.spark.savepoints.barrier_options import Orders
-from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
+from impl.state import AsynchronousPart, FileSystemStorage, StateHandle, pack
 from impl.state.backends.rocksdb import shared_in
 from impl.state.shared import SharedFile
 
@@ -19,17 +19,15 @@ class TaskStorage(Protocol):
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
         """Store a snapshot durably. `offset`: a source's. Raises `StorageError`."""
-        ...
 
     def discard(self, handle: StateHandle) -> None:
         """Delete a snapshot that no checkpoint will use."""
-        ...
 
 
 class SnapshotFiles:
     """The storage of one subtask: that of the job's checkpoints, and the folders of savepoints."""
 
-    def __init__(self, task: str, attempt: int, storage: CheckpointStorage, orders: Orders) -> None:
+    def __init__(self, task: str, attempt: int, storage: FileSystemStorage, orders: Orders) -> None:
         self._task = task
         self._attempt = attempt
         self._storage = storage

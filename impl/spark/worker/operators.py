@@ -20,31 +20,24 @@ class Operator(Protocol):
     @property
     def inputs(self) -> tuple[Process, ...]:
         """For each input a function from its rows to the rows to be sent."""
-        ...
 
     def before_barrier(self) -> Rows:
         """The rows to be sent before the next barrier."""
-        ...
 
     def finish(self) -> Rows:
         """The data has ended; the last rows to be sent."""
-        ...
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Take the state of this moment; the asynchronous part returns its sections, encoded, by name.
 
         `alone`: the files of a savepoint, which shares no file with a checkpoint.
         """
-        ...
 
     def notify_complete(self, checkpoint: int) -> None:
         """`checkpoint` is complete."""
-        ...
 
     def notify_abort(self, checkpoint: int) -> None:
         """`checkpoint` was aborted."""
-        ...
 
     def close(self) -> None:
         """The subtask has finished or failed."""
-        ...

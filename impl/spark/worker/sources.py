@@ -5,12 +5,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from impl.batches import Rows
-from impl.connectors import CsvSource, JsonLinesSource, ParquetFolder, ParquetSource, RateSource
+from impl.connectors import CsvSource, JsonLinesSource, ParquetFolder, ParquetSource, RateSource, Source
 from impl.graph.plan import Row
 from impl.graph.rescaling import SPLITS, splits_in
 from impl.spark.worker.operators import Process
@@ -19,27 +19,6 @@ from impl.state.shared import SharedFiles
 
 ToRows = Callable[[pa.RecordBatch, int, int], list[Row]]
 _BATCH_SECONDS = 0.02
-
-
-class Source(Protocol):
-    """One partition of a source, replayable from its snapshots."""
-
-    @property
-    def offset(self) -> int:
-        """Rows read so far."""
-        ...
-
-    def read(self, max_rows: int) -> pa.RecordBatch | None:
-        """The next rows, at least one; None at the end."""
-        ...
-
-    def snapshot(self) -> object:
-        """Its position."""
-        ...
-
-    def restore(self, snapshot: Any) -> None:  # noqa: ANN401 - its own snapshot
-        """Continue at the position of a snapshot. Raises ConnectorError if it is another source's."""
-        ...
 
 
 class Input(Protocol):
@@ -51,16 +30,13 @@ class Input(Protocol):
 
         None: the batches are sent as they are, their columns are the rows.
         """
-        ...
 
     @property
     def rows_per_second(self) -> float | None:
         """The rate of the whole stage; None: no limit."""
-        ...
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,24 +14,10 @@ from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.graph.plan import Subtask
 from impl.graph.rescaling import StageSnapshots
+from impl.spark.channels import messages
 from impl.spark.channels.data_channels import DataChannels
 from impl.spark.channels.inbox import Inbox
 from impl.spark.channels.listener import HandshakeLimits, Listener, connect_to
-from impl.spark.channels.messages import (
-    AnswerFault,
-    Command,
-    DeployTask,
-    Failed,
-    FaultCommand,
-    Finished,
-    Heartbeat,
-    InjectFault,
-    Registered,
-    Report,
-    Running,
-    pack_message,
-    unpack_command,
-)
 from impl.spark.channels.unaligned import OvertakingInbox
 from impl.spark.errors import ConnectionLostError, FrameError, RecordTooLargeError, SparkRuntimeError
 from impl.spark.savepoints.barrier_options import Orders
@@ -80,7 +66,7 @@ class Worker:
         self._inputs = tuple(number for _, number in inputs)
         capacity = launch.execution.channel_batches
         self._inbox = (
-            OvertakingInbox(len(self._upstream), capacity, self._grant)
+            OvertakingInbox(len(self._upstream), capacity, lambda *frames: self._channels.grant(*frames))
             if launch.overtakes
             else Inbox(len(self._upstream), capacity)
         )
@@ -105,10 +91,10 @@ class Worker:
             HandshakeLimits.beside(len(self._upstream)),
         )
         try:
-            self._report(Registered(listener.host, listener.port))
+            self._report(messages.Registered(listener.host, listener.port))
             threading.Thread(target=self._send_heartbeats, name="heartbeat", daemon=True).start()
             deploy = self._receive()
-            if not isinstance(deploy, DeployTask):
+            if not isinstance(deploy, messages.DeployTask):
                 raise FrameError(f"expected DeployTask first, came {deploy}; this is a defect")
             threading.Thread(target=self._listen, name="control", daemon=True).start()
             self._serve(deploy)
@@ -120,7 +106,7 @@ class Worker:
             if self._log:
                 self._log.close()
 
-    def _serve(self, deploy: DeployTask) -> None:
+    def _serve(self, deploy: messages.DeployTask) -> None:
         launch = self._launch
         storage = FileSystemStorage(launch.checkpoints, launch.inline_bytes)
         snapshots = StageSnapshots(storage, deploy.states)
@@ -163,10 +149,10 @@ class Worker:
             log=self._log,
         )
         self._running = self._task(context, operator)
-        self._report(Running())
+        self._report(messages.Running())
         self._running.run()
         self._line({"kind": "finished"})
-        self._report(Finished(self._running.records))
+        self._report(messages.Finished(self._running.records))
 
     def _restore(self, restored: Restored) -> Operator | SourceOperator:
         """The operator, restored."""
@@ -187,11 +173,11 @@ class Worker:
 
     # ------------------------------------------------------------ control
 
-    def _receive(self) -> Command:
-        return unpack_command(self._control.receive_message())
+    def _receive(self) -> messages.Command:
+        return messages.unpack_command(self._control.receive_message())
 
-    def _report(self, report: Report) -> None:
-        self._control.send_message(pack_message(report))
+    def _report(self, report: messages.Report) -> None:
+        self._control.send_message(messages.pack_message(report))
 
     def _listen(self) -> None:
         try:
@@ -200,16 +186,16 @@ class Worker:
         except SparkRuntimeError:
             self._close()  # the attempt is over: wakes the subtask wherever it waits
 
-    def _obey(self, command: Command) -> None:
+    def _obey(self, command: messages.Command) -> None:
         match command:
-            case InjectFault() | AnswerFault():
+            case messages.InjectFault() | messages.AnswerFault():
                 self._obey_fault(command)
-            case DeployTask():
+            case messages.DeployTask():
                 raise FrameError("expected one DeployTask, came another; this is a defect")
             case _:
                 self._inbox.post(command)
 
-    def _obey_fault(self, command: FaultCommand) -> None:
+    def _obey_fault(self, command: messages.FaultCommand) -> None:
         raise FrameError(f"expected no fault in a job without planned faults, came {command}")
 
     def _send_heartbeats(self) -> None:
@@ -218,12 +204,9 @@ class Worker:
         try:
             while not self._over.wait(seconds):
                 records = self._running.records if self._running else 0
-                self._report(Heartbeat(records, self._inbox.buffered))
+                self._report(messages.Heartbeat(records, self._inbox.buffered))
         except ConnectionLostError:
             return  # the listening thread ends the attempt
-
-    def _grant(self, channel: int, frames: int) -> None:
-        self._channels.grant(channel, frames)
 
     # ------------------------------------------------------------ the end
 
@@ -237,7 +220,7 @@ class Worker:
         secondary = isinstance(failure, ConnectionLostError)
         final = isinstance(failure, RecordTooLargeError)  # every other attempt would fail like this one
         try:
-            self._report(Failed(reason, secondary, final))
+            self._report(messages.Failed(reason, secondary, final))
         except ConnectionLostError:
             return  # the driver has gone
 

@@ -20,7 +20,7 @@ from impl.state import snapshot
 from impl.state.backends.heap_states import KINDS, State, Table
 from impl.state.backends.key_encoding import ENCODING, encoding_of, encoding_section, require_same_groups
 from impl.state.backends.key_groups import key_group
-from impl.state.backends.keyed import SECTION, AsynchronousPart, KeyedContext, NamedStates, require_kind
+from impl.state.backends.keyed import SECTION, AsynchronousPart, KeyedContext, KeyedStateBackend, require_kind
 from impl.state.errors import StateError
 from impl.state.sections import Sections
 from impl.state.shared import SharedFiles
@@ -69,7 +69,7 @@ class _Groups:
         return group
 
 
-class HeapKeyedStateBackend(NamedStates):
+class HeapKeyedStateBackend(KeyedStateBackend):
     """The keyed state of one subtask, in memory."""
 
     def __init__(self, context: KeyedContext = KeyedContext()) -> None:  # noqa: B008 - a value

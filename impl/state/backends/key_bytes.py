@@ -66,17 +66,9 @@ def _write_int(form: int) -> tuple[bytes, bytes]:
     return b"I", form.to_bytes(form.bit_length() // 8 + 1, "big", signed=True)
 
 
-def _write_ratio(form: Fraction) -> tuple[bytes, bytes]:
-    return b"r", key_bytes(form.numerator) + key_bytes(form.denominator)
-
-
 def _write_datetime(form: datetime) -> tuple[bytes, bytes]:
     kind = b"l" if form.tzinfo is None else b"a"
     return kind, b"%d" % ((form.replace(tzinfo=None) - _EPOCH) // _MICROSECOND)
-
-
-def _write_time(form: time) -> tuple[bytes, bytes]:
-    return b"c", b"%d" % ((datetime.combine(date.min, form) - _EPOCH) // _MICROSECOND)
 
 
 def _write_other(form: Any) -> tuple[bytes, bytes]:  # noqa: ANN401 - a form that its type does not tell
@@ -98,12 +90,12 @@ _WRITERS: Final[dict[type, Callable[[Any], tuple[bytes, bytes]]]] = {
     bytes: lambda form: (b"b", form),
     int: _write_int,
     float: lambda form: (b"f", _DOUBLE.pack(form)),
-    Fraction: _write_ratio,
+    Fraction: lambda form: (b"r", key_bytes(form.numerator) + key_bytes(form.denominator)),
     tuple: lambda form: (b"t", b"".join(map(key_bytes, form))),
     frozenset: lambda form: (b"z", b"".join(sorted(map(key_bytes, form)))),
     date: lambda form: (b"y", b"%d" % form.toordinal()),
     datetime: _write_datetime,
-    time: _write_time,
+    time: lambda form: (b"c", b"%d" % ((datetime.combine(date.min, form) - _EPOCH) // _MICROSECOND)),
     timedelta: lambda form: (b"w", b"%d" % (form // _MICROSECOND)),
     UUID: lambda form: (b"u", form.bytes),
 }

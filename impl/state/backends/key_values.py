@@ -154,10 +154,6 @@ def _time(key: time) -> time:
     return time(key.hour, key.minute, key.second, key.microsecond)
 
 
-def _date(key: date) -> date:
-    return date(key.year, key.month, key.day)
-
-
 def _timedelta(key: timedelta) -> timedelta:
     return timedelta(key.days, key.seconds, key.microseconds)
 
@@ -220,7 +216,7 @@ _BASES: Final[tuple[tuple[type, Form], ...]] = (
     (Decimal, _decimal),
     (Fraction, _fraction),
     (datetime, _datetime),
-    (date, _date),
+    (date, lambda key: date(key.year, key.month, key.day)),
     (time, _time),
     (timedelta, _timedelta),
     (UUID, lambda key: UUID(int=key.int)),

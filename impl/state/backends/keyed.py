@@ -120,8 +120,8 @@ class MapState(Protocol[M, V]):
     def __len__(self) -> int: ...
 
 
-class KeyedStateBackend(Protocol):
-    """The keyed state of one subtask, by the contract above.
+class KeyedStateBackend(ABC):
+    """The keyed state of one subtask, by the contract above; a backend makes the states in `_state`.
 
     `immutable`: the function never changes a value in place, and only replaces it. A backend in memory then
     copies references and encodes the values while records are processed; otherwise it encodes every value
@@ -131,34 +131,46 @@ class KeyedStateBackend(Protocol):
 
     def value_state(self, name: str, *, immutable: bool = False) -> ValueState[Any]:
         """The value state of that name. Raises StateError if the name has another kind."""
+        return cast(ValueState[Any], self._state(name, VALUE, immutable))
 
     def list_state(self, name: str, *, immutable: bool = False) -> ListState[Any]:
         """The list state of that name; `immutable` holds for its elements. Raises as `value_state`."""
+        return cast(ListState[Any], self._state(name, LIST, immutable))
 
     def map_state(self, name: str, *, immutable: bool = False) -> MapState[Any, Any]:
         """The map state of that name; `immutable` holds for the values of its fields.
 
         Raises as `value_state`.
         """
+        return cast(MapState[Any, Any], self._state(name, MAP, immutable))
 
+    @abstractmethod
+    def _state(self, name: str, kind: str, immutable: bool) -> object:
+        """The state of that name and kind; made at the first call."""
+
+    @abstractmethod
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Take a snapshot; returns its asynchronous part (2, 3 and 5 of the contract).
 
         `alone`: for a savepoint, its own files, which no checkpoint shares.
         """
 
+    @abstractmethod
     def restore(self, snapshots: Sequence[Sections]) -> None:
         """Restore the own key groups (4 of the contract).
 
         Raises StateError if a snapshot is of another backend.
         """
 
+    @abstractmethod
     def notify_complete(self, checkpoint: int) -> None:
         """`checkpoint` is complete."""
 
+    @abstractmethod
     def notify_abort(self, checkpoint: int) -> None:
         """`checkpoint` was aborted."""
 
+    @abstractmethod
     def close(self) -> None:
         """The subtask has ended or failed."""
 
@@ -175,26 +187,6 @@ class KeyedContext(NamedTuple):
     def of(cls, task: str, index: int, parallelism: int, max_parallelism: int) -> "KeyedContext":
         """The context of subtask `index`."""
         return cls(task, groups_of(index, parallelism, max_parallelism), max_parallelism)
-
-
-class NamedStates(ABC):
-    """The states of a backend by name; a backend derives from it and makes them in `_state`."""
-
-    def value_state(self, name: str, *, immutable: bool = False) -> ValueState[Any]:
-        """The value state of that name."""
-        return cast(ValueState[Any], self._state(name, VALUE, immutable))
-
-    def list_state(self, name: str, *, immutable: bool = False) -> ListState[Any]:
-        """The list state of that name."""
-        return cast(ListState[Any], self._state(name, LIST, immutable))
-
-    def map_state(self, name: str, *, immutable: bool = False) -> MapState[Any, Any]:
-        """The map state of that name."""
-        return cast(MapState[Any, Any], self._state(name, MAP, immutable))
-
-    @abstractmethod
-    def _state(self, name: str, kind: str, immutable: bool) -> object:
-        """The state of that name and kind; made at the first call."""
 
 
 def require_kind(task: str, name: str, known: str, kind: str) -> None:

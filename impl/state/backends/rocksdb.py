@@ -12,11 +12,12 @@ files. Section `shared` lists the shared files for the reference count.
 import os
 import shutil
 import struct
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from impl.state import snapshot
+from impl.state.backends import keyed
 from impl.state.backends.key_bytes import key_bytes
 from impl.state.backends.key_encoding import (
     ENCODING,
@@ -26,20 +27,11 @@ from impl.state.backends.key_encoding import (
     require_same_groups,
 )
 from impl.state.backends.key_groups import key_group
-from impl.state.backends.keyed import (
-    LIST,
-    MAP,
-    SECTION,
-    VALUE,
-    AsynchronousPart,
-    KeyedContext,
-    NamedStates,
-    require_kind,
-)
 from impl.state.backends.rocksdb_states import (
     RocksDbListState,
     RocksDbMapState,
     RocksDbState,
+    RocksDbTable,
     RocksDbValueState,
 )
 from impl.state.errors import StateError
@@ -48,14 +40,12 @@ from impl.state.shared import SharedFile, SharedFiles
 
 SHARED: Final = "shared"
 """The section that lists shared files."""
-_STATE: Final = f"{SECTION}rocksdb"
-_FILTER_BITS: Final = 10
-"""Bits of the bloom filter for each key."""
+_STATE: Final = f"{keyed.SECTION}rocksdb"
 _PREFIX: Final = struct.Struct(">HH")
 _KINDS: Final[Mapping[str, type[RocksDbState]]] = {
-    VALUE: RocksDbValueState,
-    LIST: RocksDbListState,
-    MAP: RocksDbMapState,
+    keyed.VALUE: RocksDbValueState,
+    keyed.LIST: RocksDbListState,
+    keyed.MAP: RocksDbMapState,
 }
 
 
@@ -72,80 +62,10 @@ class Held(NamedTuple):
     """The first key group, and the one after the last."""
 
 
-class RocksDbTable:
-    """A RocksDB in a folder, as a sorted table of bytes.
-
-    Without a write-ahead log, because of the checkpoints.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        from rocksdict import Rdict, WriteOptions
-
-        self.folder = folder
-        self._database: Any = Rdict(str(folder), _options())
-        unlogged: Any = WriteOptions()
-        unlogged.disable_wal = True
-        self._database.set_write_options(unlogged)
-        self._unlogged = unlogged
-        self.get = self._database.get
-        self.put = self._database.put
-        self.delete = self._database.delete
-
-    def get_all(self, keys: list[bytes], /) -> list[bytes | None]:
-        """The values of many keys."""
-        values: list[bytes | None] = self._database.get(keys)
-        return values
-
-    def put_all(self, entries: Iterable[tuple[bytes, bytes]], /) -> None:
-        """Set many values."""
-        from rocksdict import WriteBatch
-
-        batch = WriteBatch(raw_mode=True)
-        for key, value in entries:
-            batch.put(key, value)
-        self._database.write(batch, self._unlogged)
-
-    def scan(self, prefix: bytes, /) -> Iterator[tuple[bytes, bytes]]:
-        """All entries whose key begins with `prefix`, in order."""
-        for key, value in self._database.items(from_key=prefix):
-            if not key.startswith(prefix):
-                return
-            yield key, value
-
-    def checkpoint(self, folder: Path) -> None:
-        """Flush the memory to a file, and link all files into a new `folder`."""
-        from rocksdict import Checkpoint
-
-        self._database.flush()
-        Checkpoint(self._database).create_checkpoint(str(folder))
-
-    def close(self) -> None:
-        """Close the database; the folder stays."""
-        self._database.close()
-
-
-def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
-    """The options of a database: files are merged only with files of their own size.
-
-    By default every fourth flush is merged with all of the level below, and a checkpoint after few changes
-    sometimes writes everything. With these options a key may be in more files; the bloom filters exclude most
-    of them.
-    """
-    from rocksdict import BlockBasedOptions, DBCompactionStyle, Options
-
-    options = Options(raw_mode=True)
-    options.create_if_missing(True)
-    options.set_compaction_style(DBCompactionStyle.universal())
-    tables = BlockBasedOptions()
-    tables.set_bloom_filter(_FILTER_BITS, False)
-    options.set_block_based_table_factory(tables)
-    return options
-
-
-class RocksDbKeyedStateBackend(NamedStates):
+class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
     """The keyed state of one subtask. `working`: its own folder, which `close` removes."""
 
-    def __init__(self, context: KeyedContext, working: Path, shared: SharedFiles, attempt: int) -> None:
+    def __init__(self, context: keyed.KeyedContext, working: Path, shared: SharedFiles, attempt: int) -> None:
         self._context = context
         self._working = working
         self._shared = shared
@@ -165,7 +85,7 @@ class RocksDbKeyedStateBackend(NamedStates):
         if name not in self._states:
             self._states[name] = self._made(name, kind, number), number
         state = self._states[name][0]
-        require_kind(self._context.task, name, state.kind, kind)
+        keyed.require_kind(self._context.task, name, state.kind, kind)
         return state
 
     def _made(self, name: str, kind: str, number: int) -> RocksDbState:
@@ -188,7 +108,7 @@ class RocksDbKeyedStateBackend(NamedStates):
 
     # ------------------------------------------------------------ snapshots
 
-    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> keyed.AsynchronousPart:
         """Take a snapshot; the asynchronous part copies new files, for a savepoint (`alone`) all files."""
         folder = self._working / f"chk-{checkpoint}"
         self._table.checkpoint(folder)
@@ -262,7 +182,7 @@ class RocksDbKeyedStateBackend(NamedStates):
                 for entry, _ in there.scan(prefix):
                     key, rest = read_earlier(entry[len(prefix) :], file)
                     require_same_groups([key], [group], self._context.max_parallelism, file)
-                    if kind == MAP:
+                    if kind == keyed.MAP:
                         read_earlier(rest, file)
 
     def _held(self, there: Sections) -> Held:

@@ -7,34 +7,85 @@ The entries of a key group, and within it those of a state and of a key, are the
 
 import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from pathlib import Path
+from typing import Any, Final
 
 from impl.state.backends.key_bytes import key_bytes, key_of
 from impl.state.backends.keyed import LIST, MAP, VALUE
 
 _PROTOCOL: Final = 5
+_FILTER_BITS: Final = 10
+"""Bits of the bloom filter for each key."""
 
 
-class Table(Protocol):
-    """A sorted table of bytes."""
+class RocksDbTable:
+    """A RocksDB in a folder, as a sorted table of bytes.
 
-    def get(self, key: bytes, /) -> bytes | None:
-        """The value of a key; None without one."""
+    Without a write-ahead log, because of the checkpoints.
+    """
 
-    def put(self, key: bytes, value: bytes, /) -> None:
-        """Set a value."""
+    def __init__(self, folder: Path) -> None:
+        from rocksdict import Rdict, WriteOptions
+
+        self.folder = folder
+        self._database: Any = Rdict(str(folder), _options())
+        unlogged: Any = WriteOptions()
+        unlogged.disable_wal = True
+        self._database.set_write_options(unlogged)
+        self._unlogged = unlogged
+        self.get = self._database.get
+        self.put = self._database.put
+        self.delete = self._database.delete
 
     def get_all(self, keys: list[bytes], /) -> list[bytes | None]:
-        """The values of many keys."""
+        """The values of many keys; None for a key without one."""
+        values: list[bytes | None] = self._database.get(keys)
+        return values
 
     def put_all(self, entries: Iterable[tuple[bytes, bytes]], /) -> None:
         """Set many values."""
+        from rocksdict import WriteBatch
 
-    def delete(self, key: bytes, /) -> None:
-        """Remove a key, if it exists."""
+        batch = WriteBatch(raw_mode=True)
+        for key, value in entries:
+            batch.put(key, value)
+        self._database.write(batch, self._unlogged)
 
     def scan(self, prefix: bytes, /) -> Iterator[tuple[bytes, bytes]]:
         """All entries whose key begins with `prefix`, in order, as they are at the call."""
+        for key, value in self._database.items(from_key=prefix):
+            if not key.startswith(prefix):
+                return
+            yield key, value
+
+    def checkpoint(self, folder: Path) -> None:
+        """Flush the memory to a file, and link all files into a new `folder`."""
+        from rocksdict import Checkpoint
+
+        self._database.flush()
+        Checkpoint(self._database).create_checkpoint(str(folder))
+
+    def close(self) -> None:
+        """Close the database; the folder stays."""
+        self._database.close()
+
+
+def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
+    """The options of a database: files are merged only with files of their own size.
+
+    By default every fourth flush is merged with all of the level below, and a checkpoint after few changes
+    sometimes writes everything. With these options a key may be in more files; the bloom filters exclude most
+    of them.
+    """
+    from rocksdict import BlockBasedOptions, DBCompactionStyle, Options
+
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.set_compaction_style(DBCompactionStyle.universal())
+    tables = BlockBasedOptions()
+    tables.set_bloom_filter(_FILTER_BITS, False)
+    options.set_block_based_table_factory(tables)
+    return options
 
 
 class _State:
@@ -44,7 +95,7 @@ class _State:
     """
 
     def __init__(
-        self, table: Table, place: Callable[[Hashable], bytes], prefixes: Callable[[], Iterable[bytes]]
+        self, table: RocksDbTable, place: Callable[[Hashable], bytes], prefixes: Callable[[], Iterable[bytes]]
     ) -> None:
         self._table = table
         self._place = place

@@ -23,7 +23,7 @@ U = np.uint64
 I = np.int64  # noqa: E741 - the name in the kernels
 
 expand: Callable[[Words, Words, Bytes, Any], tuple[int, int, int]]
-"""The kernel's function: see `model.checker.compiled.scalar_text` and `model.checker.frames.lookup`."""
+"""The kernel's function: see `model.checker.compiled.scalar_text` and `model.checker.memoised.successors`."""
 
 RECENT = 8_192
 """Number of recently found states that each partition keeps, to skip those found again soon."""

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from model.checker.compiled import breadth_first
-from model.checker.frames import answers, lookup
+from model.checker.memoised import answer_trees, successors
 
 CACHE = "BARRIERSPEC_CACHE"
 """The environment variable that names the cache folder; default `~/.cache/barrierspec`."""
@@ -27,7 +27,7 @@ SEARCH = (
     breadth_first.leads_to,
 )
 """The functions compiled beside a kernel, each called by itself."""
-ANSWERING = (lookup.answer_to, lookup.expand, lookup.unanswered)
+ANSWERING = (successors.answer_to, successors.expand, successors.unanswered)
 """The kernel of a composed closed model."""
 
 _HEAD = """\"\"\"Generated: the moves of one closed model over packed states. Not to be edited.\"\"\"
@@ -61,12 +61,12 @@ def scalar_module(expand: str, *, cores: int) -> ModuleType:
 
 def answering_module(*, cores: int) -> ModuleType:
     """The search that reads the successors of a state from tables of answers."""
-    names = _names(lookup, ("PATIENCE", "BROKEN", "UNANSWERED", "CROWDED"))
+    names = _names(successors, ("PATIENCE", "BROKEN", "UNANSWERED", "CROWDED"))
     names += "\n" + _names(
-        answers, ("MISSING", "LEAF", "PLAIN", "BREAKS", "SPREAD_NODE", "SPREAD_NUMBER", "NUMBER_BITS")
+        answer_trees, ("MISSING", "LEAF", "PLAIN", "BREAKS", "SPREAD_NODE", "SPREAD_NUMBER", "NUMBER_BITS")
     )
     expand = "\n\n".join((names, *(_compiled(one) for one in ANSWERING)))
-    return _module(_search(expand, (*SEARCH, lookup.look_over_some), cores))
+    return _module(_search(expand, (*SEARCH, successors.look_over_some), cores))
 
 
 def _search(expand: str, functions: tuple[Callable[..., Any], ...], cores: int) -> str:

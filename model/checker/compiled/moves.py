@@ -112,7 +112,7 @@ class _Following:
             (*self.properties, *self.interpreted),
             self.interpreted,
             layout_of(tuple(self.shapes.values()), self.bounds, "node"),
-            layout_of(tuple(self.label_shapes.values()), self.bounds, "said")
+            layout_of(tuple(self.label_shapes.values()), self.bounds, "words")
             if self.words is not None
             else None,
             tuple(offers[skeleton] for skeleton in self.shapes),
@@ -253,7 +253,7 @@ class _Reading:
         try:
             after = _target(Node(step.state, environment), bounds, "node")
             words = self.following.words
-            label = _target(words(event, step.effects), bounds, "said") if words is not None else None
+            label = _target(words(event, step.effects), bounds, "words") if words is not None else None
         except OutsideError as error:
             return Outside(str(error))
         return _Taken(step, after, label)

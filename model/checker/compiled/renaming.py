@@ -44,8 +44,8 @@ def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
     """
     if program.label is not None or program.interpreted or len(program.layout.shapes) != 1:
         raise NotInvariantError(
-            f"{program.closed.name}: renaming needs states of one shape, no words of what is said and no "
-            "property that is asked in Python"
+            f"{program.closed.name}: renaming needs states of one shape, no words of the last step and no "
+            "property that is checked in Python"
         )
     shape = program.layout.shapes[0]
     program = program._replace(ids=names)

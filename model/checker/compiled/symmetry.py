@@ -33,8 +33,9 @@ def reduced(program: Program, symmetry: Symmetry) -> Program:
     """The program with the symmetry divided out. Raises NotSymmetricError if z3 does not prove it."""
     if program.label is not None or program.interpreted:
         raise NotSymmetricError(
-            f"{program.closed.name}: a symmetry needs no words of what is said and no property that is asked "
-            f"in Python; there are {program.label_words} words and {len(program.interpreted)} such properties"
+            f"{program.closed.name}: a symmetry needs no words of the last step and no property that is "
+            f"checked in Python; there are {program.label_words} words and {len(program.interpreted)} such "
+            "properties"
         )
     for shape in program.layout.shapes:
         for column in columns_of(shape, symmetry):
@@ -122,7 +123,7 @@ def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> No
             raise NotSymmetricError(f"{offer.event} is offered, and {event} never is")
         solver = solver_with(*_within((*shape.fields, *offer.ranges)), assumed)
         if satisfiable(solver, _differs(program, pairs, swaps, offer, twin)):
-            raise NotSymmetricError(f"{pair} can be told apart by {offer.event}, as in {solver.model()}")
+            raise NotSymmetricError(f"{pair} can be distinguished by {offer.event}, as in {solver.model()}")
 
 
 def _within(fields: tuple[Field, ...]) -> list[z3.BoolRef]:

@@ -24,7 +24,8 @@ from model.coordinator.events import (
     TaskStatus,
     TriggerRequest,
 )
-from model.coordinator.failures import Failures
+from model.coordinator.failures import Failure, Failures
+from model.coordinator.generations import failure_steps
 from model.coordinator.profiles import CoordinatorProfile
 from model.coordinator.shared_state import new_shared_state
 from model.coordinator.state import RESTARTING, RUNNING, Coordinator, Plan, new_coordinator
@@ -176,20 +177,14 @@ def closed_failures(
             return (*succeeded[: event.checkpoint - 1], 1, *succeeded[event.checkpoint :])
         return succeeded
 
+    steps = failure_steps(profile)
+
     def step(counted: Failures, event: Event) -> Step[Failures]:
         if type(event) is CheckpointSucceeds:
-            after = failures.on_success(counted, profile, tolerable, event.checkpoint)
-            return Step(after, (), ("COORD-17" if profile.counts_in_order else "COORD-18",))
+            after = steps.on_success(counted, tolerable, event.checkpoint)
+            return Step(after, (), steps.rules[-1:])
         assert type(event) is CheckpointFails
-        after, too_many = failures.on_failure(
-            counted,
-            profile,
-            tolerable,
-            event.checkpoint,
-            event.type,
-            event.reason,
-            by_task=event.by_task,
-        )
+        after, too_many = steps.on_failure(counted, profile, tolerable, Failure(*event[:-1]))
         effects: Effects = (FailJob(event.reason),) if too_many else ()
         return Step(in_order(after), effects, ("COORD-15", "COORD-16"))
 

@@ -1,4 +1,4 @@
-"""The registry of shared files and the store beside it, closed as in SharedStateModel.tla.
+"""The registry of shared files and the store beside it, closed as in SharedState.tla.
 
 A task may acknowledge any incomplete checkpoint with any existing files; checkpoints complete once, in the
 order of ids. A deleted file does not return. States that differ only in the order of registration, or in the
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator import shared_state
-from model.coordinator.completion import add_to_store
 from model.coordinator.events import DiscardState
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import new_pending
 from model.coordinator.state import Coordinator, Plan, new_coordinator
 from model.events import Event, Step
@@ -81,7 +81,7 @@ def step(state: Files, event: Event) -> Step[Files]:
     assert type(event) is CompleteCheckpoint
     place = event.checkpoint - 1
     done = new_pending(event.checkpoint, CHECKPOINT, 0, (True,))._replace(shared=(state.brought[place],))
-    added = add_to_store(state.coordinator, done)
+    added = coordinator_steps(state.coordinator).add_to_store(state.coordinator, done)
     deleted = tuple(effect for effect in added.effects if type(effect) is DiscardState)
     state = state._replace(
         done=(*state.done[:place], True, *state.done[place + 1 :]),

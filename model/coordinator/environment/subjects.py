@@ -8,7 +8,6 @@ from itertools import product
 from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
-from model.coordinator import coordinator
 from model.coordinator import state as coordinator_state
 from model.coordinator.events import (
     AFTER,
@@ -27,6 +26,7 @@ from model.coordinator.events import (
     TriggerFails,
     TriggerRequest,
 )
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
 from model.events import Advance, Event
@@ -81,9 +81,10 @@ def closed_subject(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -
 
 def running(state: Coordinator) -> Coordinator:
     """The coordinator after every task and the job have reported that they run."""
+    steps = coordinator_steps(state)
     for task in range(len(state.plan.sources)):
-        state = coordinator.on_task_status(state, task, RUNNING).state
-    return coordinator.on_job_status(state, RUNNING).state
+        state = steps.on_task_status(state, task, RUNNING).state
+    return steps.on_job_status(state, RUNNING).state
 
 
 def requests(state: Coordinator, scope: Scope) -> Iterator[Offer]:
@@ -189,7 +190,7 @@ def _plan(name: str, tasks: int = 1) -> Plan:
         timeout=100,
         max_concurrent=1,
         profile=profile,
-        finished_tasks=profile.goes_on_after_finished_tasks,
+        finished_tasks=profile.after_finish_by_default,
     )
 
 

@@ -54,9 +54,7 @@ def case_of(label: str, state: Coordinator, event: Event, *promise: z3.BoolRef, 
 def of_release(state: Coordinator, name: str, **changes: Any) -> Coordinator:  # noqa: ANN401 - parts of a plan
     """The same coordinator of another release, with other parts of its plan."""
     profile = COORDINATOR_PROFILES[name]
-    plan = state.plan._replace(
-        profile=profile, finished_tasks=profile.goes_on_after_finished_tasks, **changes
-    )
+    plan = state.plan._replace(profile=profile, finished_tasks=profile.after_finish_by_default, **changes)
     return state._replace(plan=plan, store=state.store._replace(profile=profile))
 
 
@@ -165,7 +163,7 @@ def ending_cases() -> Iterator[Case]:
     for name, tolerable in product(("2.3", "1.14", "1.11", "1.9"), (0, 1)):
         for counted in range(tolerable + 1):
             yield from failure_cases(name, tolerable, counted, 1)
-    for name, fault in product(("2.3", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
+    for name, fault in product(("2.3", "1.17", "1.15", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
         yield from store_failure_cases(name, fault, 1, 1)
     yield from store_failure_cases("2.3", MAYBE, 2, 1)
     for stored, unseen in ((0, 0), (1, 0), (0, 1), (1, 1)):

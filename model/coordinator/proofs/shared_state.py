@@ -37,7 +37,11 @@ def file_cases(
     """
     state = of_release(symbolic_coordinator(1, 1, 0, stored, 2), name)
     uses = tuple(Use(file, entry.checkpoint) for file, entry in zip(used, state.store.entries, strict=False))
-    idle = tuple(file for file in (1, 2) if file not in used) if state.plan.profile.registers_early else ()
+    idle = (
+        tuple(file for file in (1, 2) if file not in used)
+        if state.plan.profile.registers_at_acknowledgement
+        else ()
+    )
     known = tuple(
         Registered(
             file,

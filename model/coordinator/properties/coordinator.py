@@ -208,7 +208,7 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
     done = replacing_checkpoint(before, effects)
     if done is None:
         return True
-    called = -1 if before.plan.profile.completes_first else 1
+    called = -1 if before.plan.profile.completes_before_storing else 1
     effects = tuple(
         effect
         for effect in effects

@@ -54,7 +54,7 @@ def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordin
         for effect in effects
         if type(effect) is Rejected and effect.reason == MINIMUM_TIME_BETWEEN_CHECKPOINTS
     )
-    if not before.plan.profile.queues:
+    if not before.plan.profile.queues_requests:
         return not early or before.now < before.pause_ends
     if type(event) is not TriggerRequest or before.queue or event.type != CHECKPOINT:
         return not early or type(event) is Advance or any(waiting.periodic for waiting in before.queue)
@@ -68,7 +68,10 @@ def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordin
 @COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A waiting periodic request does not start within the pause, even if that just began (FLINK-18856)."""
-    if type(event) in {TriggerRequest, Advance, CoordinatorRestart} or not before.plan.profile.queues:
+    if (
+        type(event) in {TriggerRequest, Advance, CoordinatorRestart}
+        or not before.plan.profile.queues_requests
+    ):
         return True
     if after.now >= after.pause_ends or any(not one.periodic or one.forced for one in before.queue):
         return True
@@ -198,7 +201,7 @@ def coord_18(before: Coordinator, event: Event, effects: Effects, after: Coordin
 @COORDINATOR_GENERATIONS.step("COORD-19")
 def coord_19(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """In generations without abort messages, no task is notified of an abort (FLINK-8871)."""
-    if before.plan.profile.tells_of_aborts:
+    if before.plan.profile.abort_notifications:
         return True
     return not any(type(effect) is NotifyAbort for effect in effects)
 
@@ -217,7 +220,7 @@ def coord_20(before: Coordinator, event: Event, effects: Effects, after: Coordin
     notified = any(type(effect) is NotifyComplete for effect in effects)
     subsumed = any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
     aborted = emits(effects, Abort(lost.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
-    return not notified and not subsumed and aborted != before.plan.profile.completes_first
+    return not notified and not subsumed and aborted != before.plan.profile.completes_before_storing
 
 
 @COORDINATOR_GENERATIONS.step("COORD-21")
@@ -227,7 +230,7 @@ def coord_21(before: Coordinator, event: Event, effects: Effects, after: Coordin
     if lost is None:
         return True
     deleted = emits(effects, DiscardCheckpoint(lost.checkpoint))
-    doubtful = before.fault == MAYBE and before.plan.profile.doubts_the_store
+    doubtful = before.fault == MAYBE and before.plan.profile.keeps_possibly_stored
     return deleted != doubtful
 
 

@@ -157,7 +157,7 @@ def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: 
 def coord_26_intervals(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """When time passes, whole intervals lie between requests, except one moved to the end of the pause."""
     plan = before.plan
-    if type(event) is not Advance or not plan.profile.queues or not after.scheduler.runs:
+    if type(event) is not Advance or not plan.profile.queues_requests or not after.scheduler.runs:
         return True
     due = after.scheduler.due
     from_the_pause = due >= before.pause_ends and (due - before.pause_ends) % plan.interval == 0
@@ -192,7 +192,7 @@ def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordin
         if not reasons or reasons[0] in PRE_FLIGHT:
             continue
         at_a_task = type(event) is DeclineMessage
-        fails_the_job = at_a_task or not before.plan.profile.savepoints_fail_alone
+        fails_the_job = at_a_task or not before.plan.profile.declines_count_for_all_types
         if fails_the_job and not emits(effects, FailJob(reasons[0])):
             return False
     return True
@@ -201,7 +201,7 @@ def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordin
 @COORDINATOR_LIFE.state("SUB-12")
 def sub_12(coordinator: Coordinator) -> bool:
     """Every file of a retained checkpoint is registered, under no older checkpoint."""
-    if not coordinator.plan.profile.registers_early:
+    if not coordinator.plan.profile.registers_at_acknowledgement:
         return True
     retained = tuple(entry.checkpoint for entry in coordinator.store.entries)
     return all(
@@ -230,7 +230,7 @@ def sub_12_dropped_with_the_last(
     deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)
     known = tuple(use.handle for use in before.shared.registered)
     left = tuple(use.handle for use in after.shared.registered)
-    if not before.plan.profile.registers_early or not known:
+    if not before.plan.profile.registers_at_acknowledgement or not known:
         return True
     forgotten = tuple(handle for handle in known if handle not in left)
     if before.shared.unclaimed != -1 or not after.store.entries:

@@ -8,8 +8,9 @@ from model.coordinator.events import (
     FailJob,
     MasterAnswer,
 )
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import Pending
-from model.coordinator.state import Coordinator, can_start
+from model.coordinator.state import Coordinator
 from model.events import NONE, Effects, Event
 from model.gate.events import Abort
 from model.registry import Registry
@@ -24,16 +25,18 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
     if type(event) not in (AcknowledgeMessage, DeclineMessage) or after.next_id != before.next_id:
         return True
     profile = before.plan.profile
-    if not profile.queues or before.master != NONE or after.pending == before.pending:
+    if not profile.queues_requests or before.master != NONE or after.pending == before.pending:
         return True
-    if not before.scheduler.runs or not can_start(before):  # heads leave for other reasons
+    if not before.scheduler.runs or not coordinator_steps(before).can_start(
+        before
+    ):  # heads leave for other reasons
         return True
     if len(after.pending) == len(before.pending) or len(after.pending) >= before.plan.max_concurrent:
         return after.queue == before.queue
     ended = len(before.pending) - len(after.pending)
     held = tuple(entry.checkpoint for entry in before.store.entries)
     gone = sum(type(effect) is DiscardCheckpoint and effect.checkpoint in held for effect in effects)
-    turns = ended * profile.turns_after_end + (gone if profile.turn_after_drop else 0)
+    turns = ended * profile.turns_after_end + (gone if profile.turn_after_deletion else 0)
     early = 0
     for waiting in before.queue:
         if not waiting.periodic or waiting.forced or after.now >= after.pause_ends or early == turns:

@@ -69,7 +69,7 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
     """After a completion every file is used by a retained checkpoint or by a newer one."""
     if added(before, event, effects) is None:
         return True
-    if not before.plan.profile.registers_early:
+    if not before.plan.profile.registers_at_acknowledgement:
         used = tuple(use.handle for use in after.shared.completed)
         return all(known.handle in used for known in after.shared.registered)
     retained = tuple(entry.checkpoint for entry in after.store.entries)

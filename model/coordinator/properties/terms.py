@@ -58,7 +58,7 @@ def is_fresh(pending: Pending) -> bool:
 
 def is_safe(coordinator: Coordinator, pending: Pending) -> bool:
     """No completion ends the checkpoint."""
-    return pending.forced if coordinator.plan.profile.forced_are_safe else pending.type != CHECKPOINT
+    return pending.forced if coordinator.plan.profile.forced_not_subsumed else pending.type != CHECKPOINT
 
 
 def replacing_checkpoint(before: Coordinator, effects: Effects) -> Pending | None:
@@ -107,14 +107,14 @@ def abort_effects(
     `after`: the state with the registry of shared files, if the step has changed it before the abort.
     """
     known = tuple(use.handle for use in before.shared.registered)
-    if not before.plan.profile.registers_early:
+    if not before.plan.profile.registers_at_acknowledgement:
         known = tuple(use.handle for use in (after or before).shared.completed)
     lost: Effects = ()
     for handle, files in zip(pending.states, pending.shared, strict=True):
         own: Effects = (DiscardState(handle),) if handle != 0 else ()
         lost = (*lost, *own, *(DiscardState(file) for file in files if file not in known))
     notifications: Effects = ()
-    if before.plan.profile.tells_of_aborts:
+    if before.plan.profile.abort_notifications:
         notifications = tuple(
             NotifyAbort(pending.checkpoint, task) for task, takes in enumerate(pending.tasks) if takes
         )

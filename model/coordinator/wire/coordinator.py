@@ -7,7 +7,6 @@ attempt, has a position beyond the plan.
 from typing import Any, NamedTuple
 
 from model.component import Component, WireObject
-from model.coordinator import recovery
 from model.coordinator import state as coordinator_state
 from model.coordinator.events import (
     AcknowledgeMessage,
@@ -19,6 +18,7 @@ from model.coordinator.events import (
     TellMaster,
     TriggerRequest,
 )
+from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.state import RUNNING, Coordinator, Plan
 from model.events import NONE, Effect, Event, Fail, Step
@@ -71,7 +71,7 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
     coordinators = different(given["operator_coordinators"], "operator_coordinators")
     hooks = different(given["hooks"], "hooks")
     plan = _plan(given)
-    if (coordinators or hooks) and not plan.profile.queues:
+    if (coordinators or hooks) and not plan.profile.queues_requests:
         raise WireError(
             f"profile {plan.profile.name} knows neither operator coordinators nor hooks; leave them out"
         )
@@ -101,7 +101,7 @@ def _plan(given: Wire) -> Plan:
         min_pause=given["min_pause_ms"],
         tolerable_failures=given["tolerable_failures"],
         unaligned=given["unaligned"],
-        finished_tasks=profile.goes_on_after_finished_tasks if after_finish is None else after_finish,
+        finished_tasks=profile.after_finish_by_default if after_finish is None else after_finish,
         retains_on_cancellation=given["externalized"] == "retain",
         coordinators=len(given["operator_coordinators"]),
         hooks=len(given["hooks"]),
@@ -123,7 +123,7 @@ def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[Coordinato
         if not region and state.open and state.status == RUNNING:
             raise WireError("a running job restores nothing; fail its tasks first")
         restarted = _flags(session, given["tasks"]) if region else (True,) * len(session.tasks)
-        step = recovery.on_restore(state, restarted)
+        step = coordinator_steps(state).on_restore(state, restarted)
         restarted = restarted if state.open else (False,) * len(session.tasks)
     else:
         session, event = _event(session, kind, given)

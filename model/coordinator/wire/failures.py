@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 from model.component import Component
 from model.coordinator import failures
-from model.coordinator.failures import Failures
+from model.coordinator.failures import Failure, Failures
+from model.coordinator.generations import failure_steps
 from model.coordinator.profiles import COORDINATOR_PROFILES, CoordinatorProfile
 from model.events import Step
 from model.fields import Wire, WireError, Words
@@ -19,7 +20,7 @@ _VOCABULARY = {
     "event": [
         {
             "kind": "failure",
-            "says": "A checkpoint fails.",
+            "description": "A checkpoint fails.",
             "fields": {
                 "checkpoint": "checkpoint",
                 "type": "checkpoint_type",
@@ -27,9 +28,13 @@ _VOCABULARY = {
                 "by_task": "boolean",
             },
         },
-        {"kind": "success", "says": "A checkpoint is complete.", "fields": {"checkpoint": "checkpoint"}},
+        {
+            "kind": "success",
+            "description": "A checkpoint is complete.",
+            "fields": {"checkpoint": "checkpoint"},
+        },
     ],
-    "effect": [{"kind": "fail_job", "says": "The job fails."}],
+    "effect": [{"kind": "fail_job", "description": "The job fails."}],
 }
 WORDS = Words(parse("failures", _VOCABULARY, types()))
 
@@ -62,15 +67,14 @@ def new_counting(config: Wire) -> Counting:
 def step_counting(state: Counting, event: Wire) -> Step[Counting]:
     """The step of a failure of a task or of the coordinator, or of a success (COORD-17, COORD-18)."""
     kind, given = WORDS.event(event)
-    generation = (state.failures, state.profile, state.tolerable)
+    steps = failure_steps(state.profile)
     if kind == "success":
-        counted = failures.on_success(*generation, given["checkpoint"])
+        counted = steps.on_success(state.failures, state.tolerable, given["checkpoint"])
         return Step(state._replace(failures=counted), (), ())
-    if given["type"] and not state.profile.savepoints_fail_alone:
+    if given["type"] and not state.profile.declines_count_for_all_types:
         raise WireError("up to 1.13 the coordinator itself deals with savepoints that fail")
-    counted, fails = failures.on_failure(
-        *generation, given["checkpoint"], given["type"], given["reason"], by_task=given["by_task"]
-    )
+    failure = Failure(given["checkpoint"], given["type"], given["reason"], given["by_task"])
+    counted, fails = steps.on_failure(state.failures, state.profile, state.tolerable, failure)
     return Step(state._replace(failures=counted), (FailJob(),) if fails else (), ())
 
 

@@ -41,7 +41,7 @@ def closed_tracker(
         return last
 
     ends = "ends count" if counts_as_aligned else "ends abort"
-    if not profile.tracker_hears_ends:
+    if not profile.tracker_counts_ends:
         ends = "ends unheard"
     return ClosedModel(
         f"tracker of {channels} channels, ids to {ids}, at most {tracked_at_most} tracked, {ends}, "

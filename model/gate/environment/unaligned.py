@@ -83,7 +83,7 @@ def closed_unaligned(bounds: Bounds) -> ClosedModel:
     )
 
 
-def closed_deciding(channels: int, ids: int, *, alternating: bool, profile: Profile) -> ClosedModel:
+def closed_first_decides(channels: int, ids: int, *, alternating: bool, profile: Profile) -> ClosedModel:
     """Gates of 1.11 and 1.12, closed as in FirstDecidesModel.tla: the first barrier decides, no time-outs.
 
     The other options of the first barrier decide nothing, so states that differ only in those are one.

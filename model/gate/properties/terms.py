@@ -137,7 +137,7 @@ def is_lone(gate: UnalignedGate) -> bool:
 def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
     """The effects that end the pending checkpoint, without its abort."""
     runs = gate.overtaking and (gate.begun or gate.profile.first_decides)
-    stopped = (StopPersisting(checkpoint),) if runs and gate.profile.tells_stop else ()
+    stopped = (StopPersisting(checkpoint),) if runs and gate.profile.reports_stop else ()
     return (*stopped, *resumes(gate.blocked))
 
 

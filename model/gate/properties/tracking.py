@@ -169,7 +169,7 @@ def track_13(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
     """After-finish off: an end of partition aborts every tracked checkpoint, oldest first, and drops it."""
     if type(event) is not EndOfPartition or before.counts_as_aligned:
         return True
-    if not before.profile.tracker_hears_ends:
+    if not before.profile.tracker_counts_ends:
         return True
     expected = before._replace(closed=_closed_by(before, event), tracked=())
     return effects == _aborted(before.tracked, INPUT_END_OF_STREAM) and after == expected
@@ -180,7 +180,7 @@ def track_14(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
     """After-finish on: the ended channel counts for all; the newest it completes ends, with older ones."""
     if type(event) is not EndOfPartition or not before.counts_as_aligned:
         return True
-    if not before.profile.tracker_hears_ends:
+    if not before.profile.tracker_counts_ends:
         return True
     if after.closed != _closed_by(before, event) or after.latest != before.latest:
         return False
@@ -241,7 +241,7 @@ def track_17(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 @TRACKER.step("TRACK-18")
 def track_18(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
     """In generations whose tracker ignores ends, an end only closes the channel."""
-    if type(event) is not EndOfPartition or before.profile.tracker_hears_ends:
+    if type(event) is not EndOfPartition or before.profile.tracker_counts_ends:
         return True
     return not effects and after == before._replace(closed=_closed_by(before, event))
 
@@ -279,7 +279,7 @@ def only_oldest_aborted(tracker: Tracker) -> bool:
 @TRACKER.state("TRACK-15")
 def needed_by_all(tracker: Tracker) -> bool:
     """Where an end aborts all tracked checkpoints, each needs as many counts as one that begins now."""
-    if tracker.counts_as_aligned or not tracker.profile.tracker_hears_ends:
+    if tracker.counts_as_aligned or not tracker.profile.tracker_counts_ends:
         return True
     return all(entry.needed == _awaited(tracker) for entry in tracker.tracked)
 

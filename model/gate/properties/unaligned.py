@@ -62,7 +62,7 @@ def unal_03(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     if view is None or not view.overtaking or after.failed:
         return True
     stops = tuple(effect for effect in view.tail if type(effect) is StopPersisting)
-    if not view.last or not before.profile.tells_stop:
+    if not view.last or not before.profile.reports_stop:
         return not stops and after.pending
     held = also(view.blocked, view.channel) if view.stops else view.blocked
     expected = (StopPersisting(view.checkpoint), *resumes(held))

@@ -43,7 +43,7 @@ def task_11(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 @SUBTASK_GENERATIONS.step("TASK-12")
 def task_12(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """In generations without abort notifications, an abort has no effect and is not remembered."""
-    if before.profile.hears_aborts or type(event) is not AbortNotification:
+    if before.profile.notified_of_aborts or type(event) is not AbortNotification:
         return True
     return not effects and after == before
 
@@ -85,7 +85,7 @@ def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     if type(event) is not AsyncFailed or before.task_runs:
         return True
     ran = any(known == event.checkpoint for known in before.running)
-    if before.profile.stopped_says_nothing or not ran:
+    if before.profile.stopped_ignores_failures or not ran:
         return not effects
     return len(effects) == 1 and type(effects[0]) is Decline
 
@@ -106,7 +106,7 @@ def task_18(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     """Since 1.15 the operators of a running task are notified of a dropped checkpoint."""
     if type(event) is not SubsumedNotification:
         return not any(type(effect) is NotifySubsumed for effect in effects)
-    notifies = before.task_runs and before.profile.hears_subsumed
+    notifies = before.task_runs and before.profile.notified_of_subsumed
     return effects == ((NotifySubsumed(event.checkpoint),) if notifies else ()) and after == before
 
 

@@ -110,7 +110,7 @@ def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 @SUBTASK.step("TASK-05")
 def task_05(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """The task stops a running snapshot of the id, else remembers a future one; operators are notified."""
-    if type(event) is not AbortNotification or not before.task_runs or not before.profile.hears_aborts:
+    if type(event) is not AbortNotification or not before.task_runs or not before.profile.notified_of_aborts:
         return True
     notified = bool(effects) and effects[-1] == NotifyAbort(event.checkpoint)
     stopped = any(effect == CancelAsync(event.checkpoint) for effect in effects)
@@ -172,7 +172,7 @@ def task_09(subtask: Subtask) -> bool:
 @SUBTASK.step("TASK-09")
 def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """A remembered abort joins at the end; over the bound the first one is dropped, and no other."""
-    if type(event) is not AbortNotification or not before.task_runs or not before.profile.hears_aborts:
+    if type(event) is not AbortNotification or not before.task_runs or not before.profile.notified_of_aborts:
         return True
     known = any(one == event.checkpoint for one in (*before.aborted, *before.running))
     grown = before.aborted

@@ -45,7 +45,7 @@ def test_a_composed_dataflow_is_explored_by_both_engines(tmp_path, capsys):
     for counted in ("states", "transitions", "depth", "rules", "properties"):
         assert python[counted] == compiled[counted]
     assert 0 < compiled["answers"] < compiled["transitions"]
-    assert f"asked the model for {compiled['answers']:,} answers" in capsys.readouterr().out
+    assert f"the model gave {compiled['answers']:,} answers" in capsys.readouterr().out
 
 
 def test_a_model_without_bounds_has_no_kernel(capsys):

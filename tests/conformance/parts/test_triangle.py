@@ -151,7 +151,7 @@ def test_a_broken_model_of_the_dataflow_is_named(unblocked, monkeypatch):
     difference = compare(model.name, unblocked, projection_of(model)).difference
     assert difference is not None
     assert difference.sides == OUTSIDE
-    assert "TaskHears" in difference.story
+    assert "TaskReceives" in difference.story
     assert "different in 0.sink.pending" in difference.story
 
 

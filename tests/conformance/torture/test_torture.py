@@ -19,7 +19,7 @@ from conformance.torture.rounds import (
     round_named,
 )
 from conformance.verdict import Verdict
-from impl.faults import KILL_DRIVER, KILL_EXECUTOR, KILL_SERVER, POINTS
+from impl.faults import POINTS, Action
 
 
 def test_a_round_is_the_same_whenever_it_is_drawn():
@@ -55,7 +55,8 @@ def test_modes_come_in_turn_unless_one_is_given():
 
 
 @pytest.mark.parametrize(
-    ("kind", "kill"), [("driver", KILL_DRIVER), ("executor", KILL_EXECUTOR), ("server", KILL_SERVER)]
+    ("kind", "kill"),
+    [("driver", Action.KILL_DRIVER), ("executor", Action.KILL_EXECUTOR), ("server", Action.KILL_SERVER)],
 )
 def test_rounds_apart_kill_what_they_are_named_for(kind, kill):
     for k in range(5):

@@ -9,6 +9,7 @@ from conformance.bench.benchmark import MeasurementError
 from conformance.bench.engines import search
 from conformance.bench.engines.checkers import (
     Composition,
+    Explored,
     Gate,
     NotInstalledError,
     minicheck,
@@ -17,6 +18,7 @@ from conformance.bench.engines.checkers import (
     tlc,
     tlc_on,
 )
+from conformance.bench.engines.rows import Row
 from conformance.bench.runtime.watched import watch
 from model.checker.bounds import bounded_gate
 from model.checker.explore import explore
@@ -64,7 +66,7 @@ def test_a_composed_dataflow_is_counted_alike_with_other_numbers_of_records(caps
     found = tlc_on(*small)
     graph = explore(search.composed(*small), keep_transitions=False)
     assert (len(graph.nodes), graph.transition_count) == (found.states, found.transitions)
-    search.main("framed", small.model, str(small.records), "1")
+    search.main("memoised", small.model, str(small.records), "1")
     assert f"states {found.states} transitions {found.transitions} " in capsys.readouterr().out
     assert found.states > load_manifest()["dataflow_zombies"].states
 
@@ -90,3 +92,9 @@ def test_a_program_that_fails_measures_nothing(tmp_path):
         watch([sys.executable, "-c", "raise SystemExit(3)"], tmp_path)
     with pytest.raises(MeasurementError, match="ended with 1"):
         ours("nobody", GATE)
+
+
+def test_the_note_of_a_row_describes_the_run_of_the_median_rate():
+    runs = tuple(Explored(1000, seconds, seconds, 0) for seconds in (2.0, 1.0, 9.0, 4.0, 3.0))
+    note = Row("gate", "TLC", runs).figure().note
+    assert note == "1,000 states, 0 transitions, 3 s after 3.0 s of start; 0 MB, 0 bytes a state"

@@ -13,7 +13,7 @@ def parsed(verified):
     """The root of what was written about these parts."""
 
     def parse(*names, only=()):
-        return ElementTree.fromstring(junit.encoded(junit.junit(verified(*names, only=only))))
+        return ElementTree.fromstring(junit.junit(verified(*names, only=only)))
 
     return parse
 

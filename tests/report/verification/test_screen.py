@@ -149,7 +149,7 @@ def test_progress_tells_the_part_and_what_it_does(proofs):
     written = StringIO()
     with Progressing(Console(file=written, force_terminal=True, width=80)) as watch:
         watch.begins("proofs")
-        watch.says("asking [z3]")
+        watch.show("asking [z3]")
         watch._progress.refresh()
         watch.ends(proofs)
         watch._progress.refresh()

@@ -16,8 +16,8 @@ class Recorder:
     def begins(self, part: str) -> None:
         self.heard.append(("begins", part))
 
-    def says(self, what: str) -> None:
-        self.heard.append(("says", what))
+    def show(self, what: str) -> None:
+        self.heard.append(("show", what))
 
     def ends(self, result: PartResult) -> None:
         self.heard.append(("ends", result.name))
@@ -114,7 +114,7 @@ def test_a_watch_hears_what_happens(verified):
 
     assert watch.heard == [
         ("begins", "passes"),
-        ("says", "counting"),
+        ("show", "counting"),
         ("ends", "passes"),
         ("begins", "crashes"),
         ("ends", "crashes"),
@@ -130,13 +130,13 @@ def test_a_paced_part_runs_beside_those_before_it(verified, last):
 
     assert outcomes(done) == outcomes(alone)
     assert done.parts[1].bound == alone.parts[1].bound
-    assert [what for what in watch.heard if what[0] != "says"] == [
+    assert [what for what in watch.heard if what[0] != "show"] == [
         ("begins", "diverges"),
         ("ends", "diverges"),
         ("begins", last),
         ("ends", last),
     ]
-    assert ("says", "beside the others since they began") in watch.heard
+    assert ("show", "beside the others since they began") in watch.heard
 
 
 def test_what_a_paced_part_says_is_passed_on(verified):
@@ -144,7 +144,7 @@ def test_what_a_paced_part_says_is_passed_on(verified):
 
     verified("diverges", "passes", paced=("passes",), watch=watch)
 
-    assert ("says", "passes: counting") in watch.heard
+    assert ("show", "passes: counting") in watch.heard
 
 
 def test_a_paced_part_whose_process_dies_is_a_finding(verified):

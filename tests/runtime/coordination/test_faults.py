@@ -10,20 +10,7 @@ import pytest
 from coordination_bench import PLAN, TASKS, coordination_of
 
 from impl.config import CheckpointConfig, ConfigError
-from impl.faults import (
-    ACTIONS,
-    BARRIER_DUE,
-    BARRIER_SENT,
-    COMPLETION_DUE,
-    COMPLETION_STORED,
-    POINTS,
-    PRE_COMMIT_DUE,
-    RESTART,
-    SNAPSHOT_DUE,
-    FaultLedger,
-    FaultPlan,
-    actions_at,
-)
+from impl.faults import ACTIONS, POINTS, FaultLedger, FaultPlan, Point, actions_at
 from impl.jobs.flights import flights_csv, flights_job
 from impl.savepoints import SavepointRequests
 from impl.spark.channels.control_channel import Workers
@@ -71,36 +58,36 @@ def test_every_point_has_an_action_and_every_action_a_point():
 
 
 def test_an_error_is_raised_at_its_occurrence_if_the_driver_consents():
-    plan = FaultPlan(BARRIER_SENT, occurrence=2, action="error")
+    plan = FaultPlan(Point.BARRIER_SENT, occurrence=2, action="error")
     bench = Bench(plan)
-    with bench.injector.around(BARRIER_DUE, BARRIER_SENT):
+    with bench.injector.around(Point.BARRIER_DUE, Point.BARRIER_SENT):
         assert bench.reports.empty()
-    with pytest.raises(InjectedFaultError), bench.injector.around(BARRIER_DUE, BARRIER_SENT):
+    with pytest.raises(InjectedFaultError), bench.injector.around(Point.BARRIER_DUE, Point.BARRIER_SENT):
         assert bench.reports.empty()
     assert bench.reports.get() == FaultReached(0)
     refused = Bench(plan, granted=False)
     for _ in range(3):
-        refused.injector.reach(BARRIER_SENT)
+        refused.injector.reach(Point.BARRIER_SENT)
     assert refused.reports.qsize() == 1
 
 
 def test_no_fault_happens_when_the_attempt_is_over():
-    bench = Bench(FaultPlan(BARRIER_DUE))
+    bench = Bench(FaultPlan(Point.BARRIER_DUE))
     bench.injector.close()
-    bench.injector.reach(BARRIER_DUE)
+    bench.injector.reach(Point.BARRIER_DUE)
     assert bench.reports.empty()
 
 
 def test_a_cut_channel_raises_nothing_where_it_happens():
-    bench = Bench(FaultPlan(BARRIER_DUE, action="lost-channel"))
-    bench.injector.reach(BARRIER_DUE)
+    bench = Bench(FaultPlan(Point.BARRIER_DUE, action="lost-channel"))
+    bench.injector.reach(Point.BARRIER_DUE)
     assert bench.cut == ["channel"]
 
 
 def test_a_full_disk_lets_no_byte_through_and_is_free_again_afterwards(tmp_path):
     storage = FileSystemStorage(tmp_path)
-    bench = Bench(FaultPlan(SNAPSHOT_DUE, action="full-disk"))
-    with pytest.raises(StorageError, match="writing") as refused, bench.injector.around(SNAPSHOT_DUE):
+    bench = Bench(FaultPlan(Point.SNAPSHOT_DUE, action="full-disk"))
+    with pytest.raises(StorageError, match="writing") as refused, bench.injector.around(Point.SNAPSHOT_DUE):
         storage.write(1, "count-1", 1, encode({"a": 1}))
     assert refused.value.__cause__.errno == errno.EFBIG
     assert not any((tmp_path / "chk-1").iterdir())
@@ -111,7 +98,7 @@ def test_a_full_disk_lets_no_byte_through_and_is_free_again_afterwards(tmp_path)
 def test_a_worker_to_which_no_fault_can_happen_is_a_plain_one(task, kind):
     from test_unknown_effects import LAUNCH
 
-    faulty = FaultySparkTask(LAUNCH, ((0, FaultPlan(BARRIER_DUE, task)),))
+    faulty = FaultySparkTask(LAUNCH, ((0, FaultPlan(Point.BARRIER_DUE, task)),))
     assert type(faulty.worker(PLAN.subtasks()[1])) is kind
 
 
@@ -180,28 +167,28 @@ def driver_of(tmp_path):
 
 
 def test_a_fault_at_the_stored_completion_precedes_the_notification_and_happens_once(driver_of):
-    driver = driver_of(FaultPlan(COMPLETION_STORED, action="error"))
+    driver = driver_of(FaultPlan(Point.COMPLETION_STORED, action="error"))
     driver.begin()
     driver.checkpoint()
     driver.checkpoint()
-    injected = InjectFault("error", COMPLETION_STORED)
+    injected = InjectFault("error", Point.COMPLETION_STORED)
     assert driver.received("out-0", 3) == [injected, CheckpointCompleted(1), CheckpointCompleted(2)]
-    assert driver.lines == [(COMPLETION_STORED, "out-0")]
+    assert driver.lines == [(Point.COMPLETION_STORED, "out-0")]
     assert driver.ledger.left() == ()
 
 
 def test_the_driver_finds_its_disk_full_once(driver_of):
-    driver = driver_of(FaultPlan(COMPLETION_DUE, action="full-disk"))
+    driver = driver_of(FaultPlan(Point.COMPLETION_DUE, action="full-disk"))
     driver.begin()
     driver.checkpoint()
     driver.checkpoint()
     assert driver.it.aborted == [(1, "FINALIZE_CHECKPOINT_FAILURE")]
     assert driver.storage.completed_ids() == (2,)
-    assert driver.lines == [(COMPLETION_DUE, "the driver")]
+    assert driver.lines == [(Point.COMPLETION_DUE, "the driver")]
 
 
 def test_the_driver_consents_to_a_fault_once_and_to_none_after_a_failure(driver_of):
-    driver = driver_of(FaultPlan(BARRIER_DUE), FaultPlan(BARRIER_SENT))
+    driver = driver_of(FaultPlan(Point.BARRIER_DUE), FaultPlan(Point.BARRIER_SENT))
     driver.begin()
     for task in TASKS:
         driver.controls[task].send_message(pack_message(FaultReached(0)))
@@ -213,12 +200,12 @@ def test_the_driver_consents_to_a_fault_once_and_to_none_after_a_failure(driver_
     assert driver.workers.receive(10) == ("in-0", failed)
     driver.controls["out-0"].send_message(pack_message(FaultReached(1)))
     assert driver.workers.receive(10) is None
-    assert driver.ledger.happened == (FaultPlan(BARRIER_DUE),)
+    assert driver.ledger.happened == (FaultPlan(Point.BARRIER_DUE),)
 
 
 @pytest.mark.parametrize("action", ["torn-snapshot", "bit-flip"])
 def test_the_newest_checkpoint_is_damaged_at_a_restart_so_that_it_is_refused(driver_of, action):
-    driver = driver_of(FaultPlan(RESTART, action=action))
+    driver = driver_of(FaultPlan(Point.RESTART, action=action))
     driver.begin()
     driver.checkpoint()
     driver.checkpoint()
@@ -226,7 +213,7 @@ def test_the_newest_checkpoint_is_damaged_at_a_restart_so_that_it_is_refused(dri
     driver.it.fail_attempt("a test says so")
     assert driver.lines == []
     driver.begin()
-    assert driver.lines == [(RESTART, "chk-2/in-0.1.state")]
+    assert driver.lines == [(Point.RESTART, "chk-2/in-0.1.state")]
     with pytest.raises(SnapshotCorruptError):
         driver.storage.load(2)
     assert [one.checkpoint for one in driver.it.refused] == [2]
@@ -251,7 +238,7 @@ def test_damage_is_never_nothing(tmp_path):
 def test_an_executor_is_only_killed_where_it_is_not_the_driver(tmp_path):
     job = flights_job(flights_csv(), tmp_path)
     with pytest.raises(ConfigError, match="executors of their own"):
-        job.execute("local[8]", tmp_path, faults=[FaultPlan(PRE_COMMIT_DUE, action="kill-executor")])
+        job.execute("local[8]", tmp_path, faults=[FaultPlan(Point.PRE_COMMIT_DUE, action="kill-executor")])
     with pytest.raises(InjectedFaultError, match="no executor"):
         executor_above(os.getpid())
     child = subprocess.Popen(["sleep", "60"])

@@ -7,7 +7,7 @@ import pytest
 from coordination_bench import TASKS, Bench
 
 from impl.config import ConfigError
-from impl.job import start_of
+from impl.job import settings_of
 from impl.savepoints import SavepointRequest, request_savepoint
 from impl.spark.errors import AttemptFailedError, SavepointFailedError
 from impl.state import (
@@ -162,7 +162,7 @@ def test_a_wrong_request_is_refused_with_the_reason(bench, tmp_path):
     with pytest.raises(SavepointFailedError, match="take bools, not 'yes' and False"):
         SavepointRequest(stop="yes")
     with pytest.raises(ConfigError, match="give one of them"):
-        start_of(resume=True, from_savepoint=tmp_path)
+        settings_of({"resume": True, "from_savepoint": tmp_path})
     with pytest.raises(SavepointFailedError, match="no answer in"):
         request_savepoint(tmp_path, SavepointRequest(), 0.01)
     assert list((tmp_path / "requests").iterdir()) == []

@@ -8,20 +8,7 @@ from dataclasses import replace
 import pytest
 
 from impl.aggregation.rows import Aggregating
-from impl.faults import (
-    ACKNOWLEDGEMENT_DUE,
-    ACKNOWLEDGEMENT_SENT,
-    ALIGNED,
-    ALIGNMENT_IN_PROGRESS,
-    BARRIER_DUE,
-    BARRIER_SENT,
-    FIRST_BARRIER_CAME,
-    LAST_BARRIER_CAME,
-    NOTIFICATION_HANDLED,
-    NOTIFICATION_RECEIVED,
-    SNAPSHOT_DUE,
-    SNAPSHOT_WRITTEN,
-)
+from impl.faults import Point
 from impl.graph.plan import Route, Subtask
 from impl.jobs.flights import FlightTotals
 from impl.spark.channels.credits import ChannelListener, CreditedChannel
@@ -194,12 +181,19 @@ def test_it_ends_when_the_checkpoint_after_its_last_record_is_complete_and_not_b
     assert bench.ended.empty()
     bench.inbox.post(CheckpointCompleted(4))
     assert bench.ended.get(timeout=10) is None
-    assert [one for one in bench.reached if one != SNAPSHOT_DUE] == [
-        *(FIRST_BARRIER_CAME, ALIGNMENT_IN_PROGRESS, LAST_BARRIER_CAME, BARRIER_DUE, BARRIER_SENT, ALIGNED),
-        *(SNAPSHOT_WRITTEN, ACKNOWLEDGEMENT_DUE, ACKNOWLEDGEMENT_SENT),
-        *(NOTIFICATION_RECEIVED, NOTIFICATION_HANDLED),
+    assert [one for one in bench.reached if one != Point.SNAPSHOT_DUE] == [
+        *(
+            Point.FIRST_BARRIER_CAME,
+            Point.ALIGNMENT_IN_PROGRESS,
+            Point.LAST_BARRIER_CAME,
+            Point.BARRIER_DUE,
+            Point.BARRIER_SENT,
+            Point.ALIGNED,
+        ),
+        *(Point.SNAPSHOT_WRITTEN, Point.ACKNOWLEDGEMENT_DUE, Point.ACKNOWLEDGEMENT_SENT),
+        *(Point.NOTIFICATION_RECEIVED, Point.NOTIFICATION_HANDLED),
     ]
-    assert SNAPSHOT_DUE in bench.reached  # in the thread that writes
+    assert Point.SNAPSHOT_DUE in bench.reached  # in the thread that writes
 
 
 def test_a_broken_channel_fails_it_and_names_the_peer(bench):

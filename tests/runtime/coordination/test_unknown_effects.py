@@ -23,7 +23,7 @@ from impl.core.gate.profiles import PROFILES
 from impl.core.gate.unaligned_events import StartPersisting
 from impl.core.offsets.events import CommitOffsets
 from impl.eventlog import Recorded
-from impl.faults import ERROR, FaultPlan
+from impl.faults import Action, FaultPlan
 from impl.spark.channels.credits import _overtaken
 from impl.spark.channels.handshake import Credentials
 from impl.spark.channels.messages import InjectFault, TaskFailed
@@ -153,7 +153,7 @@ LAUNCH = Launch(
 )
 
 
-@pytest.mark.parametrize("action", [ERROR, "of-a-later-version"])
+@pytest.mark.parametrize("action", [Action.ERROR, "of-a-later-version"])
 def test_a_fault_that_a_process_cannot_do_to_itself_fails_its_subtask(action):
     worker = FaultyWorker(LAUNCH, PLAN.subtasks()[0], ((0, FaultPlan("barrier-due")),))
     worker._obey(InjectFault(action, "anywhere"))
@@ -165,4 +165,4 @@ def test_a_fault_that_a_process_cannot_do_to_itself_fails_its_subtask(action):
 
 def test_a_worker_without_planned_faults_refuses_one():
     with pytest.raises(FrameError, match="expected no fault"):
-        Worker(LAUNCH, PLAN.subtasks()[0])._obey(InjectFault(ERROR, "anywhere"))
+        Worker(LAUNCH, PLAN.subtasks()[0])._obey(InjectFault(Action.ERROR, "anywhere"))

@@ -9,7 +9,7 @@ import sys
 import psutil
 import pytest
 
-from conformance.torture.frozen_drivers.process_family import ProcessFamily
+from conformance.torture.frozen_drivers.frozen_round import ProcessFamily
 from impl.spark.faults import driver
 
 PARENT = """

@@ -12,7 +12,7 @@ from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, ConfigError
 from impl.connectors import read_committed
 from impl.driver import supervise
-from impl.faults import COMPLETION_DUE, COMPLETION_STORED, KILL_DRIVER, FaultPlan
+from impl.faults import Action, FaultPlan, Point
 from impl.jobs.numbers import KEYS, numbers_job
 from impl.state import FileSystemStorage
 
@@ -68,7 +68,9 @@ class Watched:
 @pytest.mark.rule("COORD-02")
 @pytest.mark.rule("ONCE-06")
 def test_a_supervised_job_outlives_its_driver_whose_processes_end(tmp_path, monkeypatch):
-    faults = [FaultPlan(COMPLETION_STORED, occurrence=3, action=KILL_DRIVER)]  # and nobody was told
+    faults = [
+        FaultPlan(Point.COMPLETION_STORED, occurrence=3, action=Action.KILL_DRIVER)
+    ]  # and nobody was told
     with Watched(monkeypatch) as processes:
         result = supervise(numbers(tmp_path), "local[6]", tmp_path, faults=faults, event_log=True)
     trace = validate(tmp_path / "events")
@@ -87,4 +89,4 @@ def test_a_supervised_job_outlives_its_driver_whose_processes_end(tmp_path, monk
 
 def test_a_job_that_no_driver_can_run_is_not_tried_again(tmp_path):
     with pytest.raises(ConfigError, match="a fault is planned for 'nobody'"):
-        supervise(numbers(tmp_path), "local[6]", tmp_path, faults=[FaultPlan(COMPLETION_DUE, "nobody")])
+        supervise(numbers(tmp_path), "local[6]", tmp_path, faults=[FaultPlan(Point.COMPLETION_DUE, "nobody")])

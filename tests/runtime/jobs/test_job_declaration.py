@@ -3,7 +3,7 @@
 import pytest
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
-from impl.faults import ALIGNMENT_IN_PROGRESS, COMPLETION_STORED, FaultLedger, FaultPlan, Schedule
+from impl.faults import FaultLedger, FaultPlan, Point, Schedule
 from impl.graph.plan import Role
 from impl.jobs.flights import flights_csv, flights_job, settle
 from impl.spark.errors import JavaNotFoundError
@@ -35,9 +35,9 @@ from impl.spark.session import spark_session
         (lambda: RestartConfig(-1), "restart attempts"),
         (lambda: ExecutionConfig(heartbeat_timeout_ms=100), "heartbeat_timeout_ms"),
         (lambda: FaultPlan("sometime"), "alignment-in-progress"),
-        (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, action="explode"), "sigkill"),
-        (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence counts from 1"),
-        (lambda: FaultPlan(ALIGNMENT_IN_PROGRESS, action="full-disk"), "full-disk does not happen at"),
+        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, action="explode"), "sigkill"),
+        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence counts from 1"),
+        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, action="full-disk"), "full-disk does not happen at"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(config, option):
@@ -63,13 +63,13 @@ def test_the_plan_of_the_flights(tmp_path):
 def test_a_fault_for_a_task_that_does_not_exist_is_refused(tmp_path):
     job = flights_job(flights_csv(), tmp_path)
     with pytest.raises(ConfigError, match="count-7"):
-        job.execute("local[8]", tmp_path, faults=[FaultPlan(ALIGNMENT_IN_PROGRESS, "count-7")])
+        job.execute("local[8]", tmp_path, faults=[FaultPlan(Point.ALIGNMENT_IN_PROGRESS, "count-7")])
 
 
 def test_a_fault_is_due_at_its_occurrence_only_and_claimed_once():
-    plan = FaultPlan(ALIGNMENT_IN_PROGRESS, "count", occurrence=2)
+    plan = FaultPlan(Point.ALIGNMENT_IN_PROGRESS, "count", occurrence=2)
     schedule, ledger = Schedule([(0, plan)]), FaultLedger([plan])
-    assert [schedule.reach(ALIGNMENT_IN_PROGRESS) for _ in range(3)] == [None, (0, plan), None]
+    assert [schedule.reach(Point.ALIGNMENT_IN_PROGRESS) for _ in range(3)] == [None, (0, plan), None]
     assert [ledger.claim(0), ledger.claim(0)] == [True, False]
     assert [plan.concerns(task) for task in ("count-0", "count-3", "counter-0", "sink-0")] == [
         True,
@@ -80,12 +80,12 @@ def test_a_fault_is_due_at_its_occurrence_only_and_claimed_once():
 
 
 def test_a_seed_always_draws_the_same_task():
-    plan = FaultPlan(ALIGNMENT_IN_PROGRESS)
+    plan = FaultPlan(Point.ALIGNMENT_IN_PROGRESS)
     drawn = [settle(plan, seed).task for seed in range(20)]
     assert drawn == [settle(plan, seed).task for seed in range(20)]
     assert len(set(drawn)) > 1
     assert not any(task.startswith("flights") for task in drawn)
-    assert settle(FaultPlan(COMPLETION_STORED), 1).task is None
+    assert settle(FaultPlan(Point.COMPLETION_STORED), 1).task is None
 
 
 def test_without_java_the_error_says_what_to_install(monkeypatch, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from impl.config import CheckpointConfig
 from impl.connectors import list_committed
-from impl.faults import COMPLETION_STORED, FaultPlan
+from impl.faults import FaultPlan, Point
 from impl.jobs.numbers import KEYS, numbers_job
 from impl.spark.datasource import register
 
@@ -30,7 +30,7 @@ def test_a_stream_has_a_batch_for_each_checkpoint_and_no_row_twice(spark, tmp_pa
             seen.wait(20)  # the stream reads while the job is not at its end
 
     def run():
-        fault = FaultPlan(COMPLETION_STORED, action="error")
+        fault = FaultPlan(Point.COMPLETION_STORED, action="error")
         job.execute("local[8]", tmp_path, faults=[fault], on_progress=watch, spark=spark)
 
     def take(frame, number):

@@ -9,13 +9,7 @@ from conformance.observe.validate import validate
 from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.connectors.manifests import list_committed
-from impl.faults import (
-    ACKNOWLEDGEMENT_SENT,
-    ALIGNMENT_IN_PROGRESS,
-    COMPLETION_STORED,
-    SNAPSHOT_WRITTEN,
-    FaultPlan,
-)
+from impl.faults import FaultPlan, Point
 from impl.jobs.flights import FlightsOptions, run
 from impl.jobs.flights_check import check_flights
 from impl.spark.errors import JobFailedError, TooFewSlotsError, UnsupportedSettingError
@@ -86,7 +80,7 @@ def test_unaligned_checkpoints_store_what_is_in_flight_and_the_output_is_exact(
     run_flights, checked, tmp_path
 ):
     mode = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=True)
-    result = run_flights(FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
+    result = run_flights(FaultPlan(Point.SNAPSHOT_WRITTEN, "count-1", occurrence=4), checkpoints=mode)
     trace = validate(tmp_path / "events")
 
     assert len(result.attempts) == 2
@@ -118,7 +112,7 @@ def test_unaligned_checkpoints_store_what_is_in_flight_and_the_output_is_exact(
 
 @pytest.mark.rule("ONCE-03")
 def test_a_worker_killed_during_an_alignment_changes_nothing(run_flights, checked):
-    fault = FaultPlan(ALIGNMENT_IN_PROGRESS, "count-1", occurrence=3)
+    fault = FaultPlan(Point.ALIGNMENT_IN_PROGRESS, "count-1", occurrence=3)
     result = run_flights(fault)
     assert checked() == EXACT
     assert result.faults == (fault,)
@@ -129,7 +123,7 @@ def test_a_worker_killed_during_an_alignment_changes_nothing(run_flights, checke
 
 @pytest.mark.rule("SINK-06")
 def test_sinks_killed_between_completion_and_notification_commit_again(run_flights, checked):
-    result = run_flights(FaultPlan(COMPLETION_STORED, occurrence=2))
+    result = run_flights(FaultPlan(Point.COMPLETION_STORED, occurrence=2))
     assert checked() == EXACT
     assert len(result.attempts) == 2
     assert result.attempts[1].restored == 2
@@ -139,7 +133,7 @@ def test_sinks_killed_between_completion_and_notification_commit_again(run_fligh
 def test_what_a_sink_pre_commits_is_seen_by_nobody_before_its_checkpoint_completes(
     run_flights, checked, tmp_path
 ):
-    fault = FaultPlan(SNAPSHOT_WRITTEN, "sink-0", occurrence=2, action="error")
+    fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "sink-0", occurrence=2, action="error")
     with pytest.raises(JobFailedError, match="InjectedFaultError"):
         run_flights(fault, restarts=RestartConfig(0))
     assert {manifest.checkpoint for manifest in list_committed(tmp_path / "committed")} <= {1}
@@ -148,7 +142,7 @@ def test_what_a_sink_pre_commits_is_seen_by_nobody_before_its_checkpoint_complet
 
 
 def test_a_worker_that_hangs_is_found_by_its_missing_heartbeat(run_flights, checked):
-    result = run_flights(FaultPlan(ALIGNMENT_IN_PROGRESS, "sink-1", occurrence=2, action="hang"))
+    result = run_flights(FaultPlan(Point.ALIGNMENT_IN_PROGRESS, "sink-1", occurrence=2, action="hang"))
     assert checked() == EXACT
     assert "it hangs" in result.attempts[0].reason
 
@@ -160,7 +154,7 @@ def test_an_altered_checkpoint_is_refused_and_the_one_before_it_is_used(
 ):
     with pytest.raises(JobFailedError, match="after 0 restarts"):
         run_flights(
-            FaultPlan(ACKNOWLEDGEMENT_SENT, "flights-0", occurrence=4, action="error"),
+            FaultPlan(Point.ACKNOWLEDGEMENT_SENT, "flights-0", occurrence=4, action="error"),
             restarts=RestartConfig(0),
             checkpoints=replace(CHECKPOINTS, data_inline_threshold_bytes=inline),
         )

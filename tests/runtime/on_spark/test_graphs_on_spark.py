@@ -13,7 +13,7 @@ from conformance.observe.validate import validate
 from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
-from impl.faults import ALIGNMENT_IN_PROGRESS, SNAPSHOT_WRITTEN, FaultPlan
+from impl.faults import FaultPlan, Point
 from impl.job import Job, ParquetOutput, RateInput
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
@@ -110,11 +110,11 @@ def join_inputs_in_flight(events):
 
 
 MODES = {
-    "aligned": ({}, ALIGNMENT_IN_PROGRESS),
-    "unaligned": ({"unaligned_checkpoints_enabled": True}, SNAPSHOT_WRITTEN),
+    "aligned": ({}, Point.ALIGNMENT_IN_PROGRESS),
+    "unaligned": ({"unaligned_checkpoints_enabled": True}, Point.SNAPSHOT_WRITTEN),
     "alternating": (
         {"unaligned_checkpoints_enabled": True, "aligned_checkpoint_timeout_ms": 1},
-        SNAPSHOT_WRITTEN,
+        Point.SNAPSHOT_WRITTEN,
     ),
 }
 

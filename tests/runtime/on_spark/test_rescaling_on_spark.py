@@ -10,7 +10,7 @@ from pyspark import cloudpickle
 from conformance.observe.validate import validate
 from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
-from impl.faults import COMPLETION_STORED, SNAPSHOT_WRITTEN, FaultPlan
+from impl.faults import FaultPlan, Point
 from impl.graph.rescaling import RestoreRefusedError
 from impl.job import Job, ParquetOutput, RateInput
 from impl.spark.errors import JobFailedError
@@ -57,17 +57,19 @@ def test_a_job_is_rescaled_up_and_down_and_its_output_is_exact(spark, tmp_path):
             "local[8]", tmp_path / "run", faults=faults, event_log=True, resume=restarts > 0, spark=spark
         )
 
-    unheard = FaultPlan(COMPLETION_STORED, occurrence=2, action="error")
+    unheard = FaultPlan(Point.COMPLETION_STORED, occurrence=2, action="error")
     with pytest.raises(JobFailedError, match="completion-stored"):
         run(totals(tmp_path, 2, 2, 3, 1_000), unheard, restarts=0)
-    killed = FaultPlan(SNAPSHOT_WRITTEN, "count-2", occurrence=2)
-    again = FaultPlan(COMPLETION_STORED, occurrence=3, action="error")
+    killed = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-2", occurrence=2)
+    again = FaultPlan(Point.COMPLETION_STORED, occurrence=3, action="error")
     with pytest.raises(JobFailedError, match="completion-stored"):
         run(totals(tmp_path, 3, 3, 1, 1_000), killed, again, restarts=1)
     with pytest.raises(RestoreRefusedError, match="has the state of count"):
         run(totals(tmp_path, 1, 1, 2, None, name="sums"), restarts=1)
     result = run(
-        totals(tmp_path, 1, 1, 2, None), FaultPlan(SNAPSHOT_WRITTEN, "count-0", occurrence=1), restarts=2
+        totals(tmp_path, 1, 1, 2, None),
+        FaultPlan(Point.SNAPSHOT_WRITTEN, "count-0", occurrence=1),
+        restarts=2,
     )
     down = validate(tmp_path / "run" / "events")
     rescaled_up = tmp_path / "run" / "events" / "earlier-2"

@@ -6,7 +6,7 @@ from conformance.observe.validate import validate
 from conformance.verdict import Verdict
 from impl.config import ROCKSDB, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
-from impl.faults import SNAPSHOT_WRITTEN, FaultPlan
+from impl.faults import FaultPlan, Point
 from impl.jobs.numbers import KEYS, numbers_job
 from impl.state import FileSystemStorage
 
@@ -21,7 +21,7 @@ def test_counts_in_rocksdb_are_exact_although_a_worker_is_killed(spark, tmp_path
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
         .with_execution(ExecutionConfig(state_backend=ROCKSDB))
     )
-    fault = FaultPlan(SNAPSHOT_WRITTEN, "count-1", occurrence=3)
+    fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-1", occurrence=3)
     result = job.execute("local[8]", tmp_path, faults=[fault], event_log=True, spark=spark)
     trace = validate(tmp_path / "events")
 

@@ -14,7 +14,7 @@ from conformance import cli
 from conformance.observe.validate import validate
 from impl.config import MEMORY, ROCKSDB, CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
-from impl.faults import SNAPSHOT_WRITTEN, FaultPlan
+from impl.faults import FaultPlan, Point
 from impl.graph.rescaling import IN_FLIGHT, RestoreRefusedError
 from impl.job import Job, ParquetOutput, RateInput, SqliteOutput
 from impl.savepoints import SavepointRequest, request_savepoint
@@ -99,7 +99,7 @@ def test_a_job_stops_with_a_savepoint_and_goes_on_elsewhere_rescaled_and_from_an
     told = capsys.readouterr().out
     shutil.rmtree(tmp_path / "run" / "checkpoints")
 
-    fault = FaultPlan(SNAPSHOT_WRITTEN, "count-2", occurrence=3)
+    fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-2", occurrence=3)
     result = counts(tmp_path, 3, 2, rate=6_000.0).execute(
         "local[8]",
         tmp_path / "second",
@@ -164,7 +164,7 @@ def struck_behind_its_savepoint(folder, spark, attempts):
     """A run that has nothing but a savepoint when it fails, once, and the savepoint."""
     settings = RestartConfig(attempts=attempts)
     job = counts(folder, table=True, checkpointing_interval_ms=3_600_000).with_restarts(settings)
-    fault = FaultPlan(SNAPSHOT_WRITTEN, "count-0", occurrence=2)
+    fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-0", occurrence=2)
     some = threading.Event()
     running = job.start(
         "local[8]",

@@ -13,7 +13,7 @@ from conformance.observe.validate import validate
 from conformance.torture.server import KeptServer
 from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, ConfigError
-from impl.faults import COMPLETION_STORED, KILL_SERVER, PRE_COMMITTED, RESTORE_DUE, SIGKILL, FaultPlan
+from impl.faults import Action, FaultPlan, Point
 from impl.job import Job, PostgresOutput, RateInput, SqliteOutput
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
@@ -52,7 +52,12 @@ def run(output, folder, spark, **options):
 @pytest.mark.rule("ONCE-03")
 def test_sinks_that_are_killed_before_they_commit_to_sqlite(spark, tmp_path):
     output = SqliteOutput(tmp_path / "out.db", "counts", SCHEMA)
-    result = run(output, tmp_path, spark, faults=[FaultPlan(COMPLETION_STORED, occurrence=3, action=SIGKILL)])
+    result = run(
+        output,
+        tmp_path,
+        spark,
+        faults=[FaultPlan(Point.COMPLETION_STORED, occurrence=3, action=Action.SIGKILL)],
+    )
     trace = validate(tmp_path / "events")
 
     with closing(sqlite3.connect(output.database)) as database:
@@ -65,16 +70,16 @@ def test_sinks_that_are_killed_before_they_commit_to_sqlite(spark, tmp_path):
 def test_a_server_that_no_sink_writes_into_cannot_be_killed(tmp_path):
     output = SqliteOutput(tmp_path / "out.db", "counts", SCHEMA)
     with pytest.raises(ConfigError, match="kill-server needs a PostgresOutput"):
-        run(output, tmp_path, None, faults=[FaultPlan(PRE_COMMITTED, action=KILL_SERVER)])
+        run(output, tmp_path, None, faults=[FaultPlan(Point.PRE_COMMITTED, action=Action.KILL_SERVER)])
 
 
 @pytest.mark.rule("ONCE-03")
 def test_sinks_and_their_server_are_killed_between_prepare_and_commit(spark, postgres, tmp_path):
     output = PostgresOutput(postgres.conninfo, "updates", SCHEMA)
     faults = [
-        FaultPlan(PRE_COMMITTED, "out-0", action=KILL_SERVER),
-        FaultPlan(COMPLETION_STORED, action=SIGKILL),
-        FaultPlan(RESTORE_DUE, "out-1", action=KILL_SERVER),
+        FaultPlan(Point.PRE_COMMITTED, "out-0", action=Action.KILL_SERVER),
+        FaultPlan(Point.COMPLETION_STORED, action=Action.SIGKILL),
+        FaultPlan(Point.RESTORE_DUE, "out-1", action=Action.KILL_SERVER),
     ]
     with KeptServer(postgres) as server:
         result = run(output, tmp_path, spark, faults=faults)

@@ -10,7 +10,7 @@ from pyspark import cloudpickle
 
 from impl.config import CheckpointConfig
 from impl.connectors import read_committed
-from impl.faults import SNAPSHOT_WRITTEN, FaultPlan
+from impl.faults import FaultPlan, Point
 from impl.job import Job, JsonLinesInput, ParquetInput, ParquetOutput, RateInput
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
@@ -65,7 +65,7 @@ def test_every_row_of_every_source_is_counted_once_although_each_of_them_fails(s
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
     )
     faults = tuple(
-        FaultPlan(SNAPSHOT_WRITTEN, task, occurrence=occurrence)
+        FaultPlan(Point.SNAPSHOT_WRITTEN, task, occurrence=occurrence)
         for occurrence, task in enumerate(("parquet-1", "json-1", "rate-0"), 2)
     )
     result = job.execute("local[8]", tmp_path / "run", faults=faults, spark=spark)

@@ -96,7 +96,7 @@ final class DrivenCoordinator {
                         ? CheckpointFailureManager.UNLIMITED_TOLERABLE_FAILURE_NUMBER
                         : settings.tolerableFailures,
                 Fakes.of(CheckpointFailureManager.FailJobCallback.class, (proxy, method, arguments) -> {
-                    tellEnds();
+                    reportEnds();
                     effects.failJob(Reasons.within((Throwable) arguments[0]));
                     return null;
                 }));
@@ -351,7 +351,7 @@ final class DrivenCoordinator {
     }
 
     /** Tell of ends of which others hear before us: whoever asks a future last is answered first. */
-    private void tellEnds() {
+    private void reportEnds() {
         for (Map.Entry<CompletableFuture<?>, Long> entry : new ArrayList<>(open.entrySet())) {
             CompletableFuture<?> end = entry.getKey();
             if (end.isDone()) {
@@ -362,7 +362,7 @@ final class DrivenCoordinator {
 
     /** Whether it is what a pending checkpoint ended with; else a request failed that started nothing. */
     boolean ended(Throwable failure) {
-        tellEnds();
+        reportEnds();
         return ends.contains(Reasons.root(failure));
     }
 

@@ -39,7 +39,7 @@ public final class WatchedAligner extends CheckpointBarrierAligner {
 
     @Override
     public void releaseBlocksAndResetBarriers() {
-        tellBlocked();
+        reportBlocked();
         super.releaseBlocksAndResetBarriers();
     }
 //# end
@@ -47,13 +47,13 @@ public final class WatchedAligner extends CheckpointBarrierAligner {
 
     @Override
     public void releaseBlocksAndResetBarriers() throws IOException {
-        tellBlocked();
+        reportBlocked();
         super.releaseBlocksAndResetBarriers();
     }
 //# end
 //# before 1.11
 
-    private void tellBlocked() {
+    private void reportBlocked() {
         for (int channel = 0; channel < channels; channel++) {
             if (isBlocked(channel)) {
                 resumes.accept(channel);

@@ -30,8 +30,8 @@ final class Release {
         this.minor = Integer.parseInt(parts[1]);
     }
 
-    boolean isAtLeast(int wantedMajor, int wantedMinor) {
-        return major > wantedMajor || major == wantedMajor && minor >= wantedMinor;
+    boolean isAtLeast(int otherMajor, int otherMinor) {
+        return major > otherMajor || major == otherMajor && minor >= otherMinor;
     }
 
     /** The profile of its sinks. */

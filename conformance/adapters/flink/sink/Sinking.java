@@ -17,7 +17,7 @@ final class Sinking implements Component {
 
     private final TreeMap<Long, Object> snapshots = new TreeMap<>();
     private final Transactions transactions = new Transactions();
-    private final boolean hearsOfTheEnd;
+    private final boolean isNotifiedOfTheEnd;
     private TwoPhase sink;
     private boolean finished;
 
@@ -26,7 +26,7 @@ final class Sinking implements Component {
         if (!profile.equals(release.sink())) {
             throw new Unsupported("profile " + profile + "; this release is of profile " + release.sink());
         }
-        hearsOfTheEnd = release.isAtLeast(1, 14);
+        isNotifiedOfTheEnd = release.isAtLeast(1, 14);
         start(null);
         transactions.effects.take();
     }
@@ -97,7 +97,7 @@ final class Sinking implements Component {
 
     /** The input has ended: a release that does not hear of it closes the sink. */
     private void end() throws Exception {
-        if (!hearsOfTheEnd) {
+        if (!isNotifiedOfTheEnd) {
             close();
             return;
         }

@@ -1,11 +1,11 @@
 """Every move of a closed model with portions, computed with stand-ins for the parts of its state.
 
-A move reads few parts: its frame. The answer of the model is stored for all states that have these parts; the
-move does not change the others (`model.checker.frames.answers`). So the model computes each answer once for
-many states. Frames are not declared: they are the parts that the model reads before its answer. Three checks
-guard them. Each answer is computed a second time without stand-ins and must be the same. A model that reads
-the same values and then another part raises an error. `confirm` computes the answers of whole states once
-more.
+A move reads few parts: its read set. The answer of the model is stored for all states that have these parts;
+the move does not change the others (`model.checker.memoised.answer_trees`). So the model computes each answer
+once for many states. Read sets are not declared: they are the parts that the model reads before its answer.
+Three checks guard them. Each answer is computed a second time without stand-ins and must be the same. A model
+that reads the same values and then another part raises an error. `confirm` computes the answers of whole
+states once more.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 from model.checker.closed_model import ClosedModel, Offers
 from model.checker.compiled.program import Node
 from model.checker.compiled.retrace import DisagreementError
-from model.checker.frames.answers import BREAKS, MISSING, PLAIN, REFUSED, Answers, Words
-from model.checker.frames.nodes import Maker
-from model.checker.frames.parts import ABSENT, Parts
-from model.checker.frames.places import Numbers
-from model.checker.frames.read_sets import Members, Reading, StandIn, part_of, settled
+from model.checker.memoised.answer_trees import BREAKS, MISSING, PLAIN, REFUSED, Answers, Words
+from model.checker.memoised.bit_layout import Numbers
+from model.checker.memoised.node_maker import Maker
+from model.checker.memoised.read_sets import Members, Reading, StandIn, part_of, settled
+from model.checker.memoised.state_parts import ABSENT, Parts
 from model.events import Event
 from model.properties import Property
 
 
-class FrameError(DisagreementError):
+class ReadSetError(DisagreementError):
     """The answer of the model depends on more than the parts that it was seen to read."""
 
 
@@ -51,7 +51,7 @@ class ModelAnswer(NamedTuple):
 Question = Callable[[Node], ModelAnswer]
 
 
-class Frames:
+class MemoisedMoves:
     """The known moves of a closed model, and the computation of further ones."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Frames:
         self.property_trees = tuple(self.answers.tree() for _ in self._over_states)
 
     def complete(self, numbers: Numbers) -> None:
-        """Computes all unknown answers of a state. Raises FrameError and ContradictionError."""
+        """Computes all unknown answers of a state. Raises ReadSetError and ContradictionError."""
         for known, tree in zip(self._over_states, self.property_trees, strict=True):
             self._found(tree, numbers, self._holding(known))
         for offers, tree in zip(self._movers, self.mover_trees, strict=True):
@@ -88,7 +88,7 @@ class Frames:
                 self._found(event_tree, numbers, self._stepping(self._event_of[event_tree]))
 
     def confirm(self, numbers: Numbers) -> None:
-        """Computes all answers of a whole state again and compares. Raises FrameError if one differs."""
+        """Computes all answers of a whole state again and compares. Raises ReadSetError if one differs."""
         node: Node = self._plain.made(numbers)
         trees = [
             tree
@@ -97,7 +97,7 @@ class Frames:
         ]
         events = [event for _, event in self.closed.offers(node.state)]
         if [self._event_of[tree] for tree in trees] != events:
-            raise FrameError(f"{node} offers {events}, and not what its movers were seen to offer")
+            raise ReadSetError(f"{node} offers {events}, and not what its movers were seen to offer")
         steps = zip(trees, (self._stepping(event) for event in events), strict=True)
         properties = zip(self.property_trees, map(self._holding, self._over_states), strict=True)
         for tree, question in (*steps, *properties):
@@ -105,7 +105,7 @@ class Frames:
             kept = ModelAnswer(self.answers.stands(answer), changes=self.answers.words(answer))
             current = question(node)._replace(rules=())
             if kept.within(numbers) != current.within(numbers):
-                raise FrameError(
+                raise ReadSetError(
                     f"{node}: {kept} is known of states that have the same parts, and this has {current}"
                 )
 
@@ -121,8 +121,8 @@ class Frames:
         plain = question(node)
         if answered.within(numbers) != plain.within(numbers):
             names = ", ".join(self.parts.names[part] for part in reading.parts)
-            raise FrameError(
-                f"asked with stand-ins, the model read {names} and said {answered}; plainly, {plain}"
+            raise ReadSetError(
+                f"with stand-ins, the model read {names} and answered {answered}; plainly, {plain}"
             )
         self.computed += 1
         self.rules.update(answered.rules)

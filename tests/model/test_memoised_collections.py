@@ -1,18 +1,18 @@
-"""The framed search over collections that grow and shrink: what is read, and which frames are rejected."""
+"""The memoised search over collections that grow and shrink: what is read and what is refused."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from test_framed import Pair, counting
+from test_memoised import Pair, counting
 
 from model.checker.closed_model import ClosedModel, Portions
 from model.checker.compiled.program import Node
 from model.checker.explore import explore
-from model.checker.frames.frames import FrameError
-from model.checker.frames.parts import ComesApartError
-from model.checker.frames.read_sets import Members, Reading, StandIn, settled
-from model.checker.frames.search import Framed
+from model.checker.memoised.moves import ReadSetError
+from model.checker.memoised.read_sets import Members, Reading, StandIn, settled
+from model.checker.memoised.search import MemoisedSearch
+from model.checker.memoised.state_parts import IndivisibleError
 from model.events import Event, Step
 
 
@@ -78,24 +78,24 @@ def closed_lines(*movers: Any) -> ClosedModel:
 def test_who_takes_the_head_of_a_line_reads_nothing_behind_it():
     closed_model = closed_lines(arrives, serves)
     graph = explore(closed_model, keep_transitions=False)
-    framed = Framed(closed_model)
-    found = framed.explore()
+    memoised = MemoisedSearch(closed_model)
+    found = memoised.explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
-    serving = framed.frames.answers
-    tree = framed.frames._trees[Serve()]
+    serving = memoised.memo.answers
+    tree = memoised.memo._trees[Serve()]
     heads = {
-        serving.find(tree, framed.frames.parts.numbers(Node(*node))) for node in graph.nodes if node[0][0]
+        serving.find(tree, memoised.memo.parts.numbers(Node(*node))) for node in graph.nodes if node[0][0]
     }
     assert len(heads) == 2  # one for each who may be the head, whoever stands behind
 
 
 @pytest.mark.parametrize("scouted", [0, 20_000])
 def test_a_line_may_come_to_stand_where_another_stood(monkeypatch, scouted):
-    monkeypatch.setattr("model.checker.frames.search.SCOUTED", scouted)
+    monkeypatch.setattr("model.checker.memoised.search.SCOUTED", scouted)
     closed_model = closed_lines(arrives, serves, swaps)
     graph = explore(closed_model, keep_transitions=False)
-    found = Framed(closed_model).explore()
+    found = MemoisedSearch(closed_model).explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
 
@@ -112,7 +112,7 @@ def boxed(state: Boxes, event: Any) -> Step[Boxes]:
 
 
 def test_collections_may_hold_collections_that_grow(monkeypatch):
-    monkeypatch.setattr("model.checker.frames.search.SCOUTED", 0)
+    monkeypatch.setattr("model.checker.memoised.search.SCOUTED", 0)
 
     def offers(state: Boxes) -> Iterator[tuple[str, Event]]:
         if len(state.boxes) < 3:
@@ -129,7 +129,7 @@ def test_collections_may_hold_collections_that_grow(monkeypatch):
         portions=Portions((offers,), (), {"boxes": (), "boxes.*": None}),
     )
     graph = explore(closed_model, keep_transitions=False)
-    found = Framed(closed_model).explore()
+    found = MemoisedSearch(closed_model).explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
 
@@ -137,18 +137,18 @@ def test_collections_may_hold_collections_that_grow(monkeypatch):
 def test_none_is_refused_wherever_it_stands():
     for start in (Pair(0, None), Lines(((None,), ()))):  # type: ignore[arg-type]
         closed_model = counting(lambda pair: pair) if type(start) is Pair else closed_lines(serves)
-        with pytest.raises(ComesApartError):
-            Framed(closed_model._replace(state=start)).explore()
+        with pytest.raises(IndivisibleError):
+            MemoisedSearch(closed_model._replace(state=start)).explore()
 
 
 def test_parts_are_made_for_as_many_as_come(monkeypatch):
-    monkeypatch.setattr("model.checker.frames.parts.INITIAL_MEMBERS", 1)
-    monkeypatch.setattr("model.checker.frames.search.INITIAL_MEMBERS", 1)
+    monkeypatch.setattr("model.checker.memoised.state_parts.INITIAL_MEMBERS", 1)
+    monkeypatch.setattr("model.checker.memoised.search.INITIAL_MEMBERS", 1)
     closed_model = closed_lines(arrives, serves, swaps)
-    framed = Framed(closed_model)
+    memoised = MemoisedSearch(closed_model)
 
-    assert framed.explore().states == len(explore(closed_model).nodes)
-    assert framed.capacity == {"state.both.0": 4, "state.both.1": 4}
+    assert memoised.explore().states == len(explore(closed_model).nodes)
+    assert memoised.capacity == {"state.both.0": 4, "state.both.1": 4}
 
 
 def test_a_move_that_looks_at_the_type_of_a_collection_is_found_out():
@@ -157,8 +157,8 @@ def test_a_move_that_looks_at_the_type_of_a_collection_is_found_out():
             return Step(Lines(((), ())), (), ())
         return attended(lines, event)
 
-    with pytest.raises(FrameError, match="asked with stand-ins"):
-        Framed(closed_lines(arrives, serves)._replace(step=wrong)).explore()
+    with pytest.raises(ReadSetError, match="with stand-ins"):
+        MemoisedSearch(closed_lines(arrives, serves)._replace(step=wrong)).explore()
 
 
 def test_a_collection_is_read_as_far_as_it_is_gone_through():

@@ -7,7 +7,7 @@ read set before each of its decisions is known without a declaration. A growing 
 each member, and for the presence of each member.
 
 A stand-in cannot detect that its identity or type is read (`is`, `type`, `isinstance`), nor that a function
-keeps state between calls. The user of stand-ins must check for both (`model.checker.frames.frames`).
+keeps state between calls. The user of stand-ins must check for both (`model.checker.memoised.moves`).
 """
 
 import operator

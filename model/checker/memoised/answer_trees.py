@@ -3,7 +3,7 @@
 Each question has a tree. An inner node names the part that the model reads next, and has a branch for each
 number of that part seen so far; a leaf has the answer. A model that has read the same values continues to
 read the same part, so the part of a node is fixed when the question is first answered. Trees and answers are
-stored in arrays, which `model.checker.frames.lookup` reads.
+stored in arrays, which `model.checker.memoised.successors` reads.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.checker.frames.places import Numbers
+from model.checker.memoised.bit_layout import Numbers
 
 MISSING = -1
 """The node has no answer yet."""

@@ -12,7 +12,7 @@ from impl.core.gate.unaligned import Options, TaskFailedError, UnalignedGate
 from impl.core.gate.unaligned_events import StartPersisting, StopPersisting, TriggerWithOptions
 
 
-class Flink112Gate(UnalignedGate):
+class FirstDecidesGate(UnalignedGate):
     """The gate of 1.12. `alternating`: whether it may align (the mode); other arguments as in `Gate`."""
 
     def __init__(

@@ -8,13 +8,13 @@ Rules: UNAL-27 to UNAL-29, and the others as far as they hold for 1.11.
 
 from impl.core.effects import INPUT_END_OF_STREAM, SUBSUMED
 from impl.core.gate.events import Abort, Resume
-from impl.core.gate.flink_1_12 import Flink112Gate
+from impl.core.gate.first_decides import FirstDecidesGate
 from impl.core.gate.unaligned import Options
 from impl.core.gate.unaligned_events import TriggerWithOptions
 
 
-class Flink111Gate(Flink112Gate):
-    """The gate of 1.11; arguments as in `Flink112Gate`."""
+class TypeDecidesGate(FirstDecidesGate):
+    """The gate of 1.11; arguments as in `FirstDecidesGate`."""
 
     def _overtakes(self, options: Options) -> bool:
         return not options.savepoint  # UNAL-28

@@ -1,10 +1,10 @@
 """The successors of a packed state, from tables of answers: the `expand` of a composed closed model.
 
 It is compiled beside the search (`model.checker.compiled.kernels`). `answers` holds what it reads beside a
-state: the places of the parts, the four arrays of `model.checker.frames.answers`, the trees of movers and
-those of state properties. The words of a mover's answer name the trees of its offered events. The words of an
-event's answer name the changed parts, each with the number of its value or, below 0, with the part it is
-copied from.
+state: the places of the parts, the four arrays of `model.checker.memoised.answer_trees`, the trees of movers
+and those of state properties. The words of a mover's answer name the trees of its offered events. The words
+of an event's answer name the changed parts, each with the number of its value or, below 0, with the part it
+is copied from.
 """
 
 from typing import Any
@@ -12,7 +12,15 @@ from typing import Any
 from numba import prange
 
 from model.checker.compiled.breadth_first import Bytes, I, Ints, U, Words
-from model.checker.frames.answers import BREAKS, LEAF, MISSING, NUMBER_BITS, PLAIN, SPREAD_NODE, SPREAD_NUMBER
+from model.checker.memoised.answer_trees import (
+    BREAKS,
+    LEAF,
+    MISSING,
+    NUMBER_BITS,
+    PLAIN,
+    SPREAD_NODE,
+    SPREAD_NUMBER,
+)
 
 PATIENCE = 32
 """Number of fully known states that are skipped in search of the next unknown one."""

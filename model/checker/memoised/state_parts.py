@@ -4,10 +4,10 @@ A node of a closed model with portions divides through its records, and through 
 portions name, into parts: numbers, words, and small collections. A collection that grows and shrinks divides
 into its members, each with a part that states whether it is present; the parts of an absent member are
 absent. Values are numbered at their first occurrence, so that a state is a row of small numbers, which
-`model.checker.frames.places` packs into a few words. No information is hashed away: equal numbers are equal
-values.
+`model.checker.memoised.bit_layout` packs into a few words. No information is hashed away: equal numbers are
+equal values.
 
-The parts of a node may be values or stand-ins of `model.checker.frames.read_sets`.
+The parts of a node may be values or stand-ins of `model.checker.memoised.read_sets`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from model.checker.closed_model import ClosedModel
 from model.checker.compiled.program import Node
-from model.checker.frames.places import Numbers
-from model.checker.frames.read_sets import StandIn, known_to_be_false, part_of, settled, slots_of
+from model.checker.memoised.bit_layout import Numbers
+from model.checker.memoised.read_sets import StandIn, known_to_be_false, part_of, settled, slots_of
 
 ENVIRONMENT = "environment"
 INITIAL_MEMBERS = 8
@@ -57,7 +57,7 @@ Changes = list[tuple[int, Any]]
 """Changed parts, with their new values."""
 
 
-class ComesApartError(TypeError):
+class IndivisibleError(TypeError):
     """A state does not divide into parts like the first one."""
 
 
@@ -91,7 +91,7 @@ class Parts:
     def _shape_of(self, value: Any, path: str, inside: bool = False) -> Shape:  # noqa: ANN401
         grows = _named(path, self._portions.growing)
         if grows is not None:
-            return self._comes_apart(value, self._portions.growing[grows], path)
+            return self._divide(value, self._portions.growing[grows], path)
         fields = getattr(value, "_fields", None)
         if fields is None and type(value) is tuple and _named(path, self._fixed) is not None:
             fields = tuple(map(str, range(len(value))))
@@ -101,7 +101,7 @@ class Parts:
         shapes = (self._shape_of(one, f"{path}.{field}" if path else field, inside) for field, one in members)
         return Record(type(value), tuple(shapes))
 
-    def _comes_apart(self, value: Any, member: Any, path: str) -> Growing:  # noqa: ANN401
+    def _divide(self, value: Any, member: Any, path: str) -> Growing:  # noqa: ANN401
         capacity = max(self._capacity.get(path, INITIAL_MEMBERS), len(value) if type(value) is tuple else 0)
         paths = [f"{path}.{at}" for at in range(capacity)]
         present = tuple(self._part(f"{one}.{PRESENT}", True) for one in paths)
@@ -138,9 +138,9 @@ class Parts:
         return counts
 
     def number(self, part: int, value: Any) -> int:  # noqa: ANN401 - any part's value, or what stands for it
-        """The number of a value, which may be new. Raises ComesApartError for None, which `is` detects."""
+        """The number of a value, which may be new. Raises IndivisibleError for None, which `is` detects."""
         if value is None:
-            raise ComesApartError(f"{self.names[part]} is None, for which nothing can stand in")
+            raise IndivisibleError(f"{self.names[part]} is None, for which nothing can stand in")
         known = self._numbers[part]
         number = known.get(value)
         if number is None:
@@ -155,7 +155,7 @@ class Parts:
         return self.values[part] is self.values[other]
 
     def numbers(self, node: Node) -> Numbers:
-        """The row of a node. Raises ComesApartError and CapacityError."""
+        """The row of a node. Raises IndivisibleError and CapacityError."""
         row = [0] * len(self.names)
         for part, value in self.different(None, node):
             row[part] = self.number(part, value)
@@ -177,7 +177,7 @@ class Parts:
         elif type(shape) is Record:
             if type(after) is not shape.kind or len(after) != len(shape.members):
                 name = shape.kind.__name__
-                raise ComesApartError(f"expected a {name} of {len(shape.members)}, got {after}")
+                raise IndivisibleError(f"expected a {name} of {len(shape.members)}, got {after}")
             olds = repeat(None) if before is None else before
             for member, old, new in zip(shape.members, olds, after, strict=False):
                 self._compare(member, old, new, changes)
@@ -190,7 +190,7 @@ class Parts:
             was, old = olds[at] if at < len(olds) else NOTHING
             there, new = news[at] if at < len(news) else NOTHING
             if there is True and new is None:
-                raise ComesApartError(f"{self._growing[shape.number][0]}.{at} is None")
+                raise IndivisibleError(f"{self._growing[shape.number][0]}.{at} is None")
             self._compare(part, was, there, changes)
             if new is not None:
                 self._compare(member, old, new, changes)

@@ -1,6 +1,4 @@
-"""A composed closed model searched by what its moves look at: the explorer's graph; frames are not
-believed.
-"""
+"""The memoised search of a composed closed model gives the explorer's graph, and checks its read sets."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -12,12 +10,12 @@ from conformance.components.registry import projection_of
 from model.checker.closed_model import ClosedModel, Portions
 from model.checker.compiled.program import Node
 from model.checker.explore import Graph, TooManyStatesError, explore
-from model.checker.frames.answers import ContradictionError
-from model.checker.frames.frames import FrameError
-from model.checker.frames.nodes import Maker
-from model.checker.frames.parts import Parts
-from model.checker.frames.places import places_of
-from model.checker.frames.search import Framed
+from model.checker.memoised.answer_trees import ContradictionError
+from model.checker.memoised.bit_layout import places_of
+from model.checker.memoised.moves import ReadSetError
+from model.checker.memoised.node_maker import Maker
+from model.checker.memoised.search import MemoisedSearch
+from model.checker.memoised.state_parts import Parts
 from model.coordinator.environment.plain import closed_coordinator
 from model.dataflow import environment as dataflow_environment
 from model.dataflow.actions import Receive
@@ -50,7 +48,7 @@ def explored(scope: Scope) -> Graph:
 )
 def test_the_graph_is_that_of_the_explorer(scope, cores):
     graph = explored(scope)
-    found = Framed(closed_dataflow(scope), ONCE, cores=cores).explore()
+    found = MemoisedSearch(closed_dataflow(scope), ONCE, cores=cores).explore()
 
     assert found.violation is None
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
@@ -63,7 +61,7 @@ def test_a_coordinator_comes_apart_by_pending_checkpoints_and_tasks():
     closed_model = closed_coordinator(2, 3, max_concurrent=1, retain=1)
     properties = of_component("coordinator")
     graph = explore(closed_model, properties, keep_transitions=False)
-    found = Framed(closed_model, properties).explore()
+    found = MemoisedSearch(closed_model, properties).explore()
 
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
     assert (found.depth, found.rules) == (graph.depth, graph.rules)
@@ -72,7 +70,7 @@ def test_a_coordinator_comes_apart_by_pending_checkpoints_and_tasks():
 
 def test_states_are_those_that_tlc_has_counted():
     model = load_manifest()["dataflow_two_failures"]
-    found = Framed(projection_of(model).closed_model).explore()
+    found = MemoisedSearch(projection_of(model).closed_model).explore()
 
     assert (found.states, found.depth + 1) == (model.states, model.depth)
 
@@ -114,7 +112,7 @@ def never_offset_of_one(state: Any) -> bool:
 def test_the_shortest_run_is_as_long_as_the_explorers(wrong, cores):
     closed_model = closed_dataflow(ZOMBIES)
     expected = explore(closed_model, (*ONCE, wrong), keep_transitions=False).violation
-    found = Framed(closed_model, (*ONCE, wrong), cores=cores).explore()
+    found = MemoisedSearch(closed_model, (*ONCE, wrong), cores=cores).explore()
 
     assert expected is not None
     assert found.violation is not None
@@ -124,7 +122,7 @@ def test_the_shortest_run_is_as_long_as_the_explorers(wrong, cores):
 
 def test_a_property_that_the_start_breaks_has_an_empty_run():
     wrong = Property("PROBE", "dataflow", False, lambda state: state.attempt > 1)
-    found = Framed(closed_dataflow(ZOMBIES), (wrong,)).explore()
+    found = MemoisedSearch(closed_dataflow(ZOMBIES), (wrong,)).explore()
 
     assert found.violation is not None
     assert found.violation.run == ()
@@ -138,7 +136,7 @@ def test_without_blocking_a_checkpoint_is_no_cut(monkeypatch):
     only = tuple(known for known in ONCE if known.rule == "ONCE-01")
     closed_model = closed_dataflow(ONE_CHECKPOINT._replace(records=1))
     expected = explore(closed_model, only, keep_transitions=False).violation
-    found = Framed(closed_model, only).explore()
+    found = MemoisedSearch(closed_model, only).explore()
 
     assert expected is not None
     assert found.violation is not None
@@ -157,7 +155,7 @@ def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch):
     monkeypatch.setattr(two_phase_commit, "on_restore", forgetful)
     closed_model = closed_dataflow(ONE_CHECKPOINT._replace(records=1))
     expected = explore(closed_model, ONCE, keep_transitions=False).violation
-    found = Framed(closed_model, ONCE).explore()
+    found = MemoisedSearch(closed_model, ONCE).explore()
 
     assert expected is not None
     assert found.violation is not None
@@ -166,10 +164,10 @@ def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch):
 
 def test_beyond_the_limit_there_is_no_answer():
     with pytest.raises(TooManyStatesError):
-        Framed(closed_dataflow(ZOMBIES)).explore(limit=100)
+        MemoisedSearch(closed_dataflow(ZOMBIES)).explore(limit=100)
 
 
-# ---------------------------------------------------------------- frames that are not believed
+# ---------------------------------------------------------------- read sets that are refused
 
 
 class Pair(NamedTuple):
@@ -204,15 +202,17 @@ def counting(step: Any) -> ClosedModel:
 
 
 def test_what_is_left_alone_is_not_read():
-    framed = Framed(counting(lambda pair: pair._replace(left=pair.left + 1)))
+    memoised = MemoisedSearch(counting(lambda pair: pair._replace(left=pair.left + 1)))
 
-    assert framed.explore().states == 5
-    assert framed.frames.computed == 5 + 4  # the offer of each left, the step of each but the last
+    assert memoised.explore().states == 5
+    assert memoised.memo.computed == 5 + 4  # the offer of each left, the step of each but the last
 
 
 def test_a_move_that_looks_at_the_type_of_a_part_is_found_out():
-    with pytest.raises(FrameError, match="asked with stand-ins"):
-        Framed(counting(lambda pair: pair._replace(left=4 if type(pair.right) is int else 3))).explore()
+    with pytest.raises(ReadSetError, match="with stand-ins"):
+        MemoisedSearch(
+            counting(lambda pair: pair._replace(left=4 if type(pair.right) is int else 3))
+        ).explore()
 
 
 def test_a_move_that_remembers_is_found_out():
@@ -223,8 +223,8 @@ def test_a_move_that_remembers_is_found_out():
         turn = len(calls) // 2 % 2  # each step is asked twice
         return pair._replace(left=pair.left + 1, right=pair.right + 1 if turn else 0)
 
-    with pytest.raises((FrameError, ContradictionError)):
-        Framed(counting(remembering)).explore()
+    with pytest.raises((ReadSetError, ContradictionError)):
+        MemoisedSearch(counting(remembering)).explore()
 
 
 def test_a_move_that_knows_a_stand_in_by_its_identity_is_found_out():
@@ -234,11 +234,11 @@ def test_a_move_that_knows_a_stand_in_by_its_identity_is_found_out():
     def knowing(pair: Pair) -> Pair:
         return pair._replace(left=pair.left + 1, right=0 if pair.right is one else 1)
 
-    with pytest.raises(FrameError):
-        Framed(counting(knowing)).explore()
+    with pytest.raises(ReadSetError):
+        MemoisedSearch(counting(knowing)).explore()
 
 
 def test_movers_that_leave_out_a_move_are_found_out():
     closed_model = counting(lambda pair: pair._replace(left=pair.left + 1))
-    with pytest.raises(FrameError, match="movers"):
-        Framed(closed_model._replace(portions=Portions((lambda pair: iter(()),), ()))).explore()
+    with pytest.raises(ReadSetError, match="movers"):
+        MemoisedSearch(closed_model._replace(portions=Portions((lambda pair: iter(()),), ()))).explore()

@@ -1,14 +1,14 @@
 """Exploration at machine speed of a closed model without a kernel: tables hold the results of its moves.
 
-    found = Framed(closed model, of_component(closed model.component), cores=2).explore()
+    found = MemoisedSearch(closed model, of_component(closed model.component), cores=2).explore()
 
 A composition has about as many shapes as states, so no kernel can be written beforehand. But each of its
-moves reads few parts of the state, and these have few combinations of values (`model.checker.frames.frames`).
-The search is that of the compiled kernels. At a state with a missing answer the Python model computes it, and
-the search continues. If a part has more values than the bits of its number can hold, states are packed again:
-the search restarts and keeps all answers. The first thousands of states are therefore searched with spare
-bits. If a collection has more members than parts, the answers are discarded and the number of its parts
-doubles.
+moves reads few parts of the state, and these have few combinations of values
+(`model.checker.memoised.moves`). The search is that of the compiled kernels. At a state with a missing answer
+the Python model computes it, and the search continues. If a part has more values than the bits of its number
+can hold, states are packed again: the search restarts and keeps all answers. The first thousands of states
+are therefore searched with spare bits. If a collection has more members than parts, the answers are discarded
+and the number of its parts doubles.
 """
 
 from time import perf_counter
@@ -29,10 +29,10 @@ from model.checker.compiled.retrace import (
     replayed,
 )
 from model.checker.explore import TooManyStatesError, Violation
-from model.checker.frames.frames import Frames
-from model.checker.frames.lookup import CROWDED, UNANSWERED
-from model.checker.frames.parts import INITIAL_MEMBERS, CapacityError, Parts
-from model.checker.frames.places import Places, places_of
+from model.checker.memoised.bit_layout import Places, places_of
+from model.checker.memoised.moves import MemoisedMoves
+from model.checker.memoised.state_parts import INITIAL_MEMBERS, CapacityError, Parts
+from model.checker.memoised.successors import CROWDED, UNANSWERED
 from model.events import Event
 from model.properties import Property
 
@@ -89,7 +89,7 @@ class Spare(NamedTuple):
 SCOUTING, SEARCHING = Spare(3, 2, 1_000), Spare(1, 0, 1)
 
 
-class Framed:
+class MemoisedSearch:
     """The search of one closed model that has portions."""
 
     def __init__(self, closed: ClosedModel, properties: tuple[Property, ...] = (), *, cores: int = 1) -> None:
@@ -97,7 +97,7 @@ class Framed:
         self.properties = properties
         self.cores = cores
         self.capacity: dict[str, int] = {}
-        self.frames = Frames(closed, properties)
+        self.memo = MemoisedMoves(closed, properties)
         self.model_seconds = 0.0
 
     def explore(
@@ -106,7 +106,7 @@ class Framed:
         """Visits every reachable state, until none is new or a property fails.
 
         `expected`: the approximate number of states, which sizes the first tables. Raises TooManyStatesError
-        if there are more states than `limit`, FrameError or ContradictionError if an answer depends on more
+        if there are more states than `limit`, ReadSetError or ContradictionError if an answer depends on more
         than its read set.
         """
         begun = perf_counter()
@@ -123,8 +123,8 @@ class Framed:
             transitions=int(search.moves.sum()),
             depth=search.depth,
             violation=shown,
-            rules=frozenset(self.frames.rules),
-            answers=self.frames.computed,
+            rules=frozenset(self.memo.rules),
+            answers=self.memo.computed,
             begun=times,
             confirmed=confirmed,
             compile_seconds=compiled - begun,
@@ -163,7 +163,7 @@ class Framed:
     def add_parts(self, path: str) -> None:
         """Doubles the number of parts for the members of a growing collection; all answers are discarded."""
         self.capacity[path] = 2 * self.capacity.get(path, INITIAL_MEMBERS)
-        self.frames = Frames(self.closed, self.properties, self.capacity)
+        self.memo = MemoisedMoves(self.closed, self.properties, self.capacity)
 
 
 class _OutgrownError(Exception):
@@ -173,19 +173,19 @@ class _OutgrownError(Exception):
 class _Search(LevelSearch):
     """One search, with places for the values that the parts had at its start."""
 
-    def __init__(self, framed: Framed, module: Any, expected: int, spare: Spare) -> None:  # noqa: ANN401 - generated
-        self.framed = framed
-        self.frames = frames = framed.frames
-        self.places: Places = spare.places(frames.parts)
+    def __init__(self, memoised: MemoisedSearch, module: Any, expected: int, spare: Spare) -> None:  # noqa: ANN401 - generated
+        self.memoised = memoised
+        self.memo = memo = memoised.memo
+        self.places: Places = spare.places(memo.parts)
         self._rows = self.places.as_array()
-        self._trees = (np.array(frames.mover_trees, np.int64), np.array(frames.property_trees, np.int64))
-        start = self.places.pack(frames.parts.start)
-        measures = Measures(framed.closed.name, start, 0, BRANCHING, 0, framed.cores)
+        self._trees = (np.array(memo.mover_trees, np.int64), np.array(memo.property_trees, np.int64))
+        start = self.places.pack(memo.parts.start)
+        measures = Measures(memoised.closed.name, start, 0, BRANCHING, 0, memoised.cores)
         super().__init__(module, measures, expected)
 
     @property
     def read_beside(self) -> tuple[Any, ...]:
-        return (self._rows, *self.frames.answers.arrays, *self._trees)
+        return (self._rows, *self.memo.answers.arrays, *self._trees)
 
     def warm_up(self) -> None:
         """Calls everything on empty input, so that it is compiled or loaded."""
@@ -232,17 +232,17 @@ class _Search(LevelSearch):
     def complete(self, words: Words) -> None:
         """Computes all missing answers of a state."""
         begun = perf_counter()
-        parts = self.frames.parts
+        parts = self.memo.parts
         grown = parts.grown
-        self.frames.complete(self.places.unpack(words))
+        self.memo.complete(self.places.unpack(words))
         fits = parts.grown == grown or self.places.has_capacity(parts.counts())
-        self.framed.model_seconds += perf_counter() - begun
+        self.memoised.model_seconds += perf_counter() - begun
         if not fits:
             raise _OutgrownError
 
     def shown(self, source: Words, back: int) -> Violation:
         """The run to a state, `back` levels before the newest, and its broken move."""
-        closed, properties = self.framed.closed, self.framed.properties
+        closed, properties = self.memoised.closed, self.memoised.properties
         before = self.before()
         states = [source]
         for predecessor in reversed(before[: len(before) - back]):
@@ -257,8 +257,8 @@ class _Search(LevelSearch):
 
     def move_to(self, node: Node, target: Words) -> tuple[Event, Node]:
         """The model's first move to a state."""
-        for event, _, reached in moves_of(self.framed.closed, node):
-            if self.places.pack(self.frames.parts.numbers(reached)) == target:
+        for event, _, reached in moves_of(self.memoised.closed, node):
+            if self.places.pack(self.memo.parts.numbers(reached)) == target:
                 return event, reached
         raise DisagreementError(f"the tables lead from {node} to a state that no event leads to")
 
@@ -267,6 +267,6 @@ class _Search(LevelSearch):
         confirmed = 0
         for order, tail in zip(self.orders, self.tails.tolist(), strict=True):
             for position in np.linspace(0, tail - 1, min(tail, CONFIRMED // self.measures.cores), dtype=int):
-                self.frames.confirm(self.places.unpack(order[position].tolist()))
+                self.memo.confirm(self.places.unpack(order[position].tolist()))
                 confirmed += 1
         return confirmed

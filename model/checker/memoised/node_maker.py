@@ -4,8 +4,8 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from model.checker.frames.parts import Growing, Parts, Record, Shape, parts_of
-from model.checker.frames.places import Numbers
+from model.checker.memoised.bit_layout import Numbers
+from model.checker.memoised.state_parts import Growing, Parts, Record, Shape, parts_of
 
 REMEMBERED = 48
 """Maximum number of parts of a record that is made once for each combination of their values."""

@@ -1,0 +1,52 @@
+"""The steps of older generations of a channel, Flink 1.12 to 2.2.
+
+A class holds what its generation and the older ones do in another way than the next one, from which it
+derives. `channel_steps` picks the steps of a channel.
+"""
+
+from collections.abc import Mapping
+
+from model.channel.channel import CHANNEL_PROFILES, Channel, ChannelProfile, ChannelSteps, is_urgent
+from model.channel.events import Mark
+from model.events import Step
+
+
+class BlocksUrgentItems(ChannelSteps):
+    """1.16 to 2.2: after an aligned barrier urgent items wait, too."""
+
+    def may_leave(self, channel: Channel) -> bool:
+        """The sender has an item, and no aligned barrier has left before it."""
+        return bool(channel.output) and not channel.blocked
+
+
+class NeverTimesOutAtSender(BlocksUrgentItems):
+    """1.13 to 1.15: a barrier with a time-out that waits at the sender overtakes nothing."""
+
+    def await_time_out(self, channel: Channel, checkpoint: int) -> Step[Channel]:
+        """The barrier travels in order."""
+        return Step(channel, (), ())
+
+
+class CountsOnlyUrgent(NeverTimesOutAtSender):
+    """1.12: a barrier that waits in order does not count as arrived, and the gate prioritises none."""
+
+    def counts(self, barrier: Mark) -> bool:
+        """Only an urgent barrier counts as arrived before the gate reads it."""
+        return is_urgent(barrier)
+
+    def may_prioritise(self, channel: Channel, checkpoint: int) -> bool:
+        """The gate prioritises no barrier."""
+        return False
+
+
+_STEPS: Mapping[ChannelProfile, ChannelSteps] = {
+    CHANNEL_PROFILES["flink-1.12"]: CountsOnlyUrgent(),
+    CHANNEL_PROFILES["flink-1.13"]: NeverTimesOutAtSender(),
+    CHANNEL_PROFILES["flink-1.16"]: BlocksUrgentItems(),
+    CHANNEL_PROFILES["flink-2.3"]: ChannelSteps(),
+}
+
+
+def channel_steps(channel: Channel) -> ChannelSteps:
+    """The steps of the channel's generation."""
+    return _STEPS[channel.profile]

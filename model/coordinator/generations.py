@@ -1,0 +1,329 @@
+"""The steps of older generations of the coordinator, Flink 1.9 to 1.20.
+
+A class holds what its generation and the older ones do in another way than the next one, from which it
+derives. `coordinator_steps` picks the steps of a coordinator. The switches of `model.coordinator.profiles`
+state the same differences as facts, and the properties check the steps against them.
+"""
+
+from collections.abc import Mapping
+
+from model.coordinator.completion import owe_turns
+from model.coordinator.coordinator import CoordinatorSteps
+from model.coordinator.events import (
+    ALREADY_QUEUED,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    PRE_FLIGHT,
+    TOO_MANY_CONCURRENT_CHECKPOINTS,
+    Complete,
+    FailJob,
+)
+from model.coordinator.failures import Failure, Failures, FailureSteps
+from model.coordinator.pending import Pending
+from model.coordinator.profiles import COORDINATOR_PROFILES, CoordinatorProfile
+from model.coordinator.requests import Request, may_start
+from model.coordinator.shared_state_generations import CountsUses
+from model.coordinator.state import RUNNING, Coordinator, Plan, find
+from model.coordinator.trigger import (
+    end_master_phase,
+    is_awaited,
+    move_to_end_of_pause,
+    pre_check,
+    rejection,
+    with_answer,
+)
+from model.events import CHECKPOINT_SUBSUMED, COORDINATOR_SUSPEND, NONE, Effects, Rules, Step
+from model.gate.events import Abort
+from model.store.store import CHECKPOINT, SAVEPOINT, STOP
+
+
+class FollowsTheJob(CoordinatorSteps):
+    """1.18 to 1.20: the scheduler runs while the job does, and each of its starts has the initial delay."""
+
+    def listens_to_tasks(self, coordinator: Coordinator) -> bool:
+        """The scheduler does not depend on the statuses of tasks."""
+        return False
+
+    def follow_listener(self, coordinator: Coordinator) -> Step[Coordinator]:
+        """The listener starts or suspends the scheduler at each status of the job."""
+        if not coordinator.plan.interval:
+            return Step(coordinator, (), ())
+        return self.start_or_stop(coordinator, should_run=coordinator.status == RUNNING)
+
+    def later_delay(self, plan: Plan) -> int:
+        """In ms: the delay of the first request after any start."""
+        return plan.initial_delay
+
+
+class CountsSuccessFirst(FollowsTheJob):
+    """1.16 and 1.17: a checkpoint counts as a success before it is stored."""
+
+    def before_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
+        """A checkpoint counts as a success, even if the store then fails."""
+        return self.succeed(coordinator, done), ()
+
+    def after_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
+        """The checkpoint is reported complete."""
+        return coordinator, (Complete(done.checkpoint),)
+
+    def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
+        """A failed addition to the store does not count."""
+        return Step(coordinator, (), ())
+
+    def start_suspends(self, coordinator: Coordinator) -> bool:
+        """Every start of the scheduler suspends."""
+        return True
+
+
+class CompletesFirst(CountsSuccessFirst):
+    """1.15: a checkpoint is complete before it is stored, and an abort does not end the master phase."""
+
+    def before_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
+        """The checkpoint counts as a success and is reported complete, even if the store then fails."""
+        return self.succeed(coordinator, done), (Complete(done.checkpoint),)
+
+    def after_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
+        """A stored checkpoint has been reported."""
+        return coordinator, ()
+
+    def abort_unstored(self, done: Pending) -> Effects:
+        """A checkpoint that was reported complete is not reported aborted."""
+        return ()
+
+    def turns_after_deletion(self, deleted: int) -> int:
+        """The deletion of stored checkpoints gives waiting requests no turn."""
+        return 0
+
+    def abort_start(
+        self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
+    ) -> Step[Coordinator]:
+        """The master phase continues until the awaited masters have answered (COORD-30)."""
+        return self.discard(coordinator._replace(outlived=(pending,)), pending, reason, by_task=by_task)
+
+    def fail_start(self, coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
+        """A failed start does not count beside its checkpoint."""
+        return Step(coordinator, (), ())
+
+    def on_master_answer(
+        self, coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
+    ) -> Step[Coordinator]:
+        """For an aborted checkpoint an answer can only end the master phase."""
+        aborted = find(coordinator.outlived, checkpoint)
+        if aborted is None or coordinator.master != checkpoint:
+            return super().on_master_answer(coordinator, place, checkpoint, is_hook, fails)
+        if not is_awaited(aborted, place, is_hook):
+            return Step(coordinator, (), ("COORD-23",))
+        if fails:
+            return self.take_turns(owe_turns(end_master_phase(coordinator), 1), (), ("COORD-23",))
+        aborted = with_answer(aborted, place, is_hook)
+        if is_hook or all(aborted.coordinators):
+            return self.take_turns(end_master_phase(coordinator), (), ("COORD-23", "COORD-30"))
+        return Step(coordinator._replace(outlived=(aborted,)), (), ("COORD-23", "COORD-30"))
+
+
+class StoresSavepoints(CompletesFirst):
+    """1.14: savepoints are stored and replace older checkpoints; the registry counts uses."""
+
+    shared_state = CountsUses()
+
+    def is_stored(self, done: Pending) -> bool:
+        """The store adds savepoints too."""
+        return True
+
+    def end_older(
+        self, coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]
+    ) -> Step[Coordinator]:
+        """A savepoint replaces older checkpoints like a checkpoint (SUB-11)."""
+        step = self.replace_older(coordinator, done, subsumed)
+        return step._replace(rules=("SUB-11", *step.rules)) if done.type == SAVEPOINT else step
+
+
+class FailuresOfAnyType(FailureSteps):
+    """1.11 to 1.13: the coordinator's own failures count for any type, and every stop that fails is fatal."""
+
+    def fails_the_job(self, failure: Failure) -> bool:
+        """A stop-with-savepoint that has started fails the job (COORD-28)."""
+        return failure.type == STOP and failure.reason not in PRE_FLIGHT
+
+    def concerns_the_job(self, failure: Failure) -> bool:
+        """Failures of every type count."""
+        return True
+
+
+class AwaitsEveryTask(StoresSavepoints):
+    """1.13: only sources must run at the start, and every task must acknowledge."""
+
+    failures: FailureSteps = FailuresOfAnyType()
+
+    def can_start(self, coordinator: Coordinator) -> bool:
+        """The job and all sources run, and no task has finished."""
+        return not any(coordinator.tasks_finished) and sources_run(coordinator)
+
+    def taking_part(self, coordinator: Coordinator) -> tuple[bool, ...]:
+        """A checkpoint that starts now awaits every task."""
+        return (True,) * len(coordinator.tasks_run)
+
+    def on_trigger_fails(self, coordinator: Coordinator, task: int, checkpoint: int) -> Step[Coordinator]:
+        """A lost trigger has no effect (COORD-24)."""
+        return Step(coordinator, (), ("COORD-24",))
+
+
+class IgnoresFinishedTasks(AwaitsEveryTask):
+    """1.12: a task that has finished prevents no start, unless it is a source."""
+
+    def can_start(self, coordinator: Coordinator) -> bool:
+        """The job and all sources run."""
+        return sources_run(coordinator)
+
+    def takes_all_turns(self, coordinator: Coordinator, requested: Request) -> bool:
+        """A start that finds a source not running leaves the further turns to other requests."""
+        return super().takes_all_turns(coordinator, requested) and self.can_start(coordinator)
+
+
+def sources_run(coordinator: Coordinator) -> bool:
+    """The job and all sources run."""
+    if coordinator.status != RUNNING:
+        return False
+    sources = zip(coordinator.tasks_run, coordinator.plan.sources, strict=True)
+    return all(runs or not source for runs, source in sources)
+
+
+class ClearsAtEverySuccess(FailuresOfAnyType):
+    """1.11: every success clears the count, and failures of any age count (COORD-18)."""
+
+    rules = ("COORD-15", "COORD-16", "COORD-18")
+
+    def cleared(self, failures: Failures, checkpoint: int) -> Failures:
+        """Every success clears the count."""
+        return failures._replace(counted=())
+
+
+class DiscardsUnstored(IgnoresFinishedTasks):
+    """1.11: a checkpoint is deleted if the store fails, although it may be stored."""
+
+    failures: FailureSteps = ClearsAtEverySuccess()
+
+    def may_be_stored(self, fault: int) -> bool:
+        """No checkpoint is kept whose addition failed."""
+        return False
+
+
+class StopsCountToo(ClearsAtEverySuccess):
+    """1.9 and 1.10: a failing stop counts like any other checkpoint."""
+
+    def fails_the_job(self, failure: Failure) -> bool:
+        """A failing stop fails the job when it is aborted, before it counts."""
+        return False
+
+
+class NeverQueues(DiscardsUnstored):
+    """1.9 and 1.10: no request waits, tasks are not notified of aborts, and a forced checkpoint stays."""
+
+    failures = StopsCountToo()
+
+    def request(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
+        """A request starts now or is rejected; the scheduler repeats a postponed one."""
+        refused = pre_check(coordinator, requested)
+        if refused is None and not requested.forced:
+            scheduler = coordinator.scheduler
+            if scheduler.put_off:
+                refused = ALREADY_QUEUED
+            elif not may_start(requested, len(coordinator.pending), coordinator.plan.max_concurrent):
+                refused = TOO_MANY_CONCURRENT_CHECKPOINTS
+                coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=True, due=NONE))
+            elif coordinator.now < coordinator.pause_ends:
+                refused = MINIMUM_TIME_BETWEEN_CHECKPOINTS
+                coordinator = move_to_end_of_pause(coordinator)
+        rules: Rules = ("COORD-03", "COORD-14") if coordinator.plan.min_pause else ("COORD-03",)
+        if refused is not None:
+            emitted = (*failed_stop(requested.type, refused), *rejection(requested, refused))
+            return Step(coordinator, emitted, rules)
+        return self.start(coordinator, requested, (), rules)
+
+    def follow(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
+        """A checkpoint has ended: the scheduler repeats a postponed request."""
+        scheduler = coordinator.scheduler
+        if scheduler.put_off:
+            due = coordinator.now if scheduler.runs else NONE
+            coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=False, due=due))
+        return self.settle(coordinator, effects, rules)
+
+    def on_decline(
+        self, coordinator: Coordinator, task: int, checkpoint: int, reason: str
+    ) -> Step[Coordinator]:
+        """A decline repeats no postponed request while a newer checkpoint is pending."""
+        pending = find(coordinator.pending, checkpoint)
+        if pending is None or not any(other.checkpoint > checkpoint for other in coordinator.pending):
+            return super().on_decline(coordinator, task, checkpoint, reason)
+        coordinator, effects, rules = self.abort(coordinator, pending, reason, by_task=True)
+        return Step(coordinator, effects, ("COORD-09", *rules))
+
+    def suspend(self, coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step[Coordinator]:
+        """No postponed request is repeated."""
+        scheduler = coordinator.scheduler._replace(put_off=False)
+        return super().suspend(coordinator._replace(scheduler=scheduler), reason)
+
+    def is_forced(
+        self,
+        coordinator: Coordinator,
+        type: int,  # noqa: A002 - the protocol's word
+        forced: bool,
+    ) -> bool:
+        """Every savepoint is forced."""
+        return forced or type != CHECKPOINT
+
+    def can_be_subsumed(self, pending: Pending) -> bool:
+        """A forced checkpoint is not subsumed."""
+        return not pending.forced
+
+    def discard(
+        self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
+    ) -> Step[Coordinator]:
+        """A stop fails the job at once, and the scheduler may begin anew; no task is notified (COORD-19)."""
+        lost = self.shared_state.loss_of(coordinator.shared, pending)
+        aborted = (Abort(pending.checkpoint, reason), *failed_stop(pending.type, reason))
+        if reason != CHECKPOINT_SUBSUMED:
+            coordinator = begin_anew(coordinator)
+        coordinator, emitted, rules = self.count_failure(coordinator, pending, reason, by_task=by_task)
+        notifications = self.notify_abort(coordinator, pending)
+        return Step(coordinator, (*aborted, *lost, *emitted, *notifications), (*rules, "COORD-19"))
+
+    def notify_abort(self, coordinator: Coordinator, ended: Pending) -> Effects:
+        """No task is notified of an abort."""
+        return ()
+
+
+def failed_stop(type: int, reason: str) -> Effects:  # noqa: A002 - the protocol's word
+    """A stop that was refused or has failed for this reason fails the job, unless it could not start."""
+    return (FailJob(reason),) if type == STOP and reason not in PRE_FLIGHT else ()
+
+
+def begin_anew(coordinator: Coordinator) -> Coordinator:
+    """If an abort leaves no checkpoint pending, the postponed request is dropped, and the delay restarts."""
+    scheduler = coordinator.scheduler
+    if coordinator.pending or not scheduler.runs or not scheduler.put_off:
+        return coordinator
+    due = coordinator.now + coordinator.plan.initial_delay
+    return coordinator._replace(scheduler=scheduler._replace(put_off=False, due=due))
+
+
+_STEPS: Mapping[CoordinatorProfile, CoordinatorSteps] = {
+    COORDINATOR_PROFILES["1.9"]: NeverQueues(),
+    COORDINATOR_PROFILES["1.11"]: DiscardsUnstored(),
+    COORDINATOR_PROFILES["1.12"]: IgnoresFinishedTasks(),
+    COORDINATOR_PROFILES["1.13"]: AwaitsEveryTask(),
+    COORDINATOR_PROFILES["1.14"]: StoresSavepoints(),
+    COORDINATOR_PROFILES["1.15"]: CompletesFirst(),
+    COORDINATOR_PROFILES["1.17"]: CountsSuccessFirst(),
+    **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.18", "1.19", "1.20")), FollowsTheJob()),
+    COORDINATOR_PROFILES["2.3"]: CoordinatorSteps(),
+}
+
+
+def failure_steps(profile: CoordinatorProfile) -> FailureSteps:
+    """The steps of the generation's count of failures."""
+    return _STEPS[profile].failures
+
+
+def coordinator_steps(coordinator: Coordinator) -> CoordinatorSteps:
+    """The steps of the coordinator's generation."""
+    return _STEPS[coordinator.plan.profile]

@@ -1,0 +1,70 @@
+"""The steps of the older registry of shared state, Flink 1.9 to 1.14."""
+
+from model.coordinator.events import DiscardCheckpoint, DiscardState
+from model.coordinator.pending import Pending
+from model.coordinator.shared_state import SharedState, SharedStateSteps, register
+from model.events import NONE, Effects
+
+
+class CountsUses(SharedStateSteps):
+    """Up to 1.14: the registry counts the completed checkpoints that use a file."""
+
+    def registers_at_acknowledgement(self, pending: Pending | None) -> bool:
+        """Files are registered at the completion."""
+        return False
+
+    def is_known(self, shared: SharedState, handle: int) -> bool:
+        """A completed checkpoint uses the file."""
+        return any(use.handle == handle for use in shared.completed)
+
+    def complete(self, shared: SharedState, pending: Pending) -> SharedState:
+        """Registers the files of a checkpoint that is kept."""
+        for files in pending.shared:
+            shared = register(shared, pending.checkpoint, files)
+        return super().complete(shared, pending)
+
+    def delete(
+        self, shared: SharedState, effects: Effects, retained: tuple[int, ...], durable: tuple[int, ...]
+    ) -> tuple[SharedState, Effects]:
+        """Each deleted checkpoint is followed by the files that no other one uses."""
+        deletions: Effects = ()
+        for effect in effects:
+            deletions = (*deletions, effect)
+            if type(effect) is DiscardCheckpoint:
+                shared, released = release(shared, effect.checkpoint)
+                deletions = (*deletions, *released)
+        return shared, deletions
+
+    def discard_unstored(
+        self, shared: SharedState, checkpoint: int, *, is_durable: bool
+    ) -> tuple[SharedState, Effects]:
+        """The store has failed and the checkpoint is deleted, with the files that no other one uses."""
+        uses = tuple(use for use in shared.completed if use.checkpoint == checkpoint)
+        shared, released = release(shared, checkpoint)
+        return (shared._replace(unseen=(*shared.unseen, *uses)) if is_durable else shared), released
+
+    def restore(
+        self, shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
+    ) -> SharedState:
+        """A new registry with only the files of the retained checkpoints."""
+        uses = (*shared.completed, *shared.unseen)
+        completed = tuple(use for kept in retained for use in shared.completed if use.checkpoint == kept)
+        return shared._replace(
+            registered=tuple(
+                file for file in shared.registered if any(use.handle == file.handle for use in completed)
+            ),
+            completed=completed,
+            unseen=tuple(use for kept in durable for use in uses if use.checkpoint == kept),
+        )
+
+    def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
+        """The registry of a new coordinator, which deletes every file that it finds when none uses it."""
+        return super().recover(shared, retained)._replace(unclaimed=NONE)
+
+
+def release(shared: SharedState, checkpoint: int) -> tuple[SharedState, Effects]:
+    """A completed checkpoint is deleted, with the files that no other one uses."""
+    left = tuple(use for use in shared.completed if use.checkpoint != checkpoint)
+    kept = tuple(file for file in shared.registered if any(use.handle == file.handle for use in left))
+    gone = tuple(DiscardState(file.handle) for file in shared.registered if file not in kept)
+    return shared._replace(completed=left, registered=kept), gone

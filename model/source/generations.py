@@ -1,0 +1,30 @@
+"""The steps of an older generation of a source's task, Flink 1.10 to 1.14. `source_steps` picks the steps."""
+
+from collections.abc import Mapping
+
+from model.events import Effects
+from model.source.events import Answer
+from model.source.source_task import NEWEST_SOURCE, SOURCE_PROFILES, Source, SourceProfile, SourceSteps
+
+
+class HookBeginsAlone(SourceSteps):
+    """1.10 to 1.14: the hook of a reader begins the checkpoint, and no trigger is declined."""
+
+    def answer(self, source: Source, checkpoint: int) -> Effects:
+        """The task reports whether it runs."""
+        return (Answer(checkpoint, source.running),)
+
+    def awaits_both(self, source: Source) -> bool:
+        """The hook begins the checkpoint."""
+        return False
+
+
+_STEPS: Mapping[SourceProfile, SourceSteps] = {
+    SOURCE_PROFILES["1.10"]: HookBeginsAlone(),
+    NEWEST_SOURCE: SourceSteps(),
+}
+
+
+def source_steps(source: Source) -> SourceSteps:
+    """The steps of the source's generation."""
+    return _STEPS[source.profile]

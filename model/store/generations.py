@@ -1,0 +1,46 @@
+"""The steps of older generations of the store, Flink 1.9 to 1.14.
+
+A class holds what its generation and the older ones do in another way than the next one, from which it
+derives. `store_steps` picks the steps of a store.
+"""
+
+from collections.abc import Mapping
+
+from model.coordinator.profiles import COORDINATOR_PROFILES, CoordinatorProfile
+from model.events import Effects, Rules
+from model.store.store import Entry, Store, StoreSteps
+
+
+class SubsumesSilently(StoreSteps):
+    """1.12 to 1.14: the store does not report the checkpoints that it has dropped."""
+
+    def notify_subsumed(self, deleted: tuple[int, ...]) -> Effects:
+        """Nothing is reported."""
+        return ()
+
+
+class DropsTheOldest(SubsumesSilently):
+    """1.9 to 1.11: the store drops the oldest entry of any type (SUB-10)."""
+
+    def rules_of(self, *, drops: bool) -> Rules:
+        """The rules that an addition follows."""
+        return ("SUB-06", "SUB-10", "SUB-09") if drops else ("SUB-06", "SUB-10")
+
+    def may_drop(self, entries: tuple[Entry, ...], position: int) -> bool:
+        """The store may drop every element but the one added last."""
+        return position < len(entries) - 1
+
+
+_NEWEST = StoreSteps()
+_SILENT = SubsumesSilently()
+_OLDEST = DropsTheOldest()
+_STEPS: Mapping[CoordinatorProfile, StoreSteps] = {
+    **dict.fromkeys(COORDINATOR_PROFILES.values(), _NEWEST),
+    **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.12", "1.13", "1.14")), _SILENT),
+    **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.9", "1.11")), _OLDEST),
+}
+
+
+def store_steps(store: Store) -> StoreSteps:
+    """The steps of the store's generation."""
+    return _STEPS[store.profile]

@@ -1,0 +1,153 @@
+----------------------- MODULE CoordinatorEnvironment ------------------------
+(***************************************************************************)
+(* The coordinator in its environment: requests, acknowledgements that may *)
+(* be repeated, late, or from an unknown task, declines, time, tasks that  *)
+(* fail, a job that restarts, a store that fails and a coordinator that is *)
+(* replaced. CoordinatorModel.tla states the rules.                        *)
+(***************************************************************************)
+EXTENDS OlderCoordinator
+
+CONSTANTS
+    M,              \* maximum number of requested checkpoints and savepoints
+    Savepoints      \* savepoints are requested
+
+VARIABLES
+    coordinator,    \* see CoordinatorType
+    out             \* the last event, then its effects
+
+vars == <<coordinator, out>>
+k == coordinator
+Ids == 1 .. M
+UnknownTask == Greatest(Tasks) + 1
+
+(* The events of the environment; a model replaces these. *)
+OfferedRequests == {ByHand(type) : type \in IF Savepoints THEN RequestTypes ELSE {"checkpoint"}}
+Reasons == {"ASYNC_EXCEPTION"}      \* reasons of declines
+StoreFaults == {}                   \* ways in which the store may fail
+Restarts == FALSE                   \* the coordinator may be replaced
+Failing == Sources                  \* the tasks that may fail
+JobRestarts == TRUE                 \* the job may leave RUNNING without a failed task
+
+EventKinds ==
+    {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore",
+     "store_fails", "coordinator_restart"}
+
+TypeOK ==
+    /\ coordinator \in CoordinatorType
+    /\ \A i \in DOMAIN out : out[i] # <<>>
+    /\ out # <<>> => out[1][1] \in EventKinds
+
+Init == coordinator = NewCoordinator /\ out = <<>>
+
+------------------------------------------------------------------------------
+(* System: the coordinator takes the event. *)
+
+Take(event, step) == coordinator' = step.coordinator /\ out' = <<event>> \o step.out
+
+(* Environment. *)
+
+Request(r) ==
+    /\ k.next + Len(k.queue) <= M
+    /\ Take(<<"request", r.type, r.forced, r.periodic>>, OnRequest(k, r))
+
+Acknowledge(t, n) ==
+    /\ n < k.next
+    /\ Take(<<"acknowledge", t, n>>, OnAcknowledge(k, t, n))
+
+Decline(n, reason) ==
+    /\ n < k.next
+    /\ Take(<<"decline", n, reason>>, OnDecline(k, n, reason))
+
+Tick ==
+    /\ k.pending # <<>> \/ k.pause > 0
+    /\ Take(<<"tick">>, OnTick(k))
+
+LeaveRunning ==
+    /\ k.running /\ JobRestarts
+    /\ Take(<<"job_status", FALSE>>, OnJobStatus(k, FALSE))
+
+EnterRunning ==
+    /\ ~k.running
+    /\ Take(<<"job_status", TRUE>>, OnJobStatus(k, TRUE))
+
+FailTasks(t) ==
+    /\ k.running
+    /\ Take(<<"fail_tasks", t>>, OnFailTasks(k, {t}))
+
+TaskStatus(t) ==
+    /\ t \notin k.up
+    /\ Take(<<"task_status", t>>, OnTaskStatus(k, t, TRUE))
+
+Restore ==
+    /\ ~k.running
+    /\ Take(<<"restore">>, OnRestoreRequest(k))
+
+StoreFails(when) ==
+    /\ k.fault = "none"
+    /\ Take(<<"store_fails", when>>, OnStoreFails(k, when))
+
+CoordinatorRestart ==
+    /\ Restarts
+    /\ Take(<<"coordinator_restart">>, OnCoordinatorRestart(k))
+
+Next ==
+    \/ \E r \in OfferedRequests : Request(r)
+    \/ \E n \in Ids :
+        \/ \E reason \in Reasons : Decline(n, reason)
+        \/ \E t \in Tasks \cup {UnknownTask} : Acknowledge(t, n)
+    \/ Tick \/ LeaveRunning \/ EnterRunning \/ Restore
+    \/ \E t \in Failing : FailTasks(t) \/ TaskStatus(t)
+    \/ \E when \in StoreFaults : StoreFails(when)
+    \/ CoordinatorRestart
+
+Spec == Init /\ [][Next]_vars
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+EveryTimeIsTheFirst(p, t) == TRUE                           \* IsFirstAcknowledgement
+OneMayBeMissing(p) == Cardinality(p.missing) <= 1           \* IsFullyAcknowledged
+SubsumesNone(p, n) == FALSE                                 \* IsSubsumedBy
+SubsumesNewerToo(p, n) == p.type # "savepoint"              \* IsSubsumedBy
+SubsumesSavepoints(p, n) == p.id < n                        \* IsSubsumedBy
+StoresSavepoints(p) == TRUE                                 \* GoesToStore
+StartsAnyway(c) == c.running                                \* CanStart
+OneTurn(ended, dropped) == 1                                \* TurnsAfter
+AlwaysRoom(c) == TRUE                                       \* HasRoom
+NeverExpires(p) == FALSE                                    \* IsExpired
+KeepsState(p, reason) == <<<<"abort", p.id, reason>>>>      \* AbortEffects
+ForgetsPending(c) == CoordinatorStep([c EXCEPT !.queue = <<>>], <<>>)   \* Suspend
+NotifiesTheFirst(p) == <<<<"notify_abort", Least(Tasks), p.id>>>>  \* NotifyAbort
+PeriodicFirst(r, other) == r.periodic /\ ~other.periodic    \* GoesBefore
+EveryRequestPauses(r) == TRUE                                  \* KeepsPause
+NeverPauses(c, r) == FALSE                                 \* IsPaused
+OnlyCheckpoints(p) == p.type = "checkpoint"                 \* GoesToStore
+OnlyListed(c) == Range(c.store)                       \* Durable
+LeavesWaiting(step) == step                                 \* TurnAfter
+DrawsAgain(n) == n                                        \* IdAfter
+AwaitsSources(n, type) == [id |-> n, type |-> type, missing |-> Sources, age |-> 0]     \* NewPending
+KeepsLateState(c, t, n) == CoordinatorStep(c, <<>>)         \* OnLateAnswer
+StoresNothing(p) == FALSE                                   \* GoesToStore
+ReportsDecline(p, reason) ==                               \* AbortEffects
+    LET Discard(t) == <<"discard_state", t, p.id>>
+    IN  <<<<"abort", p.id, "CHECKPOINT_DECLINED">>>> \o InTaskOrder(Tasks \ p.missing, Discard)
+RejectsAsNotRunning(c) ==                                        \* Suspend
+    LET reject == [i \in DOMAIN c.queue |-> Rejected(c.queue[i], "NOT_ALL_REQUIRED_TASKS_RUNNING")]
+    IN  AbortAll([c EXCEPT !.queue = <<>>], LAMBDA p : TRUE, "COORDINATOR_SUSPEND", reject)
+StoreNeverThrows(step, p) ==                                \* FailToStore
+    CallComplete(Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p), p)
+
+------------------------------------------------------------------------------
+(* Constants of models. *)
+
+One == 1
+Yes == TRUE
+No == FALSE
+Nothing == {}
+Others == Tasks \ Sources
+AllFaults == {"before", "after", "maybe"}
+OfAllKinds ==
+    {Periodic, ByHand("checkpoint"), [ByHand("checkpoint") EXCEPT !.forced = TRUE],
+     [ByHand("savepoint") EXCEPT !.forced = FALSE]}
+==============================================================================
