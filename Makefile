@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
+# Container images set it: each of some hundred processes of the tests would then compile the project anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup lint format check test clusters wheel docs-run site verify proofs models bench torture mutants hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
 

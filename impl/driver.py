@@ -137,7 +137,7 @@ def _outcome(result: Path, deaths: tuple[str, ...]) -> JobResult:
     if isinstance(outcome, Exception):
         raise outcome
     if not isinstance(outcome, JobResult):
-        raise JobFailedError(f"{result}: expected a job's result, came {type(outcome).__name__}")
+        raise JobFailedError(f"{result}: expected a job's result, got {type(outcome).__name__}")
     return replace(outcome, deaths=deaths)
 
 

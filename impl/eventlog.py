@@ -89,7 +89,7 @@ def _packed(line: Mapping[str, object]) -> bytes:
 def _json(value: object) -> object:
     if isinstance(value, StateHandle):
         return value.to_json()
-    raise TypeError(f"expected a field of an event or an effect, came {type(value).__name__}")
+    raise TypeError(f"expected a field of an event or an effect, got {type(value).__name__}")
 
 
 def _copied(path: Path) -> int:

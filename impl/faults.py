@@ -151,7 +151,7 @@ class FaultPlan:
                 f"{self.action} does not happen at {self.point}, but {', '.join(actions_at(self.point))}"
             )
         if self.occurrence < 1:
-            raise ConfigError(f"occurrence counts from 1, came {self.occurrence}")
+            raise ConfigError(f"occurrence counts from 1, got {self.occurrence}")
 
     def concerns(self, task: str) -> bool:
         """Whether this fault may happen to `task`."""

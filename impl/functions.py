@@ -16,9 +16,9 @@ thread; only `process_element` has to be there, or in its place a function of wh
     close()                          the attempt has ended, well or not
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -78,51 +78,19 @@ class KeyedBatchFunction(Protocol):
         """Handle a batch; row i has the key `keys.distinct[keys.codes[i]]`."""
 
 
-class _Rowwise(ABC):
-    """A function without state, over whole batches."""
+@dataclass(frozen=True)
+class Rowwise:
+    """A function without state. `process_rows`: from the rows of a batch to the rows to emit."""
 
-    def __init__(self, function: Callable[[Row], Any]) -> None:
-        self._function = function
+    process_rows: Callable[[Sequence[Row]], Sequence[Row]]
 
     def process_element(self, key: Hashable, row: Row) -> Iterable[Row]:
         """One row of a batch."""
         return self.process_rows((row,))
 
-    @abstractmethod
-    def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """What becomes of a batch."""
 
+@dataclass(frozen=True)
+class Batchwise:
+    """A function without state. `process_batch`: from a batch to the batch to emit."""
 
-class Mapping(_Rowwise):
-    """One row for each row."""
-
-    def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """What becomes of a batch."""
-        return [self._function(row) for row in rows]
-
-
-class FlatMapping(_Rowwise):
-    """Any number of rows for each row."""
-
-    def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """What becomes of a batch."""
-        return [made for row in rows for made in self._function(row)]
-
-
-class Filtering(_Rowwise):
-    """The rows for which the function holds."""
-
-    def process_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """What becomes of a batch."""
-        return [row for row in rows if self._function(row)]
-
-
-class BatchMapping:
-    """What becomes of whole batches."""
-
-    def __init__(self, function: Callable[[pa.RecordBatch], pa.RecordBatch]) -> None:
-        self._function = function
-
-    def process_batch(self, batch: pa.RecordBatch) -> Rows:
-        """What becomes of a batch."""
-        return self._function(batch)
+    process_batch: Callable[[pa.RecordBatch], Rows]

@@ -99,7 +99,7 @@ class Job:
         for other in others:
             if job._settings() != other._settings():
                 raise ConfigError(
-                    f"expected jobs of one name and one configuration, came {job._settings()} and "
+                    f"expected jobs of one name and one configuration, got {job._settings()} and "
                     f"{other._settings()}; configure the combined job"
                 )
             for stage in other.stages:

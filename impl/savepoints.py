@@ -116,7 +116,7 @@ class SavepointRequests:
                 directory = values.pop("directory")
                 request = SavepointRequest(None if directory is None else Path(directory), **values)
             except (ValueError, KeyError, TypeError, AttributeError, StateError) as cause:
-                answer(SavepointFailedError(f"{path.name}: expected a request, came {cause!r}"))
+                answer(SavepointFailedError(f"{path.name}: expected a request, got {cause!r}"))
                 continue
             except SavepointFailedError as refused:
                 answer(refused)

@@ -4,8 +4,7 @@ A stream is the output of one stage, or of several (`union`), with the part of t
 sink ends it and returns the job.
 """
 
-from collections import abc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,20 +17,18 @@ from impl.config import ConfigError
 from impl.connectors.two_phase import Output
 from impl.functions import (
     BatchFunction,
-    BatchMapping,
+    Batchwise,
     CoProcessFunction,
-    Filtering,
-    FlatMapping,
     KeyedBatchFunction,
-    Mapping,
     ProcessFunction,
+    Rowwise,
 )
 from impl.graph.plan import Edge, KeySelector, Partitioning, Role, Row, Stage
 
 if TYPE_CHECKING:
     from impl.job import Job
 
-Aggregates = abc.Mapping[str, Of]
+Aggregates = Mapping[str, Of]
 """By the name of the result's column."""
 
 
@@ -52,17 +49,18 @@ class Stream:
 
     def map(self, name: str, function: Callable[[Row], Row], parallelism: int | None = None) -> "Stream":
         """One row for each row. `parallelism`: None for that of the stage before."""
-        return self.process(name, Mapping(function), parallelism)
+        return self.process(name, Rowwise(lambda rows: [function(row) for row in rows]), parallelism)
 
     def flat_map(
         self, name: str, function: Callable[[Row], Iterable[Row]], parallelism: int | None = None
     ) -> "Stream":
         """Any number of rows for each row."""
-        return self.process(name, FlatMapping(function), parallelism)
+        flat = Rowwise(lambda rows: [made for row in rows for made in function(row)])
+        return self.process(name, flat, parallelism)
 
     def filter(self, name: str, function: Callable[[Row], bool], parallelism: int | None = None) -> "Stream":
         """Only the rows for which `function` holds."""
-        return self.process(name, Filtering(function), parallelism)
+        return self.process(name, Rowwise(lambda rows: [row for row in rows if function(row)]), parallelism)
 
     def map_batches(
         self,
@@ -71,7 +69,7 @@ class Stream:
         parallelism: int | None = None,
     ) -> "Stream":
         """One batch of Arrow for each batch, for a stream that carries batches."""
-        return self.process(name, BatchMapping(function), parallelism)
+        return self.process(name, Batchwise(function), parallelism)
 
     def process(
         self, name: str, function: ProcessFunction | BatchFunction, parallelism: int | None = None

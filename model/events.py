@@ -1,12 +1,21 @@
-"""The vocabulary of the protocol: the inputs of components (events) and their outputs (effects).
+"""What the components of the model have in common: a step, reasons, and events and effects of several.
 
-Events and effects are immutable records of ints, booleans and short names. Each is named like its word on the
-wire, in CamelCase, and has that word as its `kind`: records are tuples, and without it a `Block(0)` would
-equal a `Resume(0)`. A step function takes a state and the fields of one event and returns a `Step`: the next
-state, the effects in order, and the IDs of the rules that fired.
+The module `events` of a component has its events (inputs) and effects (outputs), made from the vocabulary:
+immutable records of ints, booleans and short names, with their word on the wire as `kind`. Records are
+tuples, and without it a `Block(0)` would equal a `Resume(0)`. A step function takes a state and the fields of
+one event and returns a `Step`: the next state, the effects in order, and the IDs of the rules that fired.
 """
 
 from typing import Generic, NamedTuple, TypeVar
+
+from model.shared_events import Advance as Advance
+from model.shared_events import Close as Close
+from model.shared_events import Crash as Crash
+from model.shared_events import Fail as Fail
+from model.shared_events import NotifyAbort as NotifyAbort
+from model.shared_events import NotifyComplete as NotifyComplete
+from model.shared_events import NotifySubsumed as NotifySubsumed
+from model.shared_events import Status as Status
 
 State = TypeVar("State")
 Rules = tuple[str, ...]
@@ -23,87 +32,37 @@ CHECKPOINT_SUBSUMED = "CHECKPOINT_SUBSUMED"
 CHECKPOINT_EXPIRED = "CHECKPOINT_EXPIRED"
 COORDINATOR_SUSPEND = "COORDINATOR_SUSPEND"
 NOT_ALL_REQUIRED_TASKS_RUNNING = "NOT_ALL_REQUIRED_TASKS_RUNNING"
+COORDINATOR_SHUTDOWN = "COORDINATOR_SHUTDOWN"
+PERIODIC_SCHEDULER_SHUTDOWN = "PERIODIC_SCHEDULER_SHUTDOWN"
+TOO_MANY_CHECKPOINT_REQUESTS = "TOO_MANY_CHECKPOINT_REQUESTS"
+TOO_MANY_CONCURRENT_CHECKPOINTS = "TOO_MANY_CONCURRENT_CHECKPOINTS"
+ALREADY_QUEUED = "ALREADY_QUEUED"
+MINIMUM_TIME_BETWEEN_CHECKPOINTS = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"
+TRIGGER_CHECKPOINT_FAILURE = "TRIGGER_CHECKPOINT_FAILURE"
+FINALIZE_CHECKPOINT_FAILURE = "FINALIZE_CHECKPOINT_FAILURE"
+IO_EXCEPTION = "IO_EXCEPTION"
+CHECKPOINT_DECLINED = "CHECKPOINT_DECLINED"
+JOB_FAILOVER_REGION = "JOB_FAILOVER_REGION"
+
+PRE_FLIGHT = (
+    PERIODIC_SCHEDULER_SHUTDOWN,
+    TOO_MANY_CHECKPOINT_REQUESTS,
+    TOO_MANY_CONCURRENT_CHECKPOINTS,
+    ALREADY_QUEUED,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NOT_ALL_REQUIRED_TASKS_RUNNING,
+    IO_EXCEPTION,
+    "BLOCKING_OUTPUT_EXIST",
+)
+"""Reasons for which a checkpoint does not start, and which only the coordinator causes."""
+
+# How an addition to the store fails: not written; written; written, with an error that leaves it open.
+BEFORE = 1
+AFTER = 2
+MAYBE = 3
 
 
 NONE = -1  # no checkpoint, no transaction
-
-
-# ---------------------------------------------------------------- events
-
-
-class AbortNotification(NamedTuple):
-    """The coordinator has aborted a checkpoint; `completed` is the newest completed id."""
-
-    checkpoint: int
-    completed: int
-    kind: str = "abort_notification"
-
-
-class CompleteNotification(NamedTuple):
-    """The coordinator has completed a checkpoint."""
-
-    checkpoint: int
-    kind: str = "complete_notification"
-
-
-class Close(NamedTuple):
-    """A subtask ends: it has finished or was cancelled."""
-
-    kind: str = "close"
-
-
-class Status(NamedTuple):
-    """A subtask starts or stops running."""
-
-    running: bool
-    kind: str = "status"
-
-
-class Advance(NamedTuple):
-    """Virtual time passes, in milliseconds."""
-
-    ms: int
-    kind: str = "advance"
-
-
-class Crash(NamedTuple):
-    """The process of a sink or a reader ends, with all volatile state."""
-
-    kind: str = "crash"
-
-
-# ---------------------------------------------------------------- effects
-
-
-class NotifyComplete(NamedTuple):
-    """Notifies operators (task -1) or a task of the plan that the checkpoint is complete."""
-
-    checkpoint: int
-    task: int = NONE
-    kind: str = "notify_complete"
-
-
-class NotifyAbort(NamedTuple):
-    """Notifies operators (task -1) or a task of the plan that the checkpoint was aborted."""
-
-    checkpoint: int
-    task: int = NONE
-    kind: str = "notify_abort"
-
-
-class Fail(NamedTuple):
-    """The component refuses the event with an exception, and the task fails."""
-
-    error: str
-    kind: str = "fail"
-
-
-class NotifySubsumed(NamedTuple):
-    """Notifies operators (task -1) or a task of the plan that a completed checkpoint was dropped."""
-
-    checkpoint: int
-    task: int = NONE
-    kind: str = "notify_subsumed"
 
 
 # Every event and effect is a tuple; its class is its type.

@@ -2,20 +2,17 @@
 
 `Words` holds the words of one component. It reads a configuration into values of the model, an event into
 the model's record of it, and writes a record as the object on the wire. The vocabulary gives names, types,
-bounds and defaults; a record has the same fields under the same names. The model numbers some words
-(`NUMBERED`), and has -1 where the wire has null or leaves out a number.
+bounds, defaults, and how the model names and numbers them. The model has -1 where the wire has null or leaves
+out a number.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from model.events import NONE, Effect, Event
-from spec.vocabulary import Component, Field, Where, types, vocabulary
+from spec.vocabulary import Component, Field, Where, in_model, types, vocabulary
 
 Wire = Mapping[str, Any]
-
-NUMBERED = {"alignment": 0, "checkpoint_type": 0, "external": 0, "when": 1}
-"""Types whose words the model numbers in the vocabulary's order, from this number on."""
 
 
 class WireError(ValueError):
@@ -23,8 +20,10 @@ class WireError(ValueError):
 
 
 def names_of(numbered: str) -> Mapping[int, str]:
-    """From the model's numbers to the words of a type of NUMBERED."""
-    return dict(enumerate(types()[numbered]["enum"], NUMBERED[numbered]))
+    """From the model's numbers to the words of a type."""
+    first = in_model()[numbered]
+    assert isinstance(first, int), f"the model does not number {numbered}"
+    return dict(enumerate(types()[numbered]["enum"], first))
 
 
 def only(wire: object, known: Collection[str], what: str) -> Wire:
@@ -158,6 +157,8 @@ class Spelled(NamedTuple):
     """One field of a word: how its values are read and written."""
 
     field: Field
+    model: str
+    """Name of the field in the model."""
     read: Read
     write: Write
     left_out: object
@@ -168,9 +169,11 @@ def _spelled(field: Field) -> Spelled:
     schema = types()[field.type]
     read = reader(schema)
     write: Write = _as_it_is
-    if field.type in NUMBERED:
+    name, _, annotation = field.model.partition(": ")
+    numbered, flag = isinstance(in_model().get(field.type), int), annotation == "bool"
+    if numbered or flag:
         word = read
-        names = names_of(field.type)
+        names = names_of(field.type) if numbered else dict(zip((True, False), schema["enum"], strict=True))
         codes = {name: code for code, name in names.items()}
         read, write = (lambda value: codes[word(value)]), (lambda code: names[code])
     elif isinstance(schema.get("type"), list):
@@ -178,7 +181,7 @@ def _spelled(field: Field) -> Spelled:
     elif schema.get("type") == "array":
         write = _list
     left_out: object = None if schema.get("type") != "integer" else NONE
-    return Spelled(field, read, write, read(field.defaults[0]) if field.defaults else left_out)
+    return Spelled(field, name, read, write, read(field.defaults[0]) if field.defaults else left_out)
 
 
 def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -209,12 +212,8 @@ class Words:
         records: Iterable[type] = (),
         *,
         options: Mapping[str, str] | None = None,
-        kinds: Mapping[str, str] | None = None,
     ) -> None:
-        """Words for these records of events.
-
-        `options`: only what exists under them. `kinds`: the word of each kind that the model calls otherwise.
-        """
+        """Words for these records of events. `options`: only what exists under them."""
         given = options or {}
         known = vocabulary()[component] if isinstance(component, str) else component
         self._config = {one.name: _spelled(one) for one in known.config if _holds(one.where, given)}
@@ -226,11 +225,11 @@ class Words:
                 if kind.kind not in self._hidden or spelled is self._effects:
                     found = {one.name: _spelled(one) for one in kind.fields if _holds(one.where, given)}
                     spelled.setdefault(kind.kind, {}).update(found)
-        self._kinds = kinds or {}
+        self._event_writers, self._effect_writers = _by_model(self._events), _by_model(self._effects)
         self._records: dict[str, list[type]] = {}
         for record in records:
             kind_of = getattr(record, "_field_defaults")["kind"]  # noqa: B009 - mypy: a NamedTuple class
-            known_as = self._records.setdefault(self._kind(kind_of), [])
+            known_as = self._records.setdefault(kind_of, [])
             known_as.append(record)
             known_as.sort(key=lambda one: -len(_fields(one)))
         self._options = given
@@ -258,7 +257,7 @@ class Words:
         """
         kind, fields = self.event(wire)
         given = {
-            name: fields[name]
+            spelled.model: fields[name]
             for name, spelled in self._events[kind].items()
             if name in wire or spelled.field.defaults
         }
@@ -274,33 +273,37 @@ class Words:
 
     def write(self, record: Event) -> dict[str, object]:
         """The wire object of an event: its kind, then those of its fields that the wire has."""
-        return self._written(record, self._events)
+        return _written(record, self._event_writers)
 
     def write_effect(self, record: Effect) -> dict[str, object]:
         """The wire object of an effect."""
-        return self._written(record, self._effects)
-
-    def _written(self, record: Event, spoken: Mapping[str, Mapping[str, Spelled]]) -> dict[str, object]:
-        kind = self._kind(str(record[-1]))
-        fields = spoken.get(kind)
-        if fields is None:
-            return to_wire(record)
-        return {
-            "kind": kind,
-            **{
-                name: fields[name].write(value)
-                for name, value in zip(_fields(type(record)), record, strict=False)
-                if name in fields
-            },
-        }
+        return _written(record, self._effect_writers)
 
     def _needs(self, where: Where) -> str:
         unmet = [option for option, values in where.items() if self._options.get(option) not in values]
         needed = " and ".join(f"{option} {' or '.join(where[option])}" for option in unmet)
         return f"expected {needed}, got {', '.join(self._options[option] for option in unmet)}"
 
-    def _kind(self, kind: str) -> str:
-        return self._kinds.get(kind, kind)
+
+Spoken = Mapping[str, Mapping[str, Spelled]]
+"""By kind, the fields by their name."""
+
+
+def _by_model(spoken: Spoken) -> Spoken:
+    """The same under the names of the model."""
+    return {kind: {one.model: one for one in fields.values()} for kind, fields in spoken.items()}
+
+
+def _written(record: Event, spoken: Spoken) -> dict[str, object]:
+    kind = str(record[-1])
+    fields = spoken.get(kind)
+    if fields is None:
+        return to_wire(record)
+    wire: dict[str, object] = {"kind": kind}
+    for name, value in zip(_fields(type(record)), record, strict=False):
+        if name in fields:
+            wire[fields[name].field.name] = fields[name].write(value)
+    return wire
 
 
 def _read(fields: Mapping[str, Spelled], wire: Wire) -> dict[str, Any]:

@@ -1,193 +1,81 @@
 """The step function for the class of each event: a table without rules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from model.channel import channel, exchange
-from model.channel.events import (
-    AbortAtSender,
-    BeginPersisting,
-    Emit,
-    EndPersisting,
-    MakeUrgent,
-    RestoreChannel,
-    ResumeSender,
-    SendBarrier,
-    Take,
-    TimeOut,
-    Transfer,
-)
+from model.channel import events as channel_events
+from model.channel.events import BeginPersisting, EndPersisting
 from model.channel.generations import channel_steps
-from model.coordinator.events import (
-    AcknowledgeMessage,
-    CoordinatorRestart,
-    DeclineMessage,
-    FailTasks,
-    JobEnd,
-    JobStatus,
-    MasterAnswer,
-    RestoreRequest,
-    StoreFails,
-    TaskStatus,
-    TriggerFails,
-    TriggerRequest,
-)
+from model.coordinator import events as coordinator_events
 from model.coordinator.generations import coordinator_steps
-from model.events import AbortNotification, Advance, Close, CompleteNotification, Crash, Event, Status, Step
-from model.gate import (
-    buffering,
-    polled_gate,
-    polled_unaligned_gate,
-    two_threads,
+from model.coordinator.trigger import MasterAnswer
+from model.events import Advance, Event, Step
+from model.gate import buffering, polled_gate, polled_unaligned_gate, two_threads
+from model.gate.events import (
+    Announce,
+    Barrier,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    Injection,
+    OptionedBarrier,
+    ReceiveBarrier,
+    Record,
+    RunMail,
 )
-from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
 from model.gate.generations import aligned_steps, tracking_steps
-from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
 from model.gate.unaligned_generations import unaligned_steps
+from model.offsets import events as offsets_events
 from model.offsets import offsets
-from model.offsets.events import RestoreOffsets, SnapshotOffsets
+from model.sink import events as sink_events
 from model.sink import two_phase_commit
-from model.sink.events import (
-    FailingCompletion,
-    FailingRestore,
-    Finish,
-    Restore,
-    SnapshotRequest,
-    WriteRequest,
-)
+from model.sink.events import Finish
 from model.sink.generations import finish
+from model.source import events as source_events
 from model.source import source_task
-from model.source.events import Ended, Induce, TriggerArrives
 from model.source.generations import source_steps
+from model.store import events as store_events
 from model.store import store
-from model.store.events import Add, LatestRequest, Shutdown
 from model.store.generations import store_steps
-from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
+from model.subtask import events as subtask_events
 from model.subtask.generations import subtask_steps
 
 Handler = Callable[..., Step[Any]]
 
 
-def _of_generation(steps_of: Callable[[Any], object], names: Mapping[type, str]) -> Mapping[type, Handler]:
-    """By event, the step of the state's generation. `names`: by event, the name of the step."""
+def _name(event: type) -> str:
+    """The name of the step function for a class of events: `on_`, and the kind."""
+    return f"on_{getattr(event, '_field_defaults')['kind']}"  # noqa: B009 - mypy: a NamedTuple class
 
-    def handler(name: str) -> Handler:
+
+def _of(
+    events: Iterable[type], module: object, steps_of: Callable[[Any], object] | None = None
+) -> Mapping[type, Handler]:
+    """By event, its step: a function of the module, or else a method of the generation's steps."""
+
+    def of_generation(name: str) -> Handler:
+        assert steps_of is not None, f"no step is named {name}"
         return lambda state, *fields: getattr(steps_of(state), name)(state, *fields)
 
-    return {event: handler(name) for event, name in names.items()}
+    names = {event: _name(event) for event in events}
+    return {event: getattr(module, name, None) or of_generation(name) for event, name in names.items()}
 
 
 HANDLERS: Mapping[str, Mapping[type, Handler]] = {
-    "gate": _of_generation(
-        aligned_steps,
-        {
-            Barrier: "on_barrier",
-            Cancel: "on_cancel",
-            EndOfPartition: "on_end_of_partition",
-            Injection: "on_inject",
-        },
+    "gate": _of((Barrier, Cancel, EndOfPartition, Injection), None, aligned_steps),
+    "tracker": _of((Record, Barrier, Cancel, EndOfPartition), None, tracking_steps),
+    "unaligned": _of(
+        (OptionedBarrier, Announce, Inject, Cancel, EndOfPartition, Advance), None, unaligned_steps
     ),
-    "tracker": _of_generation(
-        tracking_steps,
-        {
-            Record: "on_record",
-            Barrier: "on_barrier",
-            Cancel: "on_cancel",
-            EndOfPartition: "on_end_of_partition",
-        },
-    ),
-    "unaligned": _of_generation(
-        unaligned_steps,
-        {
-            OptionedBarrier: "on_barrier",
-            Announce: "on_announce",
-            Inject: "on_inject",
-            Cancel: "on_cancel",
-            EndOfPartition: "on_end_of_partition",
-            Advance: "on_advance",
-        },
-    ),
-    "channel": {
-        **_of_generation(channel_steps, {SendBarrier: "on_send_barrier", Transfer: "on_transfer"}),
-        Emit: channel.on_emit,
-        TimeOut: channel.on_time_out,
-        AbortAtSender: channel.on_abort,
-        Take: channel.on_take,
-        ResumeSender: channel.on_resume,
-        BeginPersisting: channel.on_start_persisting,
-        EndPersisting: channel.on_stop_persisting,
-        MakeUrgent: channel.on_prioritise,
-        RestoreChannel: channel.on_restore,
-    },
-    "threads": {
-        ReceiveBarrier: two_threads.on_receive,
-        RunMail: two_threads.on_mail,
-        OptionedBarrier: two_threads.on_barrier,
-        Cancel: two_threads.on_cancel,
-        EndOfPartition: two_threads.on_end_of_partition,
-        Advance: two_threads.on_advance,
-    },
-    "subtask": _of_generation(
-        subtask_steps,
-        {
-            Checkpoint: "on_checkpoint",
-            AbortOnBarrier: "on_abort_on_barrier",
-            AbortNotification: "on_abort_notification",
-            CompleteNotification: "on_complete_notification",
-            AsyncDone: "on_async_done",
-            AsyncFailed: "on_async_failed",
-            SubsumedNotification: "on_subsumed_notification",
-            Close: "on_close",
-            Status: "on_status",
-        },
-    ),
-    "source": {
-        **_of_generation(source_steps, {TriggerArrives: "on_trigger", Induce: "on_induce"}),
-        Ended: source_task.on_ended,
-        Status: source_task.on_status,
-    },
-    "coordinator": _of_generation(
-        coordinator_steps,
-        {
-            TriggerRequest: "on_trigger",
-            AcknowledgeMessage: "on_acknowledge",
-            DeclineMessage: "on_decline",
-            Advance: "on_advance",
-            JobStatus: "on_job_status",
-            TaskStatus: "on_task_status",
-            FailTasks: "on_fail_tasks",
-            RestoreRequest: "on_restore",
-            TriggerFails: "on_trigger_fails",
-            MasterAnswer: "on_master_answer",
-            StoreFails: "on_store_fails",
-            CoordinatorRestart: "on_coordinator_restart",
-            JobEnd: "on_job_end",
-        },
-    ),
-    "store": {
-        **_of_generation(store_steps, {Add: "on_add"}),
-        LatestRequest: store.on_latest,
-        Shutdown: store.on_shutdown,
-    },
-    "sink": {
-        WriteRequest: two_phase_commit.on_write,
-        SnapshotRequest: two_phase_commit.on_snapshot,
-        CompleteNotification: two_phase_commit.on_notify_complete,
-        AbortNotification: two_phase_commit.on_notify_abort,
-        Finish: finish,
-        Crash: two_phase_commit.on_crash,
-        Restore: two_phase_commit.on_restore,
-        FailingCompletion: two_phase_commit.on_notify_complete,
-        FailingRestore: two_phase_commit.on_restore,
-        Close: two_phase_commit.on_close,
-    },
-    "offsets": {
-        SnapshotOffsets: offsets.on_snapshot,
-        CompleteNotification: offsets.on_notify_complete,
-        AbortNotification: offsets.on_notify_abort,
-        Crash: offsets.on_crash,
-        RestoreOffsets: offsets.on_restore,
-    },
+    "threads": _of((ReceiveBarrier, RunMail, OptionedBarrier, Cancel, EndOfPartition, Advance), two_threads),
+    "channel": _of(channel_events.EVENTS, channel, channel_steps),
+    "subtask": _of(subtask_events.EVENTS, None, subtask_steps),
+    "source": _of(source_events.EVENTS, source_task, source_steps),
+    "coordinator": _of((*coordinator_events.EVENTS, MasterAnswer), None, coordinator_steps),
+    "store": _of(store_events.EVENTS, store, store_steps),
+    "sink": {**_of(sink_events.EVENTS, two_phase_commit), Finish: finish},
+    "offsets": _of(offsets_events.EVENTS, offsets),
 }
 
 

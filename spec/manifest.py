@@ -30,6 +30,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from spec.configuration import Configuration, Constant
@@ -92,13 +93,14 @@ class Model(NamedTuple):
         return self.configuration.text(self.shows)
 
 
-def load_manifest() -> dict[str, Model]:
+@cache
+def load_manifest() -> Mapping[str, Model]:
     """Every model by its name, in the order of the files of `manifests/` and of each file.
 
     Raises:
         ManifestError: an entry lacks a field, or names what there is not.
     """
-    return parse_manifest(*_texts())
+    return MappingProxyType(parse_manifest(*_texts()))
 
 
 @cache

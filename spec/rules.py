@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -50,6 +51,7 @@ class RuleIndexError(ValueError):
     """The index of rules is malformed."""
 
 
+@cache
 def load_rules() -> tuple[Rule, ...]:
     """All rules, in the order of the index.
 

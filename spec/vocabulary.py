@@ -6,8 +6,10 @@ type and more:
     alignment = { type = "alignment", default = "aligned", where = { mode = ["unaligned"] } }
 
 A field is required unless it has a `default` or is `optional`. `where` names the options under which it
-exists; without it, it always does. The JSON Schemas of the adapter protocol are made from it
-(`spec.schemas`), and so are the tables of docs/vocabulary.md.
+exists; without it, it always does. `model` states what the model calls an event, an effect or a field, if it
+does not use the same name; false, if it has none. The JSON Schemas of the adapter protocol are made from the
+vocabulary (`spec.schemas`), and so are the model's classes (`spec.model_classes`) and the tables of
+docs/vocabulary.md.
 """
 
 import tomllib
@@ -20,8 +22,9 @@ from typing import Any, NamedTuple
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""
 
-_OF_FIELD = frozenset({"type", "default", "default_null", "optional", "description", "note", "where"})
-_OF_KIND = frozenset({"kind", "description", "note", "where", "fields"})
+_OF_BOTH = frozenset({"description", "note", "where", "model"})
+_OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
+_OF_KIND = _OF_BOTH | {"kind", "fields"}
 
 
 class VocabularyError(ValueError):
@@ -41,6 +44,8 @@ class Field(NamedTuple):
     """One sentence; empty for a field whose type states all."""
     note: str
     where: Where
+    model: str
+    """Name in the model, after `: ` its Python type if it is not that of `type`; empty: not in the model."""
 
 
 class Kind(NamedTuple):
@@ -53,6 +58,8 @@ class Kind(NamedTuple):
     where: Where
     fields: tuple[Field, ...]
     """Without `kind`, which each has."""
+    model: tuple[str, ...]
+    """Classes of the model: of two, the first has the fields that always exist, the second has all."""
 
 
 class Component(NamedTuple):
@@ -69,7 +76,19 @@ class Component(NamedTuple):
 @cache
 def types() -> Mapping[str, Mapping[str, Any]]:
     """The types of fields by name, each a JSON Schema."""
-    return MappingProxyType(_read("types"))
+    schemas = _read("types")
+    for schema in schemas.values():
+        schema.pop("model", None)
+    return MappingProxyType(schemas)
+
+
+@cache
+def in_model() -> Mapping[str, int | str]:
+    """By type: the number from which the model numbers its words, or the model's Python type.
+
+    Types whose values the model has as they are on the wire are left out.
+    """
+    return MappingProxyType({name: one["model"] for name, one in _read("types").items() if "model" in one})
 
 
 @cache
@@ -108,7 +127,10 @@ def _kinds(place: str, entries: object, known: Mapping[str, object]) -> Iterator
         if not entry.get("kind") or not entry.get("description"):
             raise VocabularyError(f"{here}: expected `kind` and one sentence as `description`; add them")
         fields = tuple(_fields(here, entry.get("fields", {}), known))
-        yield Kind(entry["kind"], entry["description"], entry.get("note", ""), _where(entry), fields)
+        model = entry.get("model", "".join(map(str.capitalize, entry["kind"].split("_")))) or ()
+        classes = (model,) if isinstance(model, str) else tuple(model)
+        description, note = entry["description"], entry.get("note", "")
+        yield Kind(entry["kind"], description, note, _where(entry), fields, classes)
 
 
 def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, object]) -> Iterator[Field]:
@@ -123,7 +145,8 @@ def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, objec
         defaults = (table["default"],) if "default" in table else (None,) if table.get("default_null") else ()
         required = not defaults and not table.get("optional", False)
         description, note = table.get("description", ""), table.get("note", "")
-        yield Field(name, table["type"], required, defaults, description, note, _where(table))
+        model = table.get("model", name) or ""
+        yield Field(name, table["type"], required, defaults, description, note, _where(table), model)
 
 
 def _where(entry: Mapping[str, Any]) -> Where:

@@ -136,8 +136,8 @@ _POSITIONED = (
     "receive_barrier",
     "cancel",
     "end_of_partition",
-    "acknowledge_message",
-    "decline_message",
+    "acknowledge",
+    "decline",
 )
 
 

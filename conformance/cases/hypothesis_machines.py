@@ -233,6 +233,8 @@ def run_machine(component: str, adapter: Adapter, source: Source, total: Played 
         if cause is None:
             raise
         total.unrepeatable = cause
+    finally:
+        del kind.setting  # a class is in a cycle, and its oracles hold large graphs
     return total
 
 

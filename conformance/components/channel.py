@@ -19,8 +19,8 @@ from conformance.vectors.tla.binding import Binding, highest
 from conformance.vectors.tla.text import filled, plain, record_text, steps, value
 from model.channel.channel import ARRIVED, AWAITED, CHANNEL_PROFILES, IDLE, NEWEST_CHANNEL
 from model.channel.environment import closed_exchange
-from model.channel.events import Datum, Item, Mark, Notice
 from model.channel.exchange import DONE, GIVEN_UP, NOT_STARTED, OPEN, Exchange
+from model.channel.items import Datum, Item, Mark, Notice
 from model.channel.wire import COMPONENT as ON_WIRE
 from model.checker.prove import Case
 from model.fields import names_of

@@ -134,7 +134,7 @@ def _bands(component: str, steps: Sequence[Step]) -> Iterator[Band]:
         held = conditions(component, step.expected.state)
         for one in [one for one in begun if one not in held]:
             yield Band(one.lane, one.look, begun.pop(one), number, one.text)
-        for one in held:
+        for one in sorted(held):
             begun.setdefault(one, number)
     if not steps:
         return
@@ -147,7 +147,7 @@ def _bands(component: str, steps: Sequence[Step]) -> Iterator[Band]:
         if number < last:
             yield Band(one.lane, one.look, number, last, one.text)
         yield Band(one.lane, one.look, last, edge, one.text, MODEL)
-    for one in (came or set()) - set(begun):
+    for one in sorted((came or set()) - set(begun)):
         yield Band(one.lane, one.look, last, edge, one.text, IMPLEMENTATION)
 
 

@@ -66,11 +66,16 @@ class Oracle:
 
     def __init__(self, component: str, config: Wire, models: "Models | None" = None) -> None:
         """Raises WireError if the configuration is outside the protocol."""
+        self._nodes: dict[Hashable, Node] = {}
         self.component = component
         self.config = config
         self._model: Component = (models or {**COMPONENTS, **PARTS})[component]
-        self._nodes: dict[Hashable, Node] = {}
         self.start = self._node(self._model.new(config))
+
+    def __del__(self) -> None:
+        """Cut the cycles of the graph: it is large, and Python looks for garbage in cycles rarely."""
+        for node in self._nodes.values():
+            node.edges.clear()
 
     def step(self, node: Node, event: Wire) -> Edge:
         """What is expected of `event` in `node`."""

@@ -7,6 +7,7 @@ overrides an operator and is expected to be refuted.
 
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -51,6 +52,7 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' if count != 1 else ''}"
 
 
+@cache
 def load_catalogue() -> tuple[Mutant, ...]:
     """Every mutant, in the order of the file. Raises CatalogueError."""
     text = files("conformance.mutants").joinpath("catalogue.toml").read_text(encoding="utf-8")

@@ -37,7 +37,7 @@ class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a faul
 def unknown_effect(component: str, effect: dict[str, Any]) -> Rejected:
     """The rejection of an effect without a defined meaning for a run."""
     why = (
-        f"{component}: expected an effect that a run's trace can have, came {effect!r}; a newer log takes a "
+        f"{component}: expected an effect that a run's trace can have, got {effect!r}; a newer log takes a "
         "newer barrierspec"
     )
     return Rejected((CHARGED["refusals"][component],), why)

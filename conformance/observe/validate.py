@@ -150,7 +150,7 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
         return _rejection(readers[0], *lost)
     for attempt, task, checkpoint in run.completions_sent:
         if (attempt, task, checkpoint) not in run.completions_received and task in run.sinks:
-            run.witnessed.see("completion not heard")
+            run.witnessed.see("completion not delivered")
     return None
 
 

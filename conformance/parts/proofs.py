@@ -106,6 +106,7 @@ _assumed: Assumed = {}
 """What the shares of one process have in common."""
 
 
+@cache
 def _claim(number: int) -> Finding | None:
     """A claim that two generations behave alike: what is found if they do not."""
     claim = CLAIMS[number]

@@ -5,15 +5,10 @@ They are closed models, each about one subject, with what the subject does not n
 
 from conformance.pictures.graph import Closed
 from model.coordinator.environment.subjects import Scope, answers, closed_subject
-from model.coordinator.events import (
-    AcknowledgeMessage,
-    DeclineMessage,
-    MasterAnswer,
-    TriggerFails,
-    TriggerRequest,
-)
+from model.coordinator.events import AcknowledgeMessage, DeclineMessage, TriggerFails, TriggerRequest
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.coordinator.state import Coordinator, Plan
+from model.coordinator.trigger import MasterAnswer
 from model.events import Event
 from model.store.store import CHECKPOINT, SAVEPOINT
 from model.store.wire import TYPES

@@ -8,14 +8,15 @@ from typing import Any
 from conformance.pictures.graph import Closed
 from model.channel.channel import Queue
 from model.channel.environment import closed_exchange
-from model.channel.events import Datum, Emit, SendBarrier, Transfer
+from model.channel.events import Emit, SendBarrier, Transfer
 from model.channel.exchange import Exchange
+from model.channel.items import Datum
 from model.checker.closed_model import ClosedModel
 from model.dataflow.dataflow import Channel, Dataflow, Wires
 from model.dataflow.environment import Scope, closed_dataflow
 from model.events import Event
+from model.gate.alignment import UNALIGNED
 from model.gate.events import Record
-from model.gate.unaligned_events import UNALIGNED
 
 
 def _queue(items: Queue) -> str:

@@ -2,17 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+
+from jinja2 import Environment, PackageLoader, Template
 
 from spec.schemas import conditions
-from spec.vocabulary import Component, Field, Kind, types, vocabulary
+from spec.vocabulary import Field, Kind, types, vocabulary
 
-_HEAD = """# Vocabulary
-
-Every configuration option, event, effect and state field of every component, made from
-`spec/vocabulary/`. `docs/adapter-protocol.md` says when each effect is due; `barrierspec schema NAME` prints
-the same words as a JSON Schema. A field in *italics* may be left out.
-"""
 _BLOCK = re.compile(r"(?<=<!-- vocabulary: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -23,43 +18,21 @@ def with_tables(page: str) -> str:
 
     Raises KeyError for an unknown component.
     """
-    return _BLOCK.sub(lambda found: found[1] + found[2] + "\n" + _tables_of(found[1]), page)
-
-
-def _tables_of(name: str) -> str:
-    _, tables = "\n".join(_component(vocabulary()[name])).split("\n\n", 1)
-    return f"{tables}\n"
+    tables = _template().module.tables  # type: ignore[attr-defined]
+    return _BLOCK.sub(lambda found: f"{found[1]}{found[2]}\n{tables(vocabulary()[found[1]])}", page)
 
 
 def page() -> str:
     """The page docs/vocabulary.md as Markdown."""
-    return "\n".join([_HEAD, *(line for one in vocabulary().values() for line in _component(one)), *_types()])
+    return _template().render()
 
 
-def _component(component: Component) -> Iterator[str]:
-    yield f"## Component `{component.name}`\n\n{component.title}.\n"
-    if component.config:
-        yield from _table("Configuration", component.config)
-    yield from _kinds("Event", component.events)
-    yield from _kinds("Effect", component.effects)
-    yield from _table("State", component.state)
-
-
-def _table(title: str, fields: Iterable[Field]) -> Iterator[str]:
-    yield f"| {title.lower()} | type | meaning |\n|---|---|---|"
-    for field in fields:
-        meaning = _meaning(field.description, field.note, conditions(field.where))
-        yield f"| {_name(field)} | {_type(field)} | {meaning} |"
-    yield ""
-
-
-def _kinds(title: str, kinds: Iterable[Kind]) -> Iterator[str]:
-    yield f"| {title.lower()} | fields | meaning |\n|---|---|---|"
-    for kind in kinds:
-        fields = ", ".join(_name(field) for field in kind.fields)
-        meaning = _meaning(kind.description, kind.note, conditions(kind.where))
-        yield f"| `{kind.kind}` | {fields} | {meaning} |"
-    yield ""
+def _template() -> Template:
+    loader = PackageLoader("conformance.site", "")
+    environment = Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
+    environment.globals.update(components=vocabulary().values(), types=types())
+    environment.filters.update(name=_name, type=_type, meaning=_meaning, values=_values)
+    return environment.get_template("vocabulary.md.jinja")
 
 
 def _name(field: Field) -> str:
@@ -72,15 +45,8 @@ def _type(field: Field) -> str:
     return f"{field.type}, `{json.dumps(field.defaults[0])}` if left out"
 
 
-def _meaning(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
-
-
-def _types() -> Iterator[str]:
-    yield "## Types\n\n| type | values |\n|---|---|"
-    for name, schema in types().items():
-        yield f"| {name} | {_values(schema)} |"
-    yield ""
+def _meaning(one: Field | Kind) -> str:
+    return " ".join(part for part in (one.description, one.note, conditions(one.where)) if part)
 
 
 def _values(schema: object) -> str:

@@ -208,7 +208,7 @@ def run_streaming_campaign(campaign: Campaign, on_round: OnRound, only: tuple[st
     def plan(name: str) -> StreamingRound:
         kind, _, number = name.partition("-")
         if kind != STREAMING or not is_number(number):
-            raise UnknownRoundError(f"expected {STREAMING}-N, came {name!r}")
+            raise UnknownRoundError(f"expected {STREAMING}-N, got {name!r}")
         return streaming_round(int(number), campaign.seed, campaign.mode or IDEMPOTENT)
 
     for name in only:

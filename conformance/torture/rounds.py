@@ -131,9 +131,7 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     """The round of that name in the campaign of `seed`. Raises UnknownRoundError."""
     kind, _, number = name.partition("-")
     if kind not in FAULTS_A_ROUND or not is_number(number):
-        raise UnknownRoundError(
-            f"expected round-N, driver-N, executor-N, server-N or frozen-N, came {name!r}"
-        )
+        raise UnknownRoundError(f"expected round-N, driver-N, executor-N, server-N or frozen-N, got {name!r}")
     draw = random.Random(f"{seed} {name}")
     index = int(number)
     chosen = mode or MODES[(index + seed) % len(MODES)]

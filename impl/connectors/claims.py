@@ -123,7 +123,7 @@ class Claim:
             return cls(*named, dict(body["starts"]), ancestors, tuple(body["replaced"]))
         except (ValueError, KeyError, TypeError) as cause:
             raise ConnectorError(
-                f"{where}: expected a claim as JSON, came {text[:60]!r}; restore it from a backup"
+                f"{where}: expected a claim as JSON, got {text[:60]!r}; restore it from a backup"
             ) from cause
 
 

@@ -97,6 +97,6 @@ def schema_of(directory: Path) -> pa.Schema:
             for one in manifest.files:
                 return pq.read_schema(directory / one.file)
     raise OutputCorruptError(
-        f"{directory}: expected the output of a Parquet sink, came a folder without schema and manifests; "
+        f"{directory}: expected the output of a Parquet sink, got a folder without schema and manifests; "
         "name the directory that the job's ParquetOutput was given"
     )

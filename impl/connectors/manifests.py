@@ -103,11 +103,11 @@ class Manifest:
             manifest = cls(files=files, **body)
         except (ValueError, KeyError, TypeError, AttributeError) as cause:
             raise OutputCorruptError(
-                f"{file}: expected a JSON manifest, came {data[:40]!r}; restore it from a backup"
+                f"{file}: expected a JSON manifest, got {data[:40]!r}; restore it from a backup"
             ) from cause
         if written != found:
             raise OutputCorruptError(
-                f"{file}: expected checksum {written}, came {found}; restore it from a backup"
+                f"{file}: expected checksum {written}, got {found}; restore it from a backup"
             )
         return manifest
 
@@ -123,7 +123,7 @@ def publish(directory: Path, manifest: Manifest, attempt: int) -> None:
         if not (directory / one.file).is_file():
             raise OutputCorruptError(
                 f"{directory / one.file}: expected the pre-committed file of transaction "
-                f"{manifest.transaction}, came none; it was removed from outside, restore it from a backup"
+                f"{manifest.transaction}, got none; it was removed from outside, restore it from a backup"
             )
     if not publish_file(path, manifest.encode(), f"{attempt}-") and read_file(path) != manifest.encode():
         raise SinkConflictError(
@@ -266,7 +266,7 @@ def read_verified(directory: Path, one: DataFile) -> bytes:
     data = read_file(path)
     if _digest(data) != one.checksum:
         raise OutputCorruptError(
-            f"{path}: expected checksum {one.checksum}, came {_digest(data)}; restore it from a backup"
+            f"{path}: expected checksum {one.checksum}, got {_digest(data)}; restore it from a backup"
         )
     return data
 

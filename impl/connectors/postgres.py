@@ -72,7 +72,7 @@ def server_errors(doing: str) -> Iterator[None]:
         yield
     except psycopg.OperationalError as cause:
         raise ServerLostError(
-            f"{doing}: expected an answer of the PostgreSQL server, came {_first_line(cause)}; "
+            f"{doing}: expected an answer of the PostgreSQL server, got {_first_line(cause)}; "
             "check that it runs and can be reached, and let the job restart"
         ) from cause
     except psycopg.Error as cause:
@@ -97,7 +97,7 @@ def connect(conninfo: str) -> "Connection[Any]":
     except psycopg.Error:
         # the message of libpq repeats conninfo, which may contain a password
         raise ConnectorError(
-            "conninfo: expected 'host=... dbname=...' or 'postgresql://user@host/name', came something that "
+            "conninfo: expected 'host=... dbname=...' or 'postgresql://user@host/name', got something that "
             "libpq cannot read; correct it (it is not shown, since it may contain a password)"
         ) from None
     try:
@@ -138,7 +138,7 @@ def pid_file(conninfo: str) -> Path:
 def disabled() -> PreparedTransactionsDisabledError:
     """The error for a server without prepared transactions."""
     return PreparedTransactionsDisabledError(
-        "expected a PostgreSQL server with prepared transactions, came max_prepared_transactions = 0; set it "
+        "expected a PostgreSQL server with prepared transactions, got max_prepared_transactions = 0; set it "
         "to at least 4 for each sink subtask (ALTER SYSTEM SET max_prepared_transactions = 64) and restart "
         "the server"
     )
@@ -168,7 +168,7 @@ def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
             if session.execute("SELECT 1 FROM barrierspec_commits WHERE gid = %s", (gid,)).fetchone():
                 return False
             raise TransactionLostError(
-                f"{gid}: expected a prepared or a committed transaction, came neither: it was rolled back "
+                f"{gid}: expected a prepared or a committed transaction, got neither: it was rolled back "
                 "from outside, and its rows with it; restore an older checkpoint or a backup of the table"
             ) from gone
         except psycopg.errors.ObjectNotInPrerequisiteState as busy:

@@ -62,7 +62,7 @@ def require_columns(where: str, expected: Mapping[str, str], found: Mapping[str,
         there = found.get(name)
         if there is None or (there != kind and there not in _TAKEN_BY.get(kind, ())):
             raise ConnectorError(
-                f"{where}: expected a column {name!r} of type {kind}, came {there or 'none'}, into which "
+                f"{where}: expected a column {name!r} of type {kind}, got {there or 'none'}, into which "
                 "values may be converted; alter the table, give the sink another one, or declare the schema "
                 "of this one"
             )
@@ -140,7 +140,7 @@ class PostgresRows:
             done = self._writing.execute(sql.SQL("PREPARE TRANSACTION {}").format(sql.Literal(gid)))
         if done.statusmessage != "PREPARE TRANSACTION":  # PostgreSQL has rolled back a failed transaction
             raise ConnectorError(
-                f"{gid}: expected PREPARE TRANSACTION, came {done.statusmessage}, because the transaction "
+                f"{gid}: expected PREPARE TRANSACTION, got {done.statusmessage}, because the transaction "
                 "had "
                 "failed; let the job restart"
             )
@@ -349,7 +349,7 @@ class PostgresOutput:
                 if deleted != written:
                     raise SinkConflictError(
                         f"{self.where}: the job restores checkpoint {which[2]}; expected the {written} rows "
-                        f"committed beyond it, came {deleted} that are unchanged; delete them, with their "
+                        f"committed beyond it, got {deleted} that are unchanged; delete them, with their "
                         "rows "
                         "in barrierspec_commits, or bring the newer checkpoint back"
                     )

@@ -233,7 +233,7 @@ class SqliteOutput:
         if not (self.staging / file.file).is_file():
             raise OutputCorruptError(
                 f"{self.staging / file.file}: expected the pre-committed rows of transaction "
-                f"{receipt.transaction}, came none; the file was removed from outside, bring it back"
+                f"{receipt.transaction}, got none; the file was removed from outside, bring it back"
             )
         table = pq.read_table(pa.BufferReader(read_verified(self.staging, file)))
         for batch in table.to_batches():
@@ -270,7 +270,7 @@ class SqliteOutput:
                     "resume the job"
                 ) from cause
             raise ConnectorError(
-                f"{self.where}: expected a commit, came {type(cause).__name__}: {cause}; repair the database "
+                f"{self.where}: expected a commit, got {type(cause).__name__}: {cause}; repair the database "
                 "and let the job restart"
             ) from cause
 

@@ -7,8 +7,7 @@ the effects out. It guarantees three things:
 * After `pre_commit` the transaction survives the process and a crash of the system, and no reader sees it.
 * `commit` makes it visible as a whole and once; a repeated commit, from any process, has no effect.
 * Names are used once and contain the run and the attempt, so that a sweep removes only what an ended attempt
-of
-  this run has left.
+  of this run has left.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -239,7 +238,7 @@ class TwoPhaseSink:
             carry_out = self._carry_out.get(type(effect))
             if carry_out is None:
                 raise ProtocolError(
-                    f"the sink is driven by effects {sorted(one.__name__ for one in self._carry_out)}, came "
+                    f"the sink is driven by effects {sorted(one.__name__ for one in self._carry_out)}, got "
                     f"{type(effect).__name__}, which this version does not know; install one that does"
                 )
             carry_out(*effect.values())
@@ -251,7 +250,7 @@ class TwoPhaseSink:
     def _write(self, transaction: int, rows: object) -> None:
         if not isinstance(rows, pa.RecordBatch):
             raise ProtocolError(
-                f"rows are written as an Arrow RecordBatch, came {type(rows).__name__}; make one"
+                f"rows are written as an Arrow RecordBatch, got {type(rows).__name__}; make one"
             )
         self._participant.write(transaction, rows)
 

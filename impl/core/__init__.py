@@ -18,7 +18,7 @@ a clock or a random number, or knows the runtime.
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from impl.core.channel.channel import Channel as Channel
 from impl.core.channel.channel import channel_from_config
@@ -53,7 +53,7 @@ from impl.core.subtask.subtask import Subtask as Subtask
 from impl.core.subtask.subtask import subtask_from_config
 from impl.core.wire import Wire as Wire
 
-COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component]]] = MappingProxyType(
+COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component[Any, Any]]]] = MappingProxyType(
     {
         "gate": gate_from_config,
         "channel": channel_from_config,

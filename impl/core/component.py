@@ -1,14 +1,14 @@
 """The base of every component: it takes an event, returns effects, and has an observable state.
 
 A component does no I/O and reads no clock. The runtime and the conformance suite carry its effects out. Each
-event is a dataclass, which `handle` takes; `apply` takes the same event as an object of the wire. Most events
-are also typed methods (`gate.barrier(0, 5)`).
+event is a dataclass, which `handle` takes; `apply` takes the same event as an object of the wire. Both call
+the method that has the kind of the event as its name, with its fields in order: `gate.barrier(0, 5)`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
@@ -16,6 +16,8 @@ from impl.core.events import Event
 from impl.core.wire import Wire
 
 Effects = tuple[Effect, ...]
+EventT = TypeVar("EventT", bound=Event)
+EffectT = TypeVar("EffectT", bound=Effect)
 
 
 def events_of(union: object) -> Mapping[str, type[Event]]:
@@ -23,17 +25,21 @@ def events_of(union: object) -> Mapping[str, type[Event]]:
     return MappingProxyType({event.kind: event for event in get_args(union)})
 
 
-class Component(ABC):
+class Component(ABC, Generic[EventT, EffectT]):
     """A state machine of the protocol, driven by typed methods, by `handle`, or by `apply`."""
 
-    _events: ClassVar[Mapping[str, type[Event]]]
+    _events: ClassVar[Mapping[str, type[Any]]]
 
-    @abstractmethod
-    def handle(self, event: Any) -> Effects:  # noqa: ANN401 - each component takes the union of its events
+    def handle(self, event: EventT) -> tuple[EffectT, ...]:
         """Take one typed event; returns its effects in order.
 
         Raises ProtocolError if the event is illegal in this state; nothing has changed then.
         """
+        return self._take(type(event), event.values())
+
+    def _take(self, word: type[EventT], values: Iterable[object]) -> tuple[EffectT, ...]:
+        effects: tuple[EffectT, ...] = getattr(self, word.kind)(*values)
+        return effects
 
     def apply(self, event: Mapping[str, object]) -> list[Wire]:
         """Take one event of the wire; returns its effects, in order, as objects of the wire.
@@ -45,10 +51,10 @@ class Component(ABC):
         word = self._events.get(kind) if isinstance(kind, str) else None
         if word is None:
             raise ProtocolError(
-                f"{type(self).__name__} takes the events {', '.join(self._events)}; came kind {kind!r}; "
+                f"{type(self).__name__} takes the events {', '.join(self._events)}; got kind {kind!r}; "
                 "send one of those"
             )
-        return [effect.wire() for effect in self.handle(word.from_wire(event))]
+        return [effect.wire() for effect in self._take(word, word.parse(event))]
 
     @abstractmethod
     def observe(self) -> dict[str, Any]:
@@ -59,7 +65,7 @@ def require_checkpoint_id(checkpoint: int) -> None:
     """Raise ProtocolError if the checkpoint id is negative."""
     if checkpoint < 0:
         raise ProtocolError(
-            f"a checkpoint id is an int from 0 on, came {checkpoint}; "
+            f"a checkpoint id is an int from 0 on, got {checkpoint}; "
             "send only ids that a coordinator has drawn"
         )
 
@@ -69,14 +75,14 @@ def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
     unknown = sorted(set(config) - set(known))
     if unknown:
         keys = ", ".join(known) or "none"
-        raise ConfigError(f"known configuration keys are {keys}; came also {unknown}; leave those out")
+        raise ConfigError(f"known configuration keys are {keys}; got also {unknown}; leave those out")
 
 
 def positive_int(config: Mapping[str, object], key: str, default: int | None = None) -> int:
     """The int from 1 on under `key`. Raises ConfigError if it is none, or is missing without a default."""
     value = config.get(key, default)
     if type(value) is not int or value < 1:
-        raise ConfigError(f"{key} has to be an int from 1 on, came {value!r}; correct the configuration")
+        raise ConfigError(f"{key} has to be an int from 1 on, got {value!r}; correct the configuration")
     return value
 
 
@@ -85,6 +91,6 @@ def supported(config: Mapping[str, object], key: str, offered: Collection[str], 
     value = config.get(key, default)
     if not isinstance(value, str) or value not in offered:
         raise UnsupportedError(
-            f"{key} is offered as {', '.join(offered)}; came {value!r}; ask for one of those"
+            f"{key} is offered as {', '.join(offered)}; got {value!r}; ask for one of those"
         )
     return value

@@ -12,7 +12,8 @@ leave values that are no JSON scalars to a second pass.
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
-from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
+from operator import attrgetter
+from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
 
 from impl.core.errors import ProtocolError
 
@@ -38,10 +39,11 @@ class Word:
     _declared: ClassVar[Mapping[str, Any]]
     _defaults: ClassVar[Mapping[str, object]]
     _plain: ClassVar[bool]
+    _values_of: ClassVar[Callable[[Any], tuple[object, ...]]]
 
     def values(self) -> tuple[object, ...]:
         """The values of the fields, in the order of their declaration."""
-        return tuple([getattr(self, name) for name in self._names])
+        return type(self)._values_of(self)
 
     def wire(self) -> Wire:
         """The word as a new object of the wire."""
@@ -62,18 +64,13 @@ class Word:
             value = wire[name] if name in wire else cls._default_of(name)
             if accepted is not None and type(value) not in accepted:
                 types = " or ".join(sorted(one.__name__ for one in accepted))
-                raise cls._wrong(f"{name} has to be {types}, came {value!r}")
+                raise cls._wrong(f"{name} has to be {types}, got {value!r}")
             values.append(value)
         if len(wire) > len(values) + 1 or not cls._plain:
             unknown = sorted(set(wire) - {"kind", *cls._names})
             if unknown:
                 raise cls._wrong(f"came with unknown fields {unknown}")
         return values if cls._plain else cls._convert(values)
-
-    @classmethod
-    def from_wire(cls, wire: Mapping[str, object]) -> Self:
-        """The word of an object of the wire. Raises as `parse`."""
-        return cls(*cls.parse(wire))
 
     @classmethod
     def _default_of(cls, name: str) -> object:
@@ -102,12 +99,12 @@ class Word:
             declared = cls._declared[name]
             if declared == tuple[str, ...]:
                 if not isinstance(value, list | tuple) or any(type(one) is not str for one in value):
-                    raise cls._wrong(f"{name} has to be a list of strings, came {value!r}")
+                    raise cls._wrong(f"{name} has to be a list of strings, got {value!r}")
                 converted.append(tuple(value))
             elif isinstance(declared, type) and issubclass(declared, StrEnum):
                 offered = [one.value for one in declared]
                 if value not in offered:
-                    raise cls._wrong(f"{name} has to be one of {offered}, came {value!r}")
+                    raise cls._wrong(f"{name} has to be one of {offered}, got {value!r}")
                 converted.append(declared(value))
             else:
                 converted.append(value)
@@ -117,6 +114,13 @@ class Word:
     def _wrong(cls, what: str) -> ProtocolError:
         named = ", ".join(cls._names) or "no fields"
         return ProtocolError(f"a {cls.kind!r} has {named}: {what}; docs/adapter-protocol.md defines it")
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[object, ...]]:
+    """From an object to the values of its attributes `names`."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return (lambda one: (getattr(one, names[0]),)) if names else lambda one: ()
 
 
 W = TypeVar("W", bound=Word)
@@ -131,6 +135,7 @@ def word(kind: str) -> Callable[[type[W]], type[W]]:
         declared = fields(cast(Any, made))
         made.kind = kind
         made._names = tuple(one.name for one in declared)
+        made._values_of = _getter(made._names)
         made._declared = {one.name: one.type for one in declared}
         made._accepted = tuple((one.name, _SCALARS.get(one.type)) for one in declared)
         made._defaults = {one.name: one.default for one in declared if one.default is not MISSING}

@@ -62,7 +62,7 @@ class UnknownEffectError(SparkRuntimeError):
     def of(cls, component: str, effect: object) -> Self:
         """The error for an effect of `component`."""
         return cls(
-            f"expected an effect of the {component} that this runtime carries out, came {effect!r}; runtime "
+            f"expected an effect of the {component} that this runtime carries out, got {effect!r}; runtime "
             "and protocol components must be of one version: install the package anew, or report this"
         )
 

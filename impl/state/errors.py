@@ -47,7 +47,7 @@ class SnapshotCorruptError(StateError):
 
     def __init__(self, file: str, expected: str, came: str) -> None:
         super().__init__(
-            f"{file}: expected {expected}, came {came}; delete this checkpoint and restore an older one"
+            f"{file}: expected {expected}, got {came}; delete this checkpoint and restore an older one"
         )
         self.file = file
         self.expected = expected

@@ -114,7 +114,7 @@ class FileSystemStorage(SnapshotFiles):
         if not publish_file(path, note) and read_file(path) != note:
             self.require_newest("starting", attempt)
             raise errors.StateError(
-                f"{path}: expected attempt {attempt} to record its start once, came {read_file(path)!r}; "
+                f"{path}: expected attempt {attempt} to record its start once, got {read_file(path)!r}; "
                 "draw a new attempt"
             )
 
@@ -154,7 +154,7 @@ class FileSystemStorage(SnapshotFiles):
                 starts[int(path.stem)] = restored
             except (ValueError, KeyError, TypeError, RecursionError) as cause:
                 raise errors.StateError(
-                    f'{path}: expected {{"restored": id}}, came {read_file(path)[:40]!r}; '
+                    f'{path}: expected {{"restored": id}}, got {read_file(path)[:40]!r}; '
                     "write the checkpoint from which that attempt started, or delete the file"
                 ) from cause
         return starts

@@ -50,7 +50,7 @@ class SavepointFolder(SnapshotFiles):
         durable.make_directory(self._directory)
         if any(self._directory.iterdir()):
             raise CheckpointConflictError(
-                f"{self._directory}: expected an empty folder for the savepoint, came one with files; "
+                f"{self._directory}: expected an empty folder for the savepoint, got one with files; "
                 "name another"
             )
 
@@ -85,7 +85,7 @@ class SavepointFolder(SnapshotFiles):
         path = self._directory / METADATA
         if not durable.publish_file(path, completed.encode()):
             raise CheckpointConflictError(
-                f"{path}: expected no savepoint, came one that is complete; name another folder"
+                f"{path}: expected no savepoint, got one that is complete; name another folder"
             )
         return completed
 
@@ -98,13 +98,13 @@ class SavepointFolder(SnapshotFiles):
         if not path.is_file():
             found = "a folder without one" if self._directory.is_dir() else "no folder"
             raise NoSavepointError(
-                f"{self._directory}: expected a savepoint, which has a file {METADATA}, came {found}; "
+                f"{self._directory}: expected a savepoint, which has a file {METADATA}, got {found}; "
                 "name the folder of a savepoint that is complete"
             )
         completed = CompletedCheckpoint.decode(durable.read_file(path), str(path))
         if completed.savepoint is None:
             raise NoSavepointError(
-                f"{self._directory}: expected a savepoint, came a checkpoint of a job that owns it; resume "
+                f"{self._directory}: expected a savepoint, got a checkpoint of a job that owns it; resume "
                 "that job, or take a savepoint of it"
             )
         return self._verified_files(completed)
@@ -118,7 +118,7 @@ class SavepointFolder(SnapshotFiles):
         """Delete an incomplete savepoint. Raises StateError if it is complete."""
         if self.is_complete:
             raise StateError(
-                f"{self._directory}: expected an incomplete savepoint, came a complete one, which only its "
+                f"{self._directory}: expected an incomplete savepoint, got a complete one, which only its "
                 "user deletes; remove the folder by hand"
             )
         shared = self._directory / FOLDER
@@ -189,7 +189,7 @@ def origin_of(storage: FileSystemStorage) -> Origin | None:
         return origin
     except (ValueError, TypeError, RecursionError) as cause:
         raise StateError(
-            f"{path}: expected the lineage and the id of a savepoint, came {durable.read_file(path)[:40]!r}; "
+            f"{path}: expected the lineage and the id of a savepoint, got {durable.read_file(path)[:40]!r}; "
             "begin from the savepoint again, in another folder"
         ) from cause
 

@@ -46,8 +46,7 @@ class Sections:
         codec, _ = head_of(read_at(0, HEADER_SIZE), file)
         if codec is not Codec.SECTIONS:
             raise StateError(
-                f"{file}: expected the sections of a task, came a snapshot of codec {codec.name}; use "
-                "`decode`"
+                f"{file}: expected the sections of a task, got a snapshot of codec {codec.name}; use `decode`"
             )
         (length,) = _LENGTH.unpack(self._exactly(HEADER_SIZE, _LENGTH.size))
         start = HEADER_SIZE + _LENGTH.size
@@ -70,7 +69,7 @@ class Sections:
         """The bytes of a section. Raises StateError if there is none of that name."""
         if name not in self._places:
             raise StateError(
-                f"{self.file}: expected a section {name!r}, came {', '.join(self._places)}; choose one of "
+                f"{self.file}: expected a section {name!r}, got {', '.join(self._places)}; choose one of "
                 "those"
             )
         return self._exactly(*self._places[name])

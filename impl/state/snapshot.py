@@ -67,7 +67,7 @@ def decode(data: bytes, file: str) -> object:
     codec = verify(data, file)
     payload = memoryview(data)[HEADER_SIZE:]
     if codec is Codec.SECTIONS:
-        raise StateError(f"{file}: expected one state, came the sections of a task; use `Sections`")
+        raise StateError(f"{file}: expected one state, got the sections of a task; use `Sections`")
     if codec is Codec.ARROW:
         return pa.ipc.open_stream(pa.py_buffer(payload)).read_all()
     return pickle.loads(payload)

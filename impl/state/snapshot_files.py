@@ -30,7 +30,7 @@ def handle_of(
     """The handle of a snapshot in `file`. Raises StateError if the name of the task cannot be a file name."""
     if not _TASK.fullmatch(task):
         raise StateError(
-            f"the name of a task has letters, digits, - and _, came {task!r}; rename it, its files have "
+            f"the name of a task has letters, digits, - and _, got {task!r}; rename it, its files have "
             "that name"
         )
     digest = checksum(snapshot).hex()

@@ -21,20 +21,17 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from model.channel.events import (
-    Datum,
     DeclineStart,
     GiveBarrier,
     GiveNotice,
     GiveRecord,
-    Item,
     LoseOutput,
-    Mark,
-    Notice,
     StoreInput,
     StoreOutput,
 )
+from model.channel.items import Datum, Item, Mark, Notice
 from model.events import CHECKPOINT_SUBSUMED, NONE, TASK_NOT_READY, Effects, Rules, Step
-from model.gate.unaligned_events import TIMED, UNALIGNED
+from model.gate.alignment import TIMED, UNALIGNED
 
 Queue = tuple[Item, ...]
 """Urgent items first, in order of arrival; then all others in order of arrival."""

@@ -25,7 +25,7 @@ from model.channel.exchange import OPEN, Exchange, Recover
 from model.channel.generations import channel_steps
 from model.checker.closed_model import ClosedModel, Environment
 from model.events import NONE, Event
-from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED
+from model.gate.alignment import ALIGNED, TIMED, UNALIGNED
 from model.steps import step_of
 
 ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)

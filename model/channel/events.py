@@ -1,118 +1,83 @@
-"""Items, events and effects of one channel (`model.channel.channel`).
-
-The alignments of a barrier are those of the gate (`model.gate.unaligned_events`). The effects of a channel
-are the inputs of its gate: a record, a barrier, or the announcement of one.
-"""
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
+"""Events and effects of the component `channel`. One channel, from its sender to its receiver."""
 
 from typing import NamedTuple
 
-# ---------------------------------------------------------------- items of a queue
-
-
-class Datum(NamedTuple):
-    """A record; the protocol does not read its value."""
-
-    value: int
-
-
-class Mark(NamedTuple):
-    """A barrier."""
-
-    checkpoint: int
-    alignment: int
-    """One of the constants of `model.gate.unaligned_events`; UNALIGNED is urgent."""
-
-
-class Notice(NamedTuple):
-    """The announcement of a barrier that waits behind records; urgent."""
-
-    checkpoint: int
-
-
-Item = Datum | Mark | Notice
-
-# ---------------------------------------------------------------- events
-
 
 class Emit(NamedTuple):
-    """The sending task writes a record."""
+    """The sender emits a record."""
 
     value: int
     kind: str = "emit"
 
 
 class SendBarrier(NamedTuple):
-    """The sending task takes its snapshot, and its barrier enters the channel."""
+    """The sender emits a barrier."""
 
     checkpoint: int
-    alignment: int
+    alignment: int = 0
     kind: str = "send_barrier"
 
 
 class TimeOut(NamedTuple):
-    """The alignment time-out passes at the sending task."""
+    """The alignment of a barrier that waits at the sender has taken too long."""
 
     checkpoint: int
     kind: str = "time_out"
 
 
 class AbortAtSender(NamedTuple):
-    """The sending task aborts the checkpoint."""
+    """The sender's task has aborted the checkpoint."""
 
     checkpoint: int
     kind: str = "abort"
 
 
 class Transfer(NamedTuple):
-    """The network carries one item from the sender to the receiver, if one may leave."""
+    """The first item of the sender's queue moves to the receiver."""
 
     kind: str = "transfer"
 
 
 class Take(NamedTuple):
-    """The receiving gate reads one item, if there is one."""
+    """The receiver's gate reads the first item."""
 
     kind: str = "take"
 
 
 class ResumeSender(NamedTuple):
-    """The receiving gate resumes the channel after an aligned barrier."""
+    """The receiver's gate allows the sender to continue."""
 
     kind: str = "resume"
 
 
 class BeginPersisting(NamedTuple):
-    """The receiving task begins an unaligned snapshot."""
+    """The receiver stores what the checkpoint's barrier overtakes."""
 
     checkpoint: int
     kind: str = "start_persisting"
 
 
 class EndPersisting(NamedTuple):
-    """The receiving task completes or aborts a snapshot."""
+    """The receiver stops storing for the checkpoint."""
 
     checkpoint: int
     kind: str = "stop_persisting"
 
 
 class MakeUrgent(NamedTuple):
-    """The receiving gate prioritises the announced barrier."""
+    """The receiver moves the announced barrier to the front."""
 
     checkpoint: int
     kind: str = "prioritise"
 
 
 class RestoreChannel(NamedTuple):
-    """A new attempt starts with the records that a checkpoint stores for this channel."""
+    """Stored in-flight records of both ends are put back."""
 
-    input: tuple[int, ...]
-    """The records that the receiver stored, oldest first."""
-    output: tuple[int, ...]
-    """The records that the sender stored, oldest first."""
+    input: tuple[int, ...] = ()
+    output: tuple[int, ...] = ()
     kind: str = "restore"
-
-
-# ---------------------------------------------------------------- effects
 
 
 class GiveRecord(NamedTuple):
@@ -131,38 +96,53 @@ class GiveBarrier(NamedTuple):
 
 
 class GiveNotice(NamedTuple):
-    """The gate reads the announcement of a barrier."""
+    """The gate is notified of a barrier ahead of its place."""
 
     checkpoint: int
     kind: str = "announce"
 
 
 class StoreOutput(NamedTuple):
-    """The sender's part of the checkpoint is complete: the records that its barrier overtook."""
+    """Records of the sender's queue are stored with the checkpoint."""
 
     checkpoint: int
-    records: tuple[int, ...]
+    records: tuple[int, ...] = ()
     kind: str = "store_output"
 
 
 class LoseOutput(NamedTuple):
-    """The sender's part of the checkpoint is lost for good."""
+    """The sender stores nothing for the checkpoint."""
 
     checkpoint: int
     kind: str = "lose_output"
 
 
 class StoreInput(NamedTuple):
-    """These records are in flight at the receiver, and part of the checkpoint."""
+    """Records of the receiver's queue are stored with the checkpoint."""
 
     checkpoint: int
-    records: tuple[int, ...]
+    records: tuple[int, ...] = ()
     kind: str = "store_input"
 
 
 class DeclineStart(NamedTuple):
-    """The snapshot cannot begin at this channel."""
+    """The receiver declines to start storing for the checkpoint."""
 
     checkpoint: int
     reason: str
     kind: str = "decline"
+
+
+EVENTS: tuple[type, ...] = (
+    Emit,
+    SendBarrier,
+    TimeOut,
+    AbortAtSender,
+    Transfer,
+    Take,
+    ResumeSender,
+    BeginPersisting,
+    EndPersisting,
+    MakeUrgent,
+    RestoreChannel,
+)

@@ -25,7 +25,7 @@ from model.channel.events import (
     StoreOutput,
 )
 from model.events import NONE, Effects, Event, Rules, Step
-from model.gate.unaligned_events import UNALIGNED
+from model.gate.alignment import UNALIGNED
 
 OPEN = 0
 DONE = 1

@@ -7,7 +7,7 @@ derives. `channel_steps` picks the steps of a channel.
 from collections.abc import Mapping
 
 from model.channel.channel import CHANNEL_PROFILES, Channel, ChannelProfile, ChannelSteps, is_urgent
-from model.channel.events import Mark
+from model.channel.items import Mark
 from model.events import Step
 
 

@@ -22,13 +22,9 @@ from model.channel.channel import (
 from model.channel.events import (
     AbortAtSender,
     BeginPersisting,
-    Datum,
     Emit,
     EndPersisting,
-    Item,
     MakeUrgent,
-    Mark,
-    Notice,
     RestoreChannel,
     ResumeSender,
     SendBarrier,
@@ -36,10 +32,11 @@ from model.channel.events import (
     TimeOut,
     Transfer,
 )
+from model.channel.items import Datum, Item, Mark, Notice
 from model.checker.prove import Case
 from model.checker.symbolic import int_term, symbolic_like
 from model.events import NONE, Event
-from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED
+from model.gate.alignment import ALIGNED, TIMED, UNALIGNED
 from model.steps import step_of
 
 ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)

@@ -6,7 +6,6 @@ from model.channel.channel import ARRIVED, AWAITED, Channel, Queue, is_urgent, r
 from model.channel.events import (
     AbortAtSender,
     BeginPersisting,
-    Datum,
     DeclineStart,
     EndPersisting,
     GiveBarrier,
@@ -14,8 +13,6 @@ from model.channel.events import (
     GiveRecord,
     LoseOutput,
     MakeUrgent,
-    Mark,
-    Notice,
     RestoreChannel,
     SendBarrier,
     StoreInput,
@@ -25,8 +22,9 @@ from model.channel.events import (
     Transfer,
 )
 from model.channel.exchange import Exchange, is_complete
+from model.channel.items import Datum, Mark, Notice
 from model.events import CHECKPOINT_SUBSUMED, NONE, TASK_NOT_READY, Effects, Event
-from model.gate.unaligned_events import TIMED, UNALIGNED
+from model.gate.alignment import TIMED, UNALIGNED
 from model.registry import Registry
 
 CHANNEL = Registry("channel")

@@ -5,8 +5,9 @@ from typing import Any
 
 from model.channel import channel
 from model.channel.channel import AWAITED, CHANNEL_PROFILES, Channel, Queue
-from model.channel.events import Datum, MakeUrgent, Mark, ResumeSender
+from model.channel.events import MakeUrgent, ResumeSender
 from model.channel.generations import channel_steps
+from model.channel.items import Datum, Mark
 from model.component import Component
 from model.events import NONE, Step
 from model.fields import Wire, WireError, Words, names_of

@@ -6,21 +6,16 @@ this module; `model.coordinator.trigger`, which follows every end, starts waitin
 The module describes Flink 1.18 and later; `model.coordinator.generations` has what older generations do.
 """
 
-from model.coordinator.events import (
-    BEFORE,
-    FINALIZE_CHECKPOINT_FAILURE,
-    MAYBE,
-    Complete,
-    DiscardCheckpoint,
-    FailJob,
-    TellMaster,
-)
+from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, TellMaster
 from model.coordinator.failures import Failure, FailureSteps
 from model.coordinator.pending import Pending
 from model.coordinator.shared_state import SharedStateSteps
 from model.coordinator.state import Coordinator, drop_pending
 from model.events import (
+    BEFORE,
     CHECKPOINT_SUBSUMED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    MAYBE,
     NONE,
     Effects,
     Fail,

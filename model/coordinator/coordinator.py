@@ -10,8 +10,8 @@ the next one extends.
 The module describes the newest Flink; `model.coordinator.generations` has what older generations do.
 """
 
-from model.coordinator.events import SUCCESS, UNKNOWN, Acknowledged
-from model.coordinator.pending import acknowledge, is_fully_acknowledged
+from model.coordinator.events import Acknowledged
+from model.coordinator.pending import SUCCESS, UNKNOWN, acknowledge, is_fully_acknowledged
 from model.coordinator.recovery import RecoverySteps
 from model.coordinator.requests import Request
 from model.coordinator.shared_state import register

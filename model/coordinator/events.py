@@ -1,119 +1,57 @@
-"""Events, effects and reasons of the coordinator, in addition to those of `model.events`."""
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
+"""Events and effects of the component `coordinator`. The checkpoint coordinator of one job."""
 
 from typing import NamedTuple
 
-COORDINATOR_SHUTDOWN = "COORDINATOR_SHUTDOWN"
-PERIODIC_SCHEDULER_SHUTDOWN = "PERIODIC_SCHEDULER_SHUTDOWN"
-TOO_MANY_CHECKPOINT_REQUESTS = "TOO_MANY_CHECKPOINT_REQUESTS"
-TOO_MANY_CONCURRENT_CHECKPOINTS = "TOO_MANY_CONCURRENT_CHECKPOINTS"
-ALREADY_QUEUED = "ALREADY_QUEUED"
-MINIMUM_TIME_BETWEEN_CHECKPOINTS = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"
-TRIGGER_CHECKPOINT_FAILURE = "TRIGGER_CHECKPOINT_FAILURE"
-FINALIZE_CHECKPOINT_FAILURE = "FINALIZE_CHECKPOINT_FAILURE"
-IO_EXCEPTION = "IO_EXCEPTION"
-CHECKPOINT_DECLINED = "CHECKPOINT_DECLINED"
-JOB_FAILOVER_REGION = "JOB_FAILOVER_REGION"
-
-PRE_FLIGHT = (
-    PERIODIC_SCHEDULER_SHUTDOWN,
-    TOO_MANY_CHECKPOINT_REQUESTS,
-    TOO_MANY_CONCURRENT_CHECKPOINTS,
-    ALREADY_QUEUED,
-    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
-    "NOT_ALL_REQUIRED_TASKS_RUNNING",
-    IO_EXCEPTION,
-    "BLOCKING_OUTPUT_EXIST",
+from model.shared_events import (
+    Abort,
+    Advance,
+    DiscardCheckpoint,
+    Fail,
+    NotifyAbort,
+    NotifyComplete,
+    NotifySubsumed,
 )
-"""Reasons for which a checkpoint does not start, and which only the coordinator causes."""
 
-# How an addition to the store fails: not written; written; written, with an error that leaves it open.
-BEFORE = 1
-AFTER = 2
-MAYBE = 3
-
-
-class TriggerFails(NamedTuple):
-    """The coordinator learns that the message that triggers a task was lost."""
-
-    task: int
-    checkpoint: int
-    kind: str = "trigger_fails"
-
-
-class StoreFails(NamedTuple):
-    """The next addition to the store fails: BEFORE, AFTER or MAYBE."""
-
-    when: int
-    kind: str = "store_fails"
-
-
-class MasterAnswer(NamedTuple):
-    """An operator coordinator or a hook answers for a checkpoint, or fails."""
-
-    place: int
-    """Position in the configuration's list."""
-    checkpoint: int
-    is_hook: bool
-    fails: bool
-    kind: str = "master_answer"
-
-
-class CoordinatorRestart(NamedTuple):
-    """A new coordinator starts from the durable state."""
-
-    kind: str = "coordinator_restart"
-
-
-class JobEnd(NamedTuple):
-    """The coordinator shuts down; the job's status decides which checkpoints are kept."""
-
-    status: str
-    kind: str = "job_end"
-
-
-class AskMaster(NamedTuple):
-    """The coordinator requests the state of an operator coordinator or of a hook."""
-
-    place: int
-    checkpoint: int
-    is_hook: bool
-    kind: str = "ask_master"
-
-
-class TellMaster(NamedTuple):
-    """The coordinator notifies an operator coordinator that a checkpoint is complete or aborted."""
-
-    place: int
-    checkpoint: int
-    completes: bool
-    kind: str = "tell_master"
-
-
-class FailJob(NamedTuple):
-    """The job fails: too many checkpoints have failed, or one that must not fail."""
-
-    reason: str
-    kind: str = "fail_job"
-
-
-SUCCESS = "SUCCESS"
-
-
-DUPLICATE = "DUPLICATE"
-
-
-UNKNOWN = "UNKNOWN"
+__all__ = [
+    "EVENTS",
+    "Abort",
+    "AcknowledgeMessage",
+    "Acknowledged",
+    "Advance",
+    "Complete",
+    "CoordinatorRestart",
+    "DeclineMessage",
+    "DiscardCheckpoint",
+    "Fail",
+    "FailJob",
+    "FailTasks",
+    "JobEnd",
+    "JobStatus",
+    "NotifyAbort",
+    "NotifyComplete",
+    "NotifySubsumed",
+    "Rejected",
+    "RestoreRequest",
+    "Restored",
+    "StoreFails",
+    "TaskStatus",
+    "TellMaster",
+    "TriggerFails",
+    "TriggerRequest",
+    "TriggerTask",
+]
 
 
 class JobStatus(NamedTuple):
-    """The job changes its status; only RUNNING lets checkpoints start."""
+    """The job changes its status."""
 
     status: str
     kind: str = "job_status"
 
 
 class TaskStatus(NamedTuple):
-    """A task (its position in the plan) changes its status."""
+    """A task changes its status."""
 
     task: int
     status: str
@@ -121,56 +59,77 @@ class TaskStatus(NamedTuple):
 
 
 class TriggerRequest(NamedTuple):
-    """A user or the scheduler requests a checkpoint, a savepoint, or a stop with a savepoint."""
+    """A checkpoint, a savepoint or a stop with savepoint is requested."""
 
     type: int
     forced: bool = False
     periodic: bool = False
-    kind: str = "trigger_request"
+    kind: str = "trigger"
+
+
+class TriggerFails(NamedTuple):
+    """The message that triggers the task was lost."""
+
+    task: int
+    checkpoint: int
+    kind: str = "trigger_fails"
 
 
 class AcknowledgeMessage(NamedTuple):
-    """A task acknowledges; `handle` numbers its state, 0 for none."""
+    """A task acknowledges the checkpoint. `state` and `shared` are opaque handles."""
 
     task: int
     checkpoint: int
     handle: int
     shared: tuple[int, ...] = ()
-    """Handles of files that other checkpoints may use, too."""
-    kind: str = "acknowledge_message"
+    kind: str = "acknowledge"
 
 
 class DeclineMessage(NamedTuple):
-    """A task declines a checkpoint."""
+    """A task declines the checkpoint."""
 
     task: int
     checkpoint: int
     reason: str
-    kind: str = "decline_message"
+    kind: str = "decline"
+
+
+class StoreFails(NamedTuple):
+    """The next addition to the store fails."""
+
+    when: int
+    kind: str = "store_fails"
 
 
 class FailTasks(NamedTuple):
-    """Tasks fail and the job restarts; one flag for each task of the plan."""
+    """Tasks fail, and the job restarts."""
 
-    failed: tuple[bool, ...]
+    failed: tuple[bool, ...] = ()
     kind: str = "fail_tasks"
 
 
 class RestoreRequest(NamedTuple):
-    """The restarting job, or a region of it, requests the newest retained checkpoint."""
+    """Restarting tasks request the newest retained checkpoint."""
 
     tasks: tuple[bool, ...] = ()
-    """One flag for each restarting task if a region restarts; empty if the whole job does."""
-    kind: str = "restore_request"
+    kind: str = "restore"
 
-    @property
-    def region(self) -> bool:
-        """Only a region restarts; the rest of the job continues."""
-        return bool(self.tasks)
+
+class CoordinatorRestart(NamedTuple):
+    """A new coordinator takes over the durable store and the counter of ids."""
+
+    kind: str = "coordinator_restart"
+
+
+class JobEnd(NamedTuple):
+    """The job has ended."""
+
+    status: str = "FINISHED"
+    kind: str = "shutdown"
 
 
 class TriggerTask(NamedTuple):
-    """The coordinator triggers a checkpoint at a source."""
+    """A task is triggered."""
 
     task: int
     checkpoint: int
@@ -179,7 +138,7 @@ class TriggerTask(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """The coordinator rejects a request."""
+    """A request has started nothing."""
 
     type: int
     reason: str
@@ -187,7 +146,7 @@ class Rejected(NamedTuple):
 
 
 class Acknowledged(NamedTuple):
-    """The result of an acknowledgement for a pending checkpoint."""
+    """How an acknowledgement of a pending checkpoint was counted."""
 
     task: int
     checkpoint: int
@@ -196,28 +155,46 @@ class Acknowledged(NamedTuple):
 
 
 class Complete(NamedTuple):
-    """A checkpoint is complete."""
+    """The checkpoint is complete."""
 
     checkpoint: int
     kind: str = "complete"
 
 
-class DiscardCheckpoint(NamedTuple):
-    """The coordinator deletes a completed checkpoint."""
+class TellMaster(NamedTuple):
+    """An operator coordinator is notified of the end of the checkpoint."""
 
+    place: int
     checkpoint: int
-    kind: str = "discard_checkpoint"
-
-
-class DiscardState(NamedTuple):
-    """The coordinator deletes the state of one acknowledgement."""
-
-    handle: int
-    kind: str = "discard_state"
+    completes: bool
+    kind: str = "notify_coordinator"
 
 
 class Restored(NamedTuple):
-    """The checkpoint from which the job restarts, -1 for none."""
+    """The checkpoint from which the tasks restart; null: none, the job starts from the beginning."""
 
     checkpoint: int
     kind: str = "restored"
+
+
+class FailJob(NamedTuple):
+    """Too many checkpoints have failed, and the job fails."""
+
+    reason: str
+    kind: str = "fail_job"
+
+
+EVENTS: tuple[type, ...] = (
+    JobStatus,
+    TaskStatus,
+    TriggerRequest,
+    TriggerFails,
+    AcknowledgeMessage,
+    DeclineMessage,
+    Advance,
+    StoreFails,
+    FailTasks,
+    RestoreRequest,
+    CoordinatorRestart,
+    JobEnd,
+)

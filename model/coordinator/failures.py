@@ -9,9 +9,8 @@ The module describes Flink 1.14 and later; `model.coordinator.generations` has w
 
 from typing import NamedTuple
 
-from model.coordinator.events import PRE_FLIGHT
 from model.coordinator.profiles import CoordinatorProfile
-from model.events import NONE, Rules
+from model.events import NONE, PRE_FLIGHT, Rules
 from model.store.store import CHECKPOINT, STOP
 
 

@@ -9,14 +9,7 @@ from collections.abc import Mapping
 
 from model.coordinator.completion import owe_turns
 from model.coordinator.coordinator import CoordinatorSteps
-from model.coordinator.events import (
-    ALREADY_QUEUED,
-    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
-    PRE_FLIGHT,
-    TOO_MANY_CONCURRENT_CHECKPOINTS,
-    Complete,
-    FailJob,
-)
+from model.coordinator.events import Complete, FailJob
 from model.coordinator.failures import Failure, Failures, FailureSteps
 from model.coordinator.pending import Pending
 from model.coordinator.profiles import COORDINATOR_PROFILES, CoordinatorProfile
@@ -31,7 +24,18 @@ from model.coordinator.trigger import (
     rejection,
     with_answer,
 )
-from model.events import CHECKPOINT_SUBSUMED, COORDINATOR_SUSPEND, NONE, Effects, Rules, Step
+from model.events import (
+    ALREADY_QUEUED,
+    CHECKPOINT_SUBSUMED,
+    COORDINATOR_SUSPEND,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NONE,
+    PRE_FLIGHT,
+    TOO_MANY_CONCURRENT_CHECKPOINTS,
+    Effects,
+    Rules,
+    Step,
+)
 from model.gate.events import Abort
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP
 

@@ -6,7 +6,11 @@ and hooks by their positions.
 
 from typing import NamedTuple
 
-from model.coordinator.events import DUPLICATE, SUCCESS, UNKNOWN
+# The result of an acknowledgement.
+SUCCESS = "SUCCESS"
+DUPLICATE = "DUPLICATE"
+UNKNOWN = "UNKNOWN"
+
 
 NO_STATE = 0
 

@@ -9,8 +9,13 @@ too.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model.coordinator.events import CHECKPOINT_DECLINED, FINALIZE_CHECKPOINT_FAILURE, IO_EXCEPTION
-from model.events import ASYNC_EXCEPTION, CHECKPOINT_EXPIRED
+from model.events import (
+    ASYNC_EXCEPTION,
+    CHECKPOINT_DECLINED,
+    CHECKPOINT_EXPIRED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    IO_EXCEPTION,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

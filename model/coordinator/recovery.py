@@ -4,10 +4,10 @@ Rules COORD-02, COORD-12, SUB-06, ONCE-04. The completed checkpoints and the cou
 other state ends with the coordinator.
 """
 
-from model.coordinator.events import COORDINATOR_SHUTDOWN, JOB_FAILOVER_REGION, DiscardCheckpoint, Restored
+from model.coordinator.events import DiscardCheckpoint, Restored
 from model.coordinator.job_status_listener import ListenerSteps
 from model.coordinator.state import CREATED, FINISHED, Coordinator, new_coordinator, new_scheduler
-from model.events import Effects, Fail, Rules, Step
+from model.events import COORDINATOR_SHUTDOWN, JOB_FAILOVER_REGION, Effects, Fail, Rules, Step
 from model.store.store import CHECKPOINT, Entry, latest
 
 CANCELED = "CANCELED"
@@ -63,7 +63,7 @@ class RecoverySteps(ListenerSteps):
             ("COORD-22", "COORD-02"),
         )
 
-    def on_job_end(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
+    def on_shutdown(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
         """The coordinator shuts down for good; the job's status decides which checkpoints are kept.
 
         Another coordinator continues a suspended job from the durable state.

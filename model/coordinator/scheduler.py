@@ -6,7 +6,6 @@ Every due timer fires at its own point in time, time-outs before requests.
 The module describes Flink 2.3; `model.coordinator.generations` has what older generations do.
 """
 
-from model.coordinator.events import TRIGGER_CHECKPOINT_FAILURE
 from model.coordinator.pending import Pending
 from model.coordinator.requests import Request
 from model.coordinator.state import Coordinator, Plan, find, to_trigger
@@ -15,6 +14,7 @@ from model.events import (
     CHECKPOINT_EXPIRED,
     COORDINATOR_SUSPEND,
     NONE,
+    TRIGGER_CHECKPOINT_FAILURE,
     Effects,
     Fail,
     Rules,

@@ -9,10 +9,16 @@ The module describes Flink 1.15 and later; `model.coordinator.generations` has w
 
 from typing import NamedTuple
 
-from model.coordinator.events import DiscardState
 from model.coordinator.pending import NO_STATE, Pending
 from model.events import NONE, Effects
 from model.store.store import CHECKPOINT
+
+
+class DiscardState(NamedTuple):
+    """The coordinator deletes the state of one acknowledgement."""
+
+    handle: int
+    kind: str = "discard_state"
 
 
 class Use(NamedTuple):

@@ -1,8 +1,8 @@
 """The steps of the older registry of shared state, Flink 1.9 to 1.14."""
 
-from model.coordinator.events import DiscardCheckpoint, DiscardState
+from model.coordinator.events import DiscardCheckpoint
 from model.coordinator.pending import Pending
-from model.coordinator.shared_state import SharedState, SharedStateSteps, register
+from model.coordinator.shared_state import DiscardState, SharedState, SharedStateSteps, register
 from model.events import NONE, Effects
 
 

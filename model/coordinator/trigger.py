@@ -7,23 +7,48 @@ each failed start and each end of a checkpoint; it lasts until no further reques
 The module describes Flink 1.14 and later; `model.coordinator.generations` has what older generations do.
 """
 
+from typing import NamedTuple
+
 from model.coordinator.completion import CompletionSteps, owe_turns
-from model.coordinator.events import (
-    COORDINATOR_SHUTDOWN,
-    FINALIZE_CHECKPOINT_FAILURE,
-    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
-    PERIODIC_SCHEDULER_SHUTDOWN,
-    TOO_MANY_CHECKPOINT_REQUESTS,
-    TRIGGER_CHECKPOINT_FAILURE,
-    AskMaster,
-    Rejected,
-    TriggerTask,
-)
+from model.coordinator.events import Rejected, TriggerTask
 from model.coordinator.pending import Pending, is_fully_acknowledged, new_pending
 from model.coordinator.requests import QUEUE_LIMIT, Request, has_capacity, joined, may_start
 from model.coordinator.state import RUNNING, Coordinator, find, replace_pending, to_trigger
-from model.events import NONE, NOT_ALL_REQUIRED_TASKS_RUNNING, Effects, Fail, Rules, Step
+from model.events import (
+    COORDINATOR_SHUTDOWN,
+    FINALIZE_CHECKPOINT_FAILURE,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NONE,
+    NOT_ALL_REQUIRED_TASKS_RUNNING,
+    PERIODIC_SCHEDULER_SHUTDOWN,
+    TOO_MANY_CHECKPOINT_REQUESTS,
+    TRIGGER_CHECKPOINT_FAILURE,
+    Effects,
+    Fail,
+    Rules,
+    Step,
+)
 from model.store.store import CHECKPOINT
+
+
+class MasterAnswer(NamedTuple):
+    """An operator coordinator or a hook answers for a checkpoint, or fails."""
+
+    place: int
+    """Position in the configuration's list."""
+    checkpoint: int
+    is_hook: bool
+    fails: bool
+    kind: str = "master_answer"
+
+
+class AskMaster(NamedTuple):
+    """The coordinator requests the state of an operator coordinator or of a hook."""
+
+    place: int
+    checkpoint: int
+    is_hook: bool
+    kind: str = "ask_master"
 
 
 class TriggerSteps(CompletionSteps):

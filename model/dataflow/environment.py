@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment, Offered, Offers, Portions
-from model.coordinator.events import BEFORE, MAYBE
 from model.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.dataflow.actions import (
     Deliver,
@@ -27,7 +26,7 @@ from model.dataflow.actions import (
 )
 from model.dataflow.dataflow import Channel, Content, Dataflow, Wires, beginning, new_dataflow
 from model.dataflow.messages import NOTIFICATIONS, TO_TASKS, TRIGGER, Message
-from model.events import NONE, Event
+from model.events import BEFORE, MAYBE, NONE, Event
 from model.gate.events import Record
 from model.store.store import CHECKPOINT, SAVEPOINT
 

@@ -15,7 +15,8 @@ The module describes Flink 1.14 and later; `model.gate.unaligned_generations` ha
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects, Rules, Step
 from model.gate.aligned import with_flag
-from model.gate.events import Abort, Block, Resume, Trigger
+from model.gate.alignment import TIMED, UNALIGNED, Options
+from model.gate.events import Abort, Block, Prioritise, Resume, Trigger
 from model.gate.unaligned import (
     OvertakingSteps,
     UnalignedGate,
@@ -24,7 +25,6 @@ from model.gate.unaligned import (
     refuse,
     resume_all,
 )
-from model.gate.unaligned_events import TIMED, UNALIGNED, Options, Prioritise
 
 
 class UnalignedSteps(OvertakingSteps):

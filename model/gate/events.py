@@ -1,10 +1,39 @@
-"""Events and effects of an input gate."""
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
+"""Events and effects of the component `gate`. One task's input gate."""
 
 from typing import NamedTuple
 
+from model.shared_events import Abort, Advance, Fail, Trigger
+
+__all__ = [
+    "EVENTS",
+    "Abort",
+    "Advance",
+    "Announce",
+    "Barrier",
+    "Block",
+    "Cancel",
+    "EndOfPartition",
+    "Fail",
+    "Inject",
+    "Injection",
+    "OptionedBarrier",
+    "Persist",
+    "Prioritise",
+    "Process",
+    "ReceiveBarrier",
+    "Record",
+    "Resume",
+    "RunMail",
+    "StartPersisting",
+    "StopPersisting",
+    "Trigger",
+    "TriggerUnaligned",
+]
+
 
 class Record(NamedTuple):
-    """A record arrives on a channel of a gate."""
+    """A record arrives on a channel."""
 
     channel: int
     value: int
@@ -12,15 +41,26 @@ class Record(NamedTuple):
 
 
 class Barrier(NamedTuple):
-    """Barrier `checkpoint` arrives on a channel of a gate."""
+    """Barrier `checkpoint` arrives on a channel."""
 
     channel: int
     checkpoint: int
     kind: str = "barrier"
 
 
+class OptionedBarrier(NamedTuple):
+    """Barrier `checkpoint` arrives on a channel. With `alignment`, `savepoint`, `timestamp`."""
+
+    channel: int
+    checkpoint: int
+    alignment: int
+    savepoint: bool
+    timestamp: int
+    kind: str = "barrier"
+
+
 class Cancel(NamedTuple):
-    """A cancellation marker of `checkpoint` arrives on a channel of a gate."""
+    """A cancellation marker of `checkpoint` arrives on a channel."""
 
     channel: int
     checkpoint: int
@@ -28,21 +68,61 @@ class Cancel(NamedTuple):
 
 
 class EndOfPartition(NamedTuple):
-    """A channel of a gate delivers its last item."""
+    """A channel has delivered its last item."""
 
     channel: int
     kind: str = "end_of_partition"
 
 
+class Announce(NamedTuple):
+    """The announcement of a barrier arrives ahead of the barrier."""
+
+    channel: int
+    checkpoint: int
+    alignment: int
+    savepoint: bool
+    timestamp: int
+    kind: str = "announce"
+
+
+class ReceiveBarrier(NamedTuple):
+    """The network thread receives a barrier; the task reads it later."""
+
+    channel: int
+    checkpoint: int
+    alignment: int
+    savepoint: bool
+    timestamp: int
+    kind: str = "receive_barrier"
+
+
+class RunMail(NamedTuple):
+    """The task thread runs the actions that the network thread has queued for it."""
+
+    kind: str = "mail"
+
+
 class Injection(NamedTuple):
-    """The coordinator triggers a checkpoint on the task itself, because all tasks before it have finished."""
+    """The task itself is triggered, because every predecessor has finished."""
 
     checkpoint: int
     kind: str = "inject"
 
 
+class Inject(NamedTuple):
+    """The task itself is triggered, because every predecessor has finished. With `alignment`, `savepoint`,
+    `timestamp`.
+    """
+
+    checkpoint: int
+    alignment: int
+    savepoint: bool
+    timestamp: int
+    kind: str = "inject"
+
+
 class Process(NamedTuple):
-    """The operator processes the record."""
+    """The record reaches the operator."""
 
     channel: int
     value: int
@@ -50,29 +130,66 @@ class Process(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The gate does not read the channel until it is resumed."""
+    """The channel is not read until it is resumed."""
 
     channel: int
     kind: str = "block"
 
 
 class Resume(NamedTuple):
-    """The gate reads the channel again; its sender, which stopped after its barrier, continues."""
+    """The channel is read again; its sender stopped after its barrier."""
 
     channel: int
     kind: str = "resume"
 
 
-class Trigger(NamedTuple):
-    """The subtask takes its snapshot."""
+class TriggerUnaligned(NamedTuple):
+    """The subtask takes its snapshot now. With `unaligned`."""
 
     checkpoint: int
+    unaligned: bool = True
     kind: str = "trigger"
 
 
-class Abort(NamedTuple):
-    """The checkpoint ends without success at this gate."""
+class StartPersisting(NamedTuple):
+    """From here on, records that barriers overtake belong to the checkpoint."""
 
     checkpoint: int
-    reason: str
-    kind: str = "abort"
+    kind: str = "start_persisting"
+
+
+class StopPersisting(NamedTuple):
+    """No further record belongs to the checkpoint."""
+
+    checkpoint: int
+    kind: str = "stop_persisting"
+
+
+class Persist(NamedTuple):
+    """The record reaches the operator, and is stored as in-flight data of the checkpoint."""
+
+    channel: int
+    value: int
+    kind: str = "persist"
+
+
+class Prioritise(NamedTuple):
+    """The announced barrier of the channel overtakes the records before it."""
+
+    channel: int
+    kind: str = "prioritise"
+
+
+EVENTS: tuple[type, ...] = (
+    Record,
+    Barrier,
+    OptionedBarrier,
+    Cancel,
+    EndOfPartition,
+    Announce,
+    ReceiveBarrier,
+    RunMail,
+    Injection,
+    Inject,
+    Advance,
+)

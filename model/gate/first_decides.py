@@ -5,10 +5,10 @@ In 1.12 its options decide (UNAL-27), in 1.11 the type of the checkpoint (UNAL-2
 """
 
 from model.events import SUBSUMED, Effects, Rules, Step
+from model.gate.alignment import UNALIGNED, Options
 from model.gate.alternating import UnalignedSteps
-from model.gate.events import Abort, Resume, Trigger
+from model.gate.events import Abort, Resume, StartPersisting, StopPersisting, Trigger
 from model.gate.unaligned import UnalignedGate, refuse, resume_all
-from model.gate.unaligned_events import UNALIGNED, Options, StartPersisting, StopPersisting
 
 DISAGREES = "barrier disagrees with the first of its checkpoint"
 

@@ -16,10 +16,20 @@ from typing import NamedTuple
 
 from model.events import Advance, Effects, Step
 from model.gate.aligned import with_flag
-from model.gate.events import Block, Cancel, EndOfPartition, Process, Record, Resume
+from model.gate.events import (
+    Announce,
+    Block,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    OptionedBarrier,
+    Persist,
+    Process,
+    Record,
+    Resume,
+)
 from model.gate.profiles import NEWEST, Profile
 from model.gate.unaligned import UnalignedGate, new_gate, persisting
-from model.gate.unaligned_events import Announce, Inject, OptionedBarrier, Persist
 from model.gate.unaligned_generations import unaligned_steps
 
 Item = Record | OptionedBarrier | Announce | Cancel | EndOfPartition

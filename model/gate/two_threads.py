@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 from model.events import NONE, SUBSUMED, Effects, Step
 from model.gate import alternating
-from model.gate.events import Abort, Trigger
+from model.gate.events import Abort, StartPersisting, Trigger, TriggerUnaligned
 from model.gate.profiles import Profile
 from model.gate.unaligned import UnalignedGate, new_gate
-from model.gate.unaligned_events import StartPersisting, TriggerUnaligned
 from model.gate.unaligned_generations import unaligned_steps
 
 
@@ -51,7 +50,7 @@ def new_threads(channels: int, counts_as_aligned: bool, profile: Profile, timeou
     return Threads(gate, NONE, False, ())
 
 
-def on_receive(
+def on_receive_barrier(
     threads: Threads, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
 ) -> Step[Threads]:
     """The network thread has received barrier `checkpoint` on `channel`; the task has not read it yet."""

@@ -15,19 +15,17 @@ from typing import NamedTuple
 
 from model.events import NONE, SUBSUMED, Effects, Fail, Rules, Step
 from model.gate.aligned import with_flag
-from model.gate.events import Abort, Block, Resume
-from model.gate.profiles import NEWEST, Profile
-from model.gate.unaligned_events import (
-    ALIGNED,
-    NO_OPTIONS,
-    TIMED,
-    UNALIGNED,
-    Options,
+from model.gate.alignment import ALIGNED, NO_OPTIONS, TIMED, UNALIGNED, Options
+from model.gate.events import (
+    Abort,
+    Block,
     Prioritise,
+    Resume,
     StartPersisting,
     StopPersisting,
     TriggerUnaligned,
 )
+from model.gate.profiles import NEWEST, Profile
 
 NOT_CONVERTIBLE = "barrier cannot become unaligned"
 

@@ -6,11 +6,11 @@
 from collections.abc import Mapping
 
 from model.events import Step
+from model.gate.alignment import ALIGNED, TIMED, UNALIGNED, Options
 from model.gate.alternating import UnalignedSteps
 from model.gate.first_decides import CountsBarriers, FirstDecides, TypeDecides
 from model.gate.profiles import PROFILES, Profile
 from model.gate.unaligned import UnalignedGate
-from model.gate.unaligned_events import ALIGNED, TIMED, UNALIGNED, Options
 
 
 class TimesFromFirst(CountsBarriers):

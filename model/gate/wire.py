@@ -9,31 +9,23 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from model.component import Component
-from model.events import Advance, Event, Step
+from model.events import Event, Step
 from model.fields import Wire, WireError, Words
 from model.gate import buffering, polled_gate, polled_unaligned_gate, tracking, two_threads
 from model.gate.aligned import Gate
+from model.gate.alignment import UNALIGNED
 from model.gate.buffering import UNLIMITED, Buffer
-from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
+from model.gate.events import EVENTS, Announce, Record
 from model.gate.polled_gate import Inbox
 from model.gate.polled_unaligned_gate import Passage
 from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.gate.tracking import Tracked, Tracker
 from model.gate.two_threads import Threads
 from model.gate.unaligned import UnalignedGate, persisting
-from model.gate.unaligned_events import UNALIGNED, Announce, Inject, OptionedBarrier, ReceiveBarrier, RunMail
 from model.steps import step_of
+from spec.vocabulary import types
 
-ITEMS: tuple[type, ...] = (Record, Cancel, EndOfPartition)
-OPTIONED: tuple[type, ...] = (*ITEMS, OptionedBarrier, Announce, Inject, Advance)
-RECORDS: Mapping[str, tuple[type, ...]] = {
-    "exactly-once": (*ITEMS, Barrier, Injection),
-    "at-least-once": (*ITEMS, Barrier),
-    "unaligned": (*OPTIONED, ReceiveBarrier, RunMail),
-    "alternating": OPTIONED,
-}
-"""By mode, the model's events."""
-MODES = tuple(RECORDS)
+MODES: tuple[str, ...] = tuple(types()["gate_mode"]["enum"])
 """The modes by their name on the wire."""
 
 At = Inbox | Buffer | Tracker | Passage | Threads
@@ -52,7 +44,7 @@ class GateSession(NamedTuple):
 def words_of(mode: str, profile: str = NEWEST.name, polled: bool = True) -> Words:
     """The words of a gate in this mode, of this generation, at this level."""
     options = {"mode": mode, "profile": profile, "level": "polled" if polled else "handler"}
-    return Words("gate", RECORDS[mode], options=options)
+    return Words("gate", EVENTS, options=options)
 
 
 @cache

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from model.checker.closed_model import ClosedModel, Environment
-from model.events import NONE, AbortNotification, CompleteNotification, Crash, Event
+from model.events import Crash, Event
 from model.offsets import offsets
-from model.offsets.events import RestoreOffsets, SnapshotOffsets
+from model.offsets.events import AbortNotification, CompleteNotification, RestoreOffsets, SnapshotOffsets
 from model.offsets.offsets import Reader
 from model.steps import step_of
 
@@ -20,7 +20,7 @@ def closed_offsets(bound: int, ids: int, positions: int) -> ClosedModel:
         yield "Crash", Crash()
         for checkpoint in range(1, ids + 1):
             yield "NotifyComplete", CompleteNotification(checkpoint)
-            yield "NotifyAbort", AbortNotification(checkpoint, NONE)
+            yield "NotifyAbort", AbortNotification(checkpoint)
             if checkpoint > reader.newest:
                 for position in range(positions):
                     yield "Snapshot", SnapshotOffsets(checkpoint, position)

@@ -1,25 +1,40 @@
-"""Events and effects of a reader that commits its offsets."""
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
+"""Events and effects of the component `offsets`. A source that commits its offsets."""
 
 from typing import NamedTuple
 
+from model.shared_events import AbortNotification, CompleteNotification, Crash
+
+__all__ = [
+    "EVENTS",
+    "AbortNotification",
+    "CommitOffsets",
+    "CompleteNotification",
+    "Crash",
+    "Ignored",
+    "RestoreOffsets",
+    "Seek",
+    "SnapshotOffsets",
+]
+
 
 class SnapshotOffsets(NamedTuple):
-    """A reader's subtask takes its snapshot; one number represents the offsets of all its partitions."""
+    """The source takes its snapshot at these offsets."""
 
     checkpoint: int
     offsets: int
-    kind: str = "snapshot_offsets"
+    kind: str = "snapshot"
 
 
 class RestoreOffsets(NamedTuple):
-    """A crashed reader restarts from a state with these offsets."""
+    """The source restarts at these offsets."""
 
     offsets: int
-    kind: str = "restore_offsets"
+    kind: str = "restore"
 
 
 class CommitOffsets(NamedTuple):
-    """The reader commits to the external system that a checkpoint holds everything before these offsets."""
+    """The offsets of the checkpoint are committed to the external system."""
 
     checkpoint: int
     offsets: int
@@ -27,14 +42,23 @@ class CommitOffsets(NamedTuple):
 
 
 class Ignored(NamedTuple):
-    """A completion of a checkpoint whose offsets are not remembered has no effect."""
+    """The completed checkpoint has no remembered offsets."""
 
     checkpoint: int
     kind: str = "ignored"
 
 
 class Seek(NamedTuple):
-    """The reader continues at these offsets."""
+    """The source continues at these offsets."""
 
     offsets: int
     kind: str = "seek"
+
+
+EVENTS: tuple[type, ...] = (
+    SnapshotOffsets,
+    CompleteNotification,
+    AbortNotification,
+    Crash,
+    RestoreOffsets,
+)

@@ -64,7 +64,7 @@ def on_notify_complete(reader: Reader, checkpoint: int) -> Step[Reader]:
     return Step(reader._replace(remembered=newer), effects, ("OFFSET-03", "OFFSET-07"))
 
 
-def on_notify_abort(reader: Reader, checkpoint: int, completed: int = NONE) -> Step[Reader]:
+def on_notify_abort(reader: Reader, checkpoint: int) -> Step[Reader]:
     """A checkpoint was aborted: the reader drops its offsets when a later one completes."""
     return Step(reader, (), ("OFFSET-05",))
 

@@ -6,16 +6,16 @@ import z3
 
 from model.checker.prove import Case
 from model.checker.symbolic import int_term, symbolic_like
-from model.events import AbortNotification, CompleteNotification, Crash
+from model.events import Crash
 from model.offsets import offsets
-from model.offsets.events import RestoreOffsets, SnapshotOffsets
+from model.offsets.events import AbortNotification, CompleteNotification, RestoreOffsets, SnapshotOffsets
 from model.offsets.offsets import Remembered
 from model.steps import step_of
 
 EVENTS = (
     SnapshotOffsets(0, 0),
     CompleteNotification(0),
-    AbortNotification(0, 0),
+    AbortNotification(0),
     Crash(),
     RestoreOffsets(0),
 )

@@ -1,7 +1,15 @@
 """OFFSET-01 to OFFSET-07, stated over the reader that commits its offsets."""
 
-from model.events import AbortNotification, CompleteNotification, Crash, Effects, Event
-from model.offsets.events import CommitOffsets, Ignored, RestoreOffsets, Seek, SnapshotOffsets
+from model.events import Crash, Effects, Event
+from model.offsets.events import (
+    AbortNotification,
+    CommitOffsets,
+    CompleteNotification,
+    Ignored,
+    RestoreOffsets,
+    Seek,
+    SnapshotOffsets,
+)
 from model.offsets.offsets import Reader, Remembered
 from model.registry import Registry
 

@@ -10,16 +10,7 @@ from model.offsets.events import RestoreOffsets, SnapshotOffsets
 from model.offsets.offsets import Reader
 from model.steps import HANDLERS, step_of
 
-WORDS = Words(
-    "offsets",
-    HANDLERS["offsets"],
-    kinds={
-        "snapshot_offsets": "snapshot",
-        "restore_offsets": "restore",
-        "complete_notification": "notify_complete",
-        "abort_notification": "notify_abort",
-    },
-)
+WORDS = Words("offsets", HANDLERS["offsets"])
 _STEP = step_of("offsets")
 
 
@@ -30,7 +21,7 @@ def new_reader(config: Wire) -> Reader:
 
 def step_reader(reader: Reader, wire: Wire) -> Step[Reader]:
     """The step of one event. Raises WireError if the event is not legal in this state."""
-    event = WORDS.read(wire, completed=NONE)
+    event = WORDS.read(wire)
     if reader.running == (type(event) is RestoreOffsets):
         raise WireError(f"the reader {_RUNS[reader.running]}, got {wire['kind']!r}")
     if type(event) is SnapshotOffsets and event.checkpoint <= reader.newest:

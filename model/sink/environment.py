@@ -6,9 +6,11 @@ The environment stores the newest snapshot, the newest completed id, and how oft
 from collections.abc import Iterator
 
 from model.checker.closed_model import ClosedModel, Environment
-from model.events import NONE, AbortNotification, Close, CompleteNotification, Crash, Event
+from model.events import NONE, Close, Crash, Event
 from model.sink import two_phase_commit
 from model.sink.events import (
+    AbortNotification,
+    CompleteNotification,
     FailingCompletion,
     FailingRestore,
     Finish,
@@ -71,7 +73,7 @@ def _offers(state: Sink, ids: int) -> Iterator[tuple[str, Event]]:
     for checkpoint in range(1, ids + 1):
         yield "Snapshot", SnapshotRequest(checkpoint)
         yield "NotifyComplete", CompleteNotification(checkpoint)
-        yield "NotifyAbort", AbortNotification(checkpoint, NONE)
+        yield "NotifyAbort", AbortNotification(checkpoint)
         for filed in state.pending:
             if filed.checkpoint <= checkpoint:
                 yield "NotifyCompleteFailing", FailingCompletion(checkpoint, filed.transaction)

@@ -1,89 +1,126 @@
-"""Events and effects of a transactional sink."""
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
+"""Events and effects of the component `sink`. A transactional sink."""
 
 from typing import NamedTuple
 
+from model.shared_events import AbortNotification, Close, CompleteNotification, Crash
+
+__all__ = [
+    "EVENTS",
+    "AbortNotification",
+    "AbortTransaction",
+    "Begin",
+    "Close",
+    "Commit",
+    "CommitFailed",
+    "CompleteNotification",
+    "Crash",
+    "FailingCompletion",
+    "FailingRestore",
+    "Finish",
+    "PreCommit",
+    "Restore",
+    "SnapshotRequest",
+    "Write",
+    "WriteRequest",
+]
+
 
 class WriteRequest(NamedTuple):
-    """A record arrives at the sink."""
+    """A record reaches the sink."""
 
     value: int
-    kind: str = "write_request"
+    kind: str = "write"
 
 
 class SnapshotRequest(NamedTuple):
     """The sink's subtask takes its snapshot."""
 
     checkpoint: int
-    kind: str = "snapshot_request"
+    kind: str = "snapshot"
+
+
+class FailingCompletion(NamedTuple):
+    """The checkpoint is complete. With `fails`."""
+
+    checkpoint: int
+    fails: int
+    kind: str = "notify_complete"
 
 
 class Finish(NamedTuple):
-    """The sink has read the end of its input."""
+    """The sink has reached the end of its input."""
 
     kind: str = "finish"
 
 
 class Restore(NamedTuple):
-    """The sink restarts from its snapshot for an id, or from the initial state (-1)."""
+    """The sink restarts from the snapshot of a checkpoint; null: from the beginning."""
 
     checkpoint: int
     kind: str = "restore"
 
 
+class FailingRestore(NamedTuple):
+    """The sink restarts from the snapshot of a checkpoint; null: from the beginning. With `fails`."""
+
+    checkpoint: int
+    fails: int
+    kind: str = "restore"
+
+
 class Write(NamedTuple):
-    """The sink writes the record to the open transaction."""
+    """The record is written to the open transaction."""
 
     transaction: int
     value: int
     kind: str = "write"
 
 
-class Begin(NamedTuple):
-    """The sink opens a transaction."""
-
-    transaction: int
-    kind: str = "begin"
-
-
 class PreCommit(NamedTuple):
-    """The sink closes a transaction to writes and makes it durable, ready to commit."""
+    """The transaction is flushed, made durable, and takes no further writes."""
 
     transaction: int
     kind: str = "pre_commit"
 
 
+class Begin(NamedTuple):
+    """A transaction is opened."""
+
+    transaction: int
+    kind: str = "begin"
+
+
 class Commit(NamedTuple):
-    """A transaction becomes visible."""
+    """The transaction becomes visible."""
 
     transaction: int
     kind: str = "commit"
 
 
+class CommitFailed(NamedTuple):
+    """The commit of the transaction has thrown; the transaction is not visible."""
+
+    transaction: int
+    kind: str = "commit_failed"
+
+
 class AbortTransaction(NamedTuple):
-    """The sink aborts a transaction."""
+    """The transaction is rolled back."""
 
     transaction: int
     kind: str = "abort_transaction"
 
 
-class FailingCompletion(NamedTuple):
-    """A checkpoint is complete, and the commit of transaction `fails` throws."""
-
-    checkpoint: int
-    fails: int
-    kind: str = "failing_completion"
-
-
-class FailingRestore(NamedTuple):
-    """The sink restarts from its snapshot for an id, and the commit of transaction `fails` throws."""
-
-    checkpoint: int
-    fails: int
-    kind: str = "failing_restore"
-
-
-class CommitFailed(NamedTuple):
-    """A transaction did not become visible: its commit threw."""
-
-    transaction: int
-    kind: str = "commit_failed"
+EVENTS: tuple[type, ...] = (
+    WriteRequest,
+    SnapshotRequest,
+    CompleteNotification,
+    FailingCompletion,
+    AbortNotification,
+    Finish,
+    Close,
+    Crash,
+    Restore,
+    FailingRestore,
+)

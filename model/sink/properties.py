@@ -1,12 +1,14 @@
 """SINK-01 to SINK-10, stated over the transactional sink."""
 
-from model.events import NONE, AbortNotification, Close, CompleteNotification, Crash, Effects, Event
+from model.events import NONE, Close, Crash, Effects, Event
 from model.registry import Registry
 from model.sink.events import (
+    AbortNotification,
     AbortTransaction,
     Begin,
     Commit,
     CommitFailed,
+    CompleteNotification,
     FailingCompletion,
     FailingRestore,
     Finish,

@@ -124,7 +124,7 @@ def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[S
     return Step(closed.state, (*effects, *closed.effects), ("SINK-03", "SINK-10", "SINK-09"))
 
 
-def on_notify_abort(sink: Sink, checkpoint: int, completed: int = NONE) -> Step[Sink]:
+def on_notify_abort(sink: Sink, checkpoint: int) -> Step[Sink]:
     """A checkpoint was aborted: the transactions filed under it stay for a later one."""
     return Step(sink, (), ("SINK-05",))
 

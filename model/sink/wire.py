@@ -10,18 +10,7 @@ from model.sink.events import FailingRestore, Restore, SnapshotRequest, WriteReq
 from model.sink.two_phase_commit import SINK_PROFILES, Sink
 from model.steps import HANDLERS, step_of
 
-WORDS = Words(
-    "sink",
-    HANDLERS["sink"],
-    kinds={
-        "write_request": "write",
-        "snapshot_request": "snapshot",
-        "complete_notification": "notify_complete",
-        "abort_notification": "notify_abort",
-        "failing_completion": "notify_complete",
-        "failing_restore": "restore",
-    },
-)
+WORDS = Words("sink", HANDLERS["sink"])
 _STEP = step_of("sink")
 
 
@@ -32,7 +21,7 @@ def new_sink(config: Wire) -> Sink:
 
 def step_sink(sink: Sink, wire: Wire) -> Step[Sink]:
     """The step of one event. Raises WireError if the event is not legal in this state."""
-    event = WORDS.read(wire, completed=NONE)
+    event = WORDS.read(wire)
     restores = isinstance(event, Restore | FailingRestore)
     if sink.running == restores:
         raise WireError(f"the sink {_RUNS[restores]}, got {wire['kind']!r}")

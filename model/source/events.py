@@ -1,10 +1,27 @@
-"""Events and effects of a source's task."""
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
+"""Events and effects of the component `source`. What a source's task does when it is triggered."""
 
 from typing import NamedTuple
 
+from model.shared_events import Decline, Fail, Status, Trigger
+
+__all__ = [
+    "EVENTS",
+    "Answer",
+    "Decline",
+    "Ended",
+    "Fail",
+    "GoOnReading",
+    "Induce",
+    "Status",
+    "StopReading",
+    "Trigger",
+    "TriggerArrives",
+]
+
 
 class TriggerArrives(NamedTuple):
-    """The coordinator's trigger arrives at a source's task, or (not `here`) where that task does not run."""
+    """The coordinator's trigger reaches the task, or a place where the task is not."""
 
     checkpoint: int
     here: bool = True
@@ -12,21 +29,21 @@ class TriggerArrives(NamedTuple):
 
 
 class Induce(NamedTuple):
-    """The hook of an externally induced source names a checkpoint at the current position."""
+    """The source's own hook announces the checkpoint."""
 
     checkpoint: int
     kind: str = "induce"
 
 
 class Ended(NamedTuple):
-    """The task learns that a checkpoint was aborted or subsumed, or has declined it."""
+    """The checkpoint was aborted, subsumed or declined."""
 
     checkpoint: int
     kind: str = "ended"
 
 
 class Answer(NamedTuple):
-    """The task reports to the coordinator whether it runs, and begins nothing."""
+    """The task answers whether it runs, and begins nothing."""
 
     checkpoint: int
     accepts: bool
@@ -34,7 +51,7 @@ class Answer(NamedTuple):
 
 
 class StopReading(NamedTuple):
-    """The source stops reading until a `GoOnReading`."""
+    """The source stops reading until it may continue."""
 
     kind: str = "stop_reading"
 
@@ -43,3 +60,11 @@ class GoOnReading(NamedTuple):
     """The source reads again."""
 
     kind: str = "go_on_reading"
+
+
+EVENTS: tuple[type, ...] = (
+    TriggerArrives,
+    Induce,
+    Ended,
+    Status,
+)

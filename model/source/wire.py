@@ -3,16 +3,14 @@
 from typing import Any
 
 from model.component import Component
-from model.events import Event, Status, Step
+from model.events import Step
 from model.fields import Wire, WireError, Words, names_of
 from model.source import source_task
-from model.source.events import Ended, Induce, TriggerArrives
-from model.source.generations import source_steps
+from model.source.events import Induce
 from model.source.source_task import PLAIN, SOURCE_PROFILES, Source
-from model.steps import step_of
+from model.steps import HANDLERS, step_of
 
-HERE, ELSEWHERE = "here", "elsewhere"
-WORDS = Words("source", (Induce, Ended, Status))
+WORDS = Words("source", HANDLERS["source"])
 _STEP = step_of("source")
 
 
@@ -24,12 +22,10 @@ def new_source(config: Wire) -> Source:
 
 def step_source(source: Source, wire: Wire) -> Step[Source]:
     """The step of one trigger, hook, end of a checkpoint, or status. Raises WireError if it is not legal."""
-    kind, given = WORDS.event(wire)
-    if kind == "trigger":
-        return source_steps(source).on_trigger(source, given["checkpoint"], given["to"] == HERE)
-    if kind == "induce" and source.external == PLAIN:
+    event = WORDS.read(wire)
+    if type(event) is Induce and source.external == PLAIN:
         raise WireError("induce: the source is not externally induced, it has no hook; trigger it")
-    return _STEP(source, WORDS.read(wire))
+    return _STEP(source, event)
 
 
 def observe_source(source: Source) -> dict[str, object]:
@@ -47,11 +43,4 @@ def config_of_source(source: Source) -> dict[str, Any]:
     return {"profile": source.profile.name, "external": names_of("external")[source.external]}
 
 
-def script_of_source(event: Event, wire: dict[str, Any], handle: str, tasks: int) -> dict[str, Any]:
-    """An event of a closed model: a trigger states where it arrives if the task is not there."""
-    return wire | {"to": ELSEWHERE} if type(event) is TriggerArrives and not event.here else wire
-
-
-COMPONENT = Component(
-    "source", WORDS, new_source, step_source, observe_source, config_of_source, script=script_of_source
-)
+COMPONENT = Component("source", WORDS, new_source, step_source, observe_source, config_of_source)

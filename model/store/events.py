@@ -1,10 +1,23 @@
-"""Events and effects of the store of completed checkpoints."""
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
+"""Events and effects of the component `store`. The completed-checkpoint store."""
 
 from typing import NamedTuple
 
+from model.shared_events import DiscardCheckpoint
+
+__all__ = [
+    "EVENTS",
+    "Add",
+    "DiscardCheckpoint",
+    "Latest",
+    "LatestRequest",
+    "Shutdown",
+    "Subsumed",
+]
+
 
 class Add(NamedTuple):
-    """The coordinator adds a completed checkpoint; `type` is CHECKPOINT, SAVEPOINT or STOP."""
+    """A completed checkpoint is added."""
 
     checkpoint: int
     type: int
@@ -12,27 +25,34 @@ class Add(NamedTuple):
 
 
 class LatestRequest(NamedTuple):
-    """A request for the checkpoint to restore."""
+    """The checkpoint to restore is requested."""
 
-    kind: str = "latest_request"
+    kind: str = "latest"
 
 
 class Shutdown(NamedTuple):
-    """The job has ended for good; `discard`: its checkpoints are not kept."""
+    """The job has ended."""
 
     discard: bool
     kind: str = "shutdown"
 
 
 class Subsumed(NamedTuple):
-    """The highest checkpoint that an addition has dropped and deleted."""
+    """The highest checkpoint that the addition has dropped."""
 
     checkpoint: int
     kind: str = "subsumed"
 
 
 class Latest(NamedTuple):
-    """The store's latest checkpoint, -1 for none."""
+    """The checkpoint to restore; null for none."""
 
     checkpoint: int
     kind: str = "latest"
+
+
+EVENTS: tuple[type, ...] = (
+    Add,
+    LatestRequest,
+    Shutdown,
+)

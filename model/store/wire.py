@@ -13,7 +13,7 @@ from model.store.store import Store
 
 TYPES = tuple(names_of("checkpoint_type").values())
 """The names of store.CHECKPOINT, store.SAVEPOINT and store.STOP on the wire, in that order."""
-WORDS = Words("store", HANDLERS["store"], kinds={"latest_request": "latest", "discard_checkpoint": "discard"})
+WORDS = Words("store", HANDLERS["store"])
 _STEP = step_of("store")
 
 

@@ -6,10 +6,18 @@ The same environment has a TLA+ twin (spec/subtask/SubtaskModel.tla).
 from collections.abc import Iterator
 
 from model.checker.closed_model import ClosedModel, Environment
-from model.events import ASYNC_EXCEPTION, NONE, AbortNotification, Close, CompleteNotification, Event, Status
+from model.events import ASYNC_EXCEPTION, NONE, Close, Event, Status
 from model.steps import step_of
 from model.subtask import subtask
-from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
+from model.subtask.events import (
+    AbortNotification,
+    AbortOnBarrier,
+    AsyncDone,
+    AsyncFailed,
+    Checkpoint,
+    CompleteNotification,
+    SubsumedNotification,
+)
 from model.subtask.profiles import DISTINCT, NEWEST_TASK, TASK_PROFILES, TaskProfile
 from model.subtask.subtask import Subtask
 

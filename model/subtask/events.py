@@ -1,12 +1,38 @@
-"""Events and effects of a subtask's snapshot steps."""
+# Made from spec/vocabulary by `pytest tests/spec/test_model_classes.py --rewrite`; do not edit.
+"""Events and effects of the component `subtask`. The snapshot steps of one subtask."""
 
 from typing import NamedTuple
 
-from model.events import ASYNC_EXCEPTION
+from model.shared_events import Close, Decline, Fail, NotifyAbort, NotifyComplete, NotifySubsumed, Status
+
+__all__ = [
+    "EVENTS",
+    "AbortNotification",
+    "AbortOnBarrier",
+    "Acknowledge",
+    "AsyncDone",
+    "AsyncFailed",
+    "BroadcastBarrier",
+    "BroadcastCancel",
+    "CancelAsync",
+    "Checkpoint",
+    "Close",
+    "CompleteNotification",
+    "Decline",
+    "Fail",
+    "NotifyAbort",
+    "NotifyComplete",
+    "NotifySubsumed",
+    "Snapshot",
+    "Status",
+    "SubsumedNotification",
+]
 
 
 class Checkpoint(NamedTuple):
-    """The gate, or the coordinator for a source, triggers a subtask; `fails`: its synchronous part throws."""
+    """The gate, or the coordinator for a source, triggers the checkpoint. `fails`: the synchronous part of
+    its snapshot throws.
+    """
 
     checkpoint: int
     fails: bool = False
@@ -14,73 +40,93 @@ class Checkpoint(NamedTuple):
 
 
 class AbortOnBarrier(NamedTuple):
-    """The gate of a subtask has aborted a checkpoint."""
+    """The gate aborts the checkpoint."""
 
     checkpoint: int
     reason: str
     kind: str = "abort_on_barrier"
 
 
+class AbortNotification(NamedTuple):
+    """The coordinator has aborted the checkpoint. `completed` is the newest completed id, -1 for none."""
+
+    checkpoint: int
+    completed: int
+    kind: str = "abort_notification"
+
+
+class CompleteNotification(NamedTuple):
+    """The coordinator has completed the checkpoint."""
+
+    checkpoint: int
+    kind: str = "complete_notification"
+
+
+class SubsumedNotification(NamedTuple):
+    """The coordinator has dropped the checkpoint, because a newer one is complete."""
+
+    checkpoint: int
+    kind: str = "subsumed_notification"
+
+
 class AsyncDone(NamedTuple):
-    """The asynchronous part of a snapshot succeeds."""
+    """The asynchronous part of the snapshot has succeeded."""
 
     checkpoint: int
     kind: str = "async_done"
 
 
 class AsyncFailed(NamedTuple):
-    """The asynchronous part of a snapshot fails, for a reason that the failure may name."""
+    """The asynchronous part of the snapshot has failed. `reason` is the one that the failure itself names."""
 
     checkpoint: int
-    reason: str = ASYNC_EXCEPTION
+    reason: str = "ASYNC_EXCEPTION"
     kind: str = "async_failed"
 
 
-class SubsumedNotification(NamedTuple):
-    """The coordinator reports that it has dropped a completed checkpoint."""
-
-    checkpoint: int
-    kind: str = "subsumed_notification"
-
-
 class BroadcastBarrier(NamedTuple):
-    """The subtask sends the barrier on every output."""
+    """The barrier is sent on every output."""
 
     checkpoint: int
     kind: str = "broadcast_barrier"
 
 
 class BroadcastCancel(NamedTuple):
-    """The subtask sends a cancellation marker on every output."""
+    """A cancellation marker is sent on every output."""
 
     checkpoint: int
     kind: str = "broadcast_cancel"
 
 
 class Snapshot(NamedTuple):
-    """The synchronous part of the snapshot runs; the asynchronous part starts."""
+    """The synchronous part of the snapshot runs, and the asynchronous part starts."""
 
     checkpoint: int
     kind: str = "snapshot"
 
 
 class CancelAsync(NamedTuple):
-    """The subtask stops the asynchronous part of the snapshot and discards its state."""
+    """The asynchronous part is stopped, and its state is discarded."""
 
     checkpoint: int
     kind: str = "cancel_async"
 
 
 class Acknowledge(NamedTuple):
-    """The subtask reports to the coordinator that its snapshot is stored."""
+    """The subtask acknowledges the checkpoint to the coordinator."""
 
     checkpoint: int
     kind: str = "acknowledge"
 
 
-class Decline(NamedTuple):
-    """The subtask reports to the coordinator that it takes no snapshot."""
-
-    checkpoint: int
-    reason: str
-    kind: str = "decline"
+EVENTS: tuple[type, ...] = (
+    Checkpoint,
+    AbortOnBarrier,
+    AbortNotification,
+    CompleteNotification,
+    SubsumedNotification,
+    AsyncDone,
+    AsyncFailed,
+    Status,
+    Close,
+)

@@ -7,10 +7,18 @@ import z3
 
 from model.checker.prove import Case
 from model.checker.symbolic import int_term, symbolic_like
-from model.events import AbortNotification, Close, CompleteNotification, Event, Status
+from model.events import Close, Event, Status
 from model.steps import step_of
 from model.subtask import subtask
-from model.subtask.events import AbortOnBarrier, AsyncDone, AsyncFailed, Checkpoint, SubsumedNotification
+from model.subtask.events import (
+    AbortNotification,
+    AbortOnBarrier,
+    AsyncDone,
+    AsyncFailed,
+    Checkpoint,
+    CompleteNotification,
+    SubsumedNotification,
+)
 from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
 from model.subtask.subtask import Subtask
 

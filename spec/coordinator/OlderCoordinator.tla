@@ -6,7 +6,7 @@
 (* generation. CoordinatorGenerations.tla has those of the modules that    *)
 (* Coordinator extends, and states all differences as switches.            *)
 (*                                                                         *)
-(* Source: bytecode of the released jars 1.9.3 to 1.17.2,                  *)
+(* Source: bytecode of the released jars of 1.9 to 1.17,                   *)
 (* CheckpointCoordinator.                                                  *)
 (***************************************************************************)
 EXTENDS Coordinator, CoordinatorGenerations
@@ -34,7 +34,7 @@ LeavesTurns(k, r) == FALSE                                              \* Takes
 
 (* Up to 1.11: no checkpoint is kept whose addition failed, and the deletion *)
 (* of state gives no turn.                                                   *)
-NeverInDoubt(fault) == FALSE                                            \* IsPossiblyStored
+DeletesPossiblyStored(fault) == FALSE                                   \* IsPossiblyStored
 OneTurnForEach(ended, dropped) == ended                                 \* TurnsAfter
 
 (* Up to 1.10 no request waits: above the limit it is rejected. (The         *)

@@ -33,7 +33,7 @@ class NeverBlocks(Right):
 
 class Slow(Right):
     def apply(self, event):
-        sum(range(100_000))
+        sum(range(20_000))
         return super().apply(event)
 
 

@@ -14,10 +14,12 @@ from conformance.adapters.protocol import Crashed, Hung, Made
 STORE = {"retain": 1, "profile": "2.3"}
 LATEST = [{"kind": "latest"}]
 STARTS = """
+import signal
 import sys
 import psutil
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Made
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
 with ProcessAdapter(sys.argv[1:]) as adapter:
     assert adapter.new("store", {"retain": 1, "profile": "2.3"}) == Made()
     print(*(one.pid for one in psutil.Process().children(recursive=True)), flush=True)

@@ -114,7 +114,7 @@ def test_a_large_answer_is_refused_by_smoke_at_once(
         "  {'store': {'modes': [], 'profiles': [], 'capabilities': []}}}\n"
         "for line in sys.stdin:\n"
         "    asked = json.loads(line)\n"
-        "    answer = {'hello': hello, 'apply': {'effects': [[{'kind': 'x', 'at': n} for n in range(60000)]\n"
+        "    answer = {'hello': hello, 'apply': {'effects': [[{'kind': 'x', 'at': n} for n in range(6000)]\n"
         "      for _ in asked.get('events', [])], 'state': {}}}.get(asked['op'], {'ok': True})\n"
         "    print(json.dumps({'seq': asked['seq'], **answer}), flush=True)\n"
     )

@@ -125,7 +125,7 @@ OPTIONS = re.compile(r"(<!-- options: (\w+) -->\n\n)(?:\|.*\n)*")
 
 
 def test_tables_of_options_are_made_from_the_command(pytestconfig):
-    page = ROOT / "docs" / "verify" / "verify-your-implementation.md"
+    page = ROOT / "docs" / "verify" / "conform-options.md"
     written = page.read_text(encoding="utf-8")
     made = OPTIONS.sub(lambda found: found[1] + options_table(found[2]), written)
     if pytestconfig.getoption("--rewrite"):

@@ -140,6 +140,15 @@ def test_a_rule_page_is_read_from_the_sentence_to_the_mutants(pages):
     assert headings == ["Example", "The property", "The protocol step", "Mutants", "In other generations"]
 
 
+def test_a_rule_page_compares_its_example_with_the_other_generations(pages):
+    for rule in load_rules():
+        text = pages[f"reference/rules/{rule.id}.md"]
+        scene = scene_of(rule.id, ROOT)
+        differing = rule_pages.contrasts(scene) if scene else []
+        assert all(f"| {one.profile} | " in text for one in differing)
+        assert ("answers the example with the same effects" in text) == (scene is not None and not differing)
+
+
 def test_every_command_and_every_exit_code_is_in_the_reference():
     commands, codes = command_pages.commands_page(), command_pages.codes_page()
 

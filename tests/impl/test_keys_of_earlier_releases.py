@@ -173,6 +173,6 @@ def test_a_snapshot_of_a_later_encoding_is_refused(rocksdb, kind):
     make = HeapKeyedStateBackend if kind == "memory" else rocksdb
     sections = {**make().snapshot(1)(), SECTION: encode(3)}
     with pytest.raises(
-        KeyEncodingError, match="expected keys of an encoding up to 2, came 3; restore it with"
+        KeyEncodingError, match="expected keys of an encoding up to 2, got 3; restore it with"
     ):
         make().restore([sections_of(pack(sections), "chk-1/it")])

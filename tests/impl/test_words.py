@@ -1,16 +1,20 @@
 """Words on the wire: what is written is read back, and nothing else is read."""
 
+import inspect
 import json
+from typing import get_type_hints
 
 import pytest
 
 from impl.core import effects, events
 from impl.core.channel import events as channel_events
+from impl.core.component import Component
 from impl.core.coordinator import events as coordinator_events
 from impl.core.coordinator.events import Acknowledge, FailTasks
 from impl.core.gate import events as gate_events
 from impl.core.gate import unaligned_events
 from impl.core.gate.events import Barrier
+from impl.core.gate.polled_gate import Polled
 from impl.core.offsets import events as offsets_events
 from impl.core.sink import events as sink_events
 from impl.core.sink.events import RestoreSink
@@ -52,24 +56,24 @@ def test_every_word_survives_the_wire(word):
     it = word(*(sample(declared) for declared in word._declared.values()))
     wire = json.loads(json.dumps(it.wire()))
     assert wire["kind"] == word.kind
-    assert word.from_wire(wire) == it
+    assert word(*word.parse(wire)) == it
     with pytest.raises(Exception, match="unknown fields"):
-        word.from_wire(wire | {"colour": "red"})
+        word.parse(wire | {"colour": "red"})
 
 
 def test_a_field_with_a_default_is_left_out():
     assert Acknowledge("a", 3).wire() == {"kind": "acknowledge", "task": "a", "checkpoint": 3}
     assert Acknowledge("a", 3, "s").wire()["state"] == "s"
-    assert Acknowledge.from_wire({"kind": "acknowledge", "task": "a", "checkpoint": 3}).state is None
+    assert Acknowledge.parse({"kind": "acknowledge", "task": "a", "checkpoint": 3})[2] is None
 
 
 @pytest.mark.parametrize(
     ("word", "wire", "says"),
     [
         (Barrier, {"channel": 0}, "came without checkpoint"),
-        (Barrier, {"channel": 0, "checkpoint": "5"}, "checkpoint has to be int, came '5'"),
-        (Barrier, {"channel": True, "checkpoint": 5}, "channel has to be int, came True"),
-        (RestoreSink, {"checkpoint": "x"}, "checkpoint has to be NoneType or int, came 'x'"),
+        (Barrier, {"channel": 0, "checkpoint": "5"}, "checkpoint has to be int, got '5'"),
+        (Barrier, {"channel": True, "checkpoint": 5}, "channel has to be int, got True"),
+        (RestoreSink, {"checkpoint": "x"}, "checkpoint has to be NoneType or int, got 'x'"),
         (FailTasks, {"tasks": [1]}, "tasks has to be a list of strings"),
         (AddCheckpoint, {"checkpoint": 1, "type": "backup"}, "type has to be one of"),
         (AddCheckpoint, {"checkpoint": 1, "type": ["stop"]}, "type has to be one of"),
@@ -77,7 +81,26 @@ def test_a_field_with_a_default_is_left_out():
 )
 def test_what_does_not_fit_is_refused_with_the_reason(word, wire, says):
     with pytest.raises(Exception, match=says):
-        word.from_wire({"kind": word.kind, **wire})
+        word.parse({"kind": word.kind, **wire})
+
+
+def components(owner: type[Component]) -> list[type[Component]]:
+    """Every component below `owner` that states its events; polled gates pass them on."""
+    below = [one for kind in owner.__subclasses__() for one in (kind, *components(kind))]
+    return [one for one in below if hasattr(one, "_events") and not issubclass(one, Polled)]
+
+
+@pytest.mark.parametrize("component", components(Component), ids=lambda one: one.__name__)
+def test_each_event_is_a_method_that_takes_its_fields(component):
+    for kind, event in component._events.items():
+        method = getattr(component, kind)
+        _, *taken = inspect.signature(method).parameters.values()
+        hints = get_type_hints(method)
+        declared = [get_type_hints(event)[name] for name in event._names]
+        if taken and taken[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+            declared = declared[: len(taken) - 1]
+            taken = taken[:-1]
+        assert [hints[one.name] for one in taken] == declared, f"{component.__name__}.{kind}"
 
 
 def test_a_word_cannot_be_changed():

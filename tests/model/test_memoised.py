@@ -43,7 +43,7 @@ def explored(scope: Scope) -> Graph:
         pytest.param(ZOMBIES, 2, id="zombies-on-two-cores"),
         pytest.param(REPLACED, 1, id="replaced"),
         pytest.param(TWICE._replace(failures=1), 1, id="one-failure"),
-        pytest.param(ZOMBIES._replace(declines=1), 1, id="declines"),
+        pytest.param(ZOMBIES._replace(declines=1, in_flight=1), 1, id="declines"),
     ],
 )
 def test_the_graph_is_that_of_the_explorer(scope, cores):

@@ -8,9 +8,8 @@ import pytest
 from model.checker.prove import prove
 from model.coordinator import completion, coordinator, failures, recovery, scheduler, shared_state, trigger
 from model.coordinator.completion import CompletionSteps
-from model.coordinator.events import BEFORE, MAYBE
 from model.coordinator.failures import FailureSteps
-from model.coordinator.generations import NeverQueues
+from model.coordinator.generations import CompletesFirst, NeverQueues
 from model.coordinator.pending import Pending
 from model.coordinator.proofs.completion import (
     failure_cases,
@@ -23,7 +22,7 @@ from model.coordinator.proofs.coordinator import completion_cases, request_cases
 from model.coordinator.proofs.shared_state import file_cases
 from model.coordinator.proofs.trigger import finished_cases, master_cases, scheduler_cases
 from model.coordinator.trigger import TriggerSteps
-from model.events import Effects, NotifyAbort, NotifyComplete, Step
+from model.events import BEFORE, MAYBE, Effects, NotifyAbort, NotifyComplete, Step
 from model.properties import PROPERTIES
 from model.store.store import StoreSteps
 
@@ -34,6 +33,10 @@ PROVED = {
     "aborts of 1.9": (lambda: older_cases("1.9", 1, 1), {"COORD-19"}),
     "savepoints of 1.14": (lambda: older_cases("1.14", 1, 1), {"SUB-11"}),
     "a store that fails": (lambda: store_failure_cases("2.3", MAYBE, 1, 1), {"COORD-20", "COORD-21"}),
+    "a store of 1.15 that fails": (
+        lambda: store_failure_cases("1.15", MAYBE, 1, 1),
+        {"COORD-20", "COORD-21"},
+    ),
     "a new coordinator": (lambda: restart_cases("2.3", 1, 1, is_open=True), {"COORD-22"}),
     "the end of the job": (lambda: job_end_cases("2.3", 1, 0, 1), {"COORD-25"}),
     "masters": (lambda: master_cases("2.3", 2, 1, 1, 0, "begun"), {"COORD-23", "COORD-31"}),
@@ -87,6 +90,12 @@ BROKEN = {
     "COORD-17": (FailureSteps, "on_success", lambda _, counted, *__: counted, "failures that count"),
     "COORD-19": (NeverQueues, "notify_abort", aborted, "aborts of 1.9"),
     "COORD-20": (CompletionSteps, "notify_abort", completed, "a store that fails"),
+    "COORD-20, in 1.15": (
+        CompletesFirst,
+        "abort_unstored",
+        CompletionSteps.abort_unstored,
+        "a store of 1.15 that fails",
+    ),
     "COORD-21": (completion, "MAYBE", BEFORE, "a store that fails"),
     "COORD-22": (recovery, "ascending", lambda entries: entries, "a new coordinator"),
     "COORD-23": (TriggerSteps, "continue_start", nothing, "masters"),

@@ -59,7 +59,7 @@ CORPUS = {
     "printable ASCII": "".join(map(chr, range(32, 127))),
     "newline": "a\nDIVERGES  ALIGN-01\r\nCONFORMS\rx\ty",
     "lone surrogates": "a\udc80b\ud800c",
-    "long": "x\x1b" * 500_000,
+    "long": "x\x1b" * 100_000,
 }
 UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 HOSTILE = pytest.mark.parametrize("text", CORPUS.values(), ids=CORPUS)

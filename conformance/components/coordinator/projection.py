@@ -26,14 +26,14 @@ from model.coordinator.environment.relative import (
     handle_of,
 )
 from model.coordinator.environment.shared_state import CompleteCheckpoint, Files, UseFiles, closed_files
-from model.coordinator.events import AFTER, BEFORE, MAYBE, DiscardState, FailTasks
+from model.coordinator.events import FailTasks
 from model.coordinator.failures import new_failures
 from model.coordinator.pending import NO_STATE, Pending
 from model.coordinator.requests import Request as Waiting
-from model.coordinator.shared_state import Registered
+from model.coordinator.shared_state import DiscardState, Registered
 from model.coordinator.state import RESTARTING, RUNNING, UNLIMITED, Coordinator, Plan
 from model.coordinator.wire.coordinator import WORDS
-from model.events import Effect, Event
+from model.events import AFTER, BEFORE, MAYBE, Effect, Event
 from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 from model.store.wire import TYPES
 from spec.values import Function, State

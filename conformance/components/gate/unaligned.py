@@ -12,9 +12,9 @@ from conformance.vectors.tla.binding import Binding, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Word, filled, plain, set_of, steps
 from model.checker.prove import Case
 from model.fields import names_of
+from model.gate.alignment import NO_OPTIONS
 from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_first_decides, closed_unaligned
 from model.gate.profiles import NEWEST, Profile
-from model.gate.unaligned_events import NO_OPTIONS
 from spec.values import Function
 
 _OPTIONS = Record(

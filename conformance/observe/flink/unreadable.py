@@ -30,7 +30,7 @@ class Unreadable(NamedTuple):
 
     def describe(self) -> str:
         """Line, reason and text in one line."""
-        return f"line {self.number} cannot be read: {self.why}, came {self.text!r}"
+        return f"line {self.number} cannot be read: {self.why}, got {self.text!r}"
 
 
 _OTHERS, _WORDS = (
@@ -66,7 +66,7 @@ def _judge(logger: str) -> tuple[str, _Judge]:
         words = re.compile(_WORDS[name]).match
         return why, lambda message: words(message) is not None
     original = _ungarbled(name)
-    return f"expected the logger {original}, came {name}", lambda message: bool(original)
+    return f"expected the logger {original}, got {name}", lambda message: bool(original)
 
 
 def _ungarbled(name: str) -> str:
@@ -93,7 +93,7 @@ def broken(number: int, line: str) -> Unreadable | None:
     elif _NAMED.match(line):
         why = "expected a record in the layout of the lines before it, and a logger of the protocol is named"
     elif logs and (original := _ungarbled(re.sub(r"[^\w.$]", "", logs[1]).rpartition(".")[2])):
-        why = f"expected the logger {original}, came another text"
+        why = f"expected the logger {original}, got another text"
     else:
         return None
     return Unreadable(number, why, line[:SHOWN])

@@ -49,7 +49,7 @@ def worst_of_sink(adapter: Adapter, config: Wire, seed: int) -> Classification:
 
 def unexpected(component: str, event: Wire, effect: Wire) -> UndrivenError:
     """The error of an effect that this run cannot carry out."""
-    return UndrivenError(f"{component}, {dict(event)}: expected an effect of a sound run, came {effect}")
+    return UndrivenError(f"{component}, {dict(event)}: expected an effect of a sound run, got {effect}")
 
 
 def _worst(accounts: Iterator[Account]) -> Classification:

@@ -190,7 +190,7 @@ def _first_ended(ended: JobResult | Exception | None) -> list[str]:
     if isinstance(ended, SupersededError):
         return []
     came = "nothing" if ended is None else f"{type(ended).__name__}: {str(ended)[:400]}"
-    return [f"the first driver was superseded; expected it to end with SupersededError, came {came}"]
+    return [f"the first driver was superseded; expected it to end with SupersededError, got {came}"]
 
 
 def _job(planned: Round, folder: Path, server: KeptServer | None) -> Job:

@@ -51,7 +51,7 @@ class CsvSource(FileSource):
         except (OSError, zipfile.BadZipFile, pa.ArrowException, KeyError) as cause:
             raise SourceError(
                 f"{self._path}: expected a CSV file with a header and the columns "
-                f"{self._columns or 'it has'}, came {cause}; correct the path or the columns"
+                f"{self._columns or 'it has'}, got {cause}; correct the path or the columns"
             ) from cause
         guessed = [
             field.name

@@ -75,7 +75,7 @@ class FileSource(Source):
     def _continue_at(self, snapshot: FileOffset) -> None:
         if snapshot.fingerprint != self._fingerprint:
             raise SourceChangedError(
-                f"{self._path}: expected the content {snapshot.fingerprint[:16]} of the checkpoint, came "
+                f"{self._path}: expected the content {snapshot.fingerprint[:16]} of the checkpoint, got "
                 f"{self._fingerprint[:16]}; put the old file back, or start the job without the checkpoint"
             )
         self._begin_at(snapshot.offset)

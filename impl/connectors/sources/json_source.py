@@ -52,7 +52,7 @@ class JsonLinesSource(FileSource):
             ) from cause
         if not isinstance(read, dict):
             raise SourceError(
-                f"{self._path}: row {row} is expected to be an object, came {line[:60]!r}; correct that line"
+                f"{self._path}: row {row} is expected to be an object, got {line[:60]!r}; correct that line"
             )
         return read
 

@@ -54,7 +54,7 @@ class ParquetFolder(Source):
         self._dictionaries = dictionaries
         self._files = tuple(sorted(one.name for one in self._folder.glob("*.parquet")))
         if not self._files:
-            raise SourceError(f"{folder}: expected files *.parquet, came 0 files; correct the folder")
+            raise SourceError(f"{folder}: expected files *.parquet, got 0 files; correct the folder")
         self._own = self._files[partition::partitions]
         self._number = 0
         self._current: ParquetSource | None = None
@@ -79,7 +79,7 @@ class ParquetFolder(Source):
     def _continue_at(self, snapshot: FolderOffset) -> None:
         if snapshot.files != self._files:
             raise SourceChangedError(
-                f"{self._folder}: expected the {len(snapshot.files)} files of the checkpoint, came "
+                f"{self._folder}: expected the {len(snapshot.files)} files of the checkpoint, got "
                 f"{len(self._files)}, and their names differ; put the old files back, or start the job "
                 "without the checkpoint"
             )

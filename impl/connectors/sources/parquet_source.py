@@ -44,13 +44,13 @@ class ParquetSource(FileSource):
             file = pq.ParquetFile(self._path, read_dictionary=self._strings())
         except (OSError, pa.ArrowException) as cause:
             raise SourceError(
-                f"{self._path}: expected a Parquet file, came {cause}; correct the path"
+                f"{self._path}: expected a Parquet file, got {cause}; correct the path"
             ) from cause
         names = file.schema_arrow.names if self._columns is None else self._columns
         missing = [name for name in names if name not in file.schema_arrow.names]
         if missing:
             raise SourceError(
-                f"{self._path}: has the columns {file.schema_arrow.names}, came also {missing}; correct "
+                f"{self._path}: has the columns {file.schema_arrow.names}, got also {missing}; correct "
                 "`columns`"
             )
         schema = pa.schema([file.schema_arrow.field(name) for name in names])

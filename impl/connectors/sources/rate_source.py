@@ -29,7 +29,7 @@ class RateSource(Source):
     def __init__(self, rows: int, *, partition: int = 0, partitions: int = 1) -> None:
         super().__init__(f"the numbers below {rows}", partition, partitions)
         if rows < 0:
-            raise SourceError(f"expected rows from 0 on, came {rows} rows; correct them")
+            raise SourceError(f"expected rows from 0 on, got {rows} rows; correct them")
         self._rows = rows
 
     def _next_rows(self, max_rows: int) -> pa.RecordBatch | None:

@@ -21,7 +21,7 @@ class Source(ABC):
     def __init__(self, name: Path | str, partition: int, partitions: int) -> None:
         if not 0 <= partition < partitions:
             raise SourceError(
-                f"{name}: partitions are counted from 0, came partition {partition} of {partitions}; "
+                f"{name}: partitions are counted from 0, got partition {partition} of {partitions}; "
                 "correct them"
             )
         self._name = name
@@ -34,7 +34,7 @@ class Source(ABC):
         Raises SourceError if `max_rows` is below 1 or the rows are not as declared.
         """
         if max_rows < 1:
-            raise SourceError(f"a batch has at least one row, came max_rows {max_rows}; ask for more")
+            raise SourceError(f"a batch has at least one row, got max_rows {max_rows}; ask for more")
         rows = self._next_rows(max_rows)
         if rows is not None:
             self.offset += rows.num_rows

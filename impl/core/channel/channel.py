@@ -5,7 +5,7 @@ UNAL-32 to UNAL-36.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from impl.core.channel import events
 from impl.core.channel.receiver import Announced, ChannelReceiver
@@ -36,7 +36,7 @@ CHANNEL_PROFILES: Final[Mapping[str, ChannelProfile]] = {
 _NEWEST: Final = "flink-2.3"
 
 
-class Channel(Component):
+class Channel(Component[events.ChannelEvent, events.ChannelEffect]):
     """The channel between two subtasks."""
 
     def __init__(self, profile: ChannelProfile = CHANNEL_PROFILES[_NEWEST]) -> None:
@@ -106,7 +106,7 @@ class Channel(Component):
         require_checkpoint_id(checkpoint)
         if not self._receiver.is_known(checkpoint):
             raise ProtocolError(
-                f"expected the newest barrier at the receiver, announced and not ended, came checkpoint "
+                f"expected the newest barrier at the receiver, announced and not ended, got checkpoint "
                 f"{checkpoint}; from flink-1.13 on prioritise it between its announcement and its end"
             )
         self._receiver.prioritise(checkpoint)
@@ -128,34 +128,6 @@ class Channel(Component):
             "recovering": self._receiver.recovering,
         }
 
-    def handle(self, event: events.ChannelEvent) -> events.ChannelEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.Emit(value):
-                return self.emit(value)
-            case events.SendBarrier(checkpoint, alignment):
-                return self.send_barrier(checkpoint, alignment)
-            case events.TimeOut(checkpoint):
-                return self.time_out(checkpoint)
-            case events.AbortAtSender(checkpoint):
-                return self.abort(checkpoint)
-            case events.ResumeSender():
-                return self.resume()
-            case events.Transfer():
-                return self.transfer()
-            case events.Take():
-                return self.take()
-            case events.StartPersisting(checkpoint):
-                return self.start_persisting(checkpoint)
-            case events.StopPersisting(checkpoint):
-                return self.stop_persisting(checkpoint)
-            case events.Prioritise(checkpoint):
-                return self.prioritise(checkpoint)
-            case events.RestoreChannel(input, output):
-                return self.restore(input, output)
-            case _:
-                assert_never(event)
-
     _events = events_of(events.ChannelEvent)
 
 
@@ -171,7 +143,7 @@ def _observed(item: Payload | Barrier | Announced) -> list[object]:
 
 def _records(values: object, name: str) -> list[object]:
     if not isinstance(values, list | tuple):
-        raise ProtocolError(f"{name} has to be a list of record values, came {values!r}; send [] for none")
+        raise ProtocolError(f"{name} has to be a list of record values, got {values!r}; send [] for none")
     return list(values)
 
 

@@ -10,7 +10,7 @@ the checkpoint first. If this fails, it passes on a decline instead.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, assert_never
+from typing import Final
 
 from impl.core.component import events_of, require_checkpoint_id
 from impl.core.coordinator import events, timers
@@ -23,7 +23,7 @@ from impl.core.coordinator.state import CoordinatorState
 from impl.core.coordinator.trigger import answer, submit
 from impl.core.effects import Fail
 from impl.core.errors import ConfigError, ProtocolError
-from impl.core.events import Advance, CheckpointType
+from impl.core.events import CheckpointType
 
 BAD_STATE: Final = Fail("IllegalStateException")
 
@@ -40,7 +40,7 @@ class Coordinator(InspectedCoordinator):
         self, options: CoordinatorOptions, *, first_id: int = 1, completed: Iterable[int] = ()
     ) -> None:
         if first_id < 1:
-            raise ConfigError(f"first_id has to be at least 1, came {first_id}; correct it")
+            raise ConfigError(f"first_id has to be at least 1, got {first_id}; correct it")
         self._state = CoordinatorState(options, first_id, completed)
 
     # ------------------------------------------------------------ the job
@@ -159,7 +159,7 @@ class Coordinator(InspectedCoordinator):
     def advance(self, ms: int) -> events.CoordinatorEffects:
         """`ms` milliseconds pass; what is due happens at its own time, expiries first (COORD-10)."""
         if ms < 0:
-            raise ProtocolError(f"time does not go back, came {ms} ms; advance by 0 or more")
+            raise ProtocolError(f"time does not go back, got {ms} ms; advance by 0 or more")
         return tuple(timers.advance_to(self._state, self._state.now + ms))
 
     # ------------------------------------------------------------ restoring and ending
@@ -174,11 +174,14 @@ class Coordinator(InspectedCoordinator):
     ) -> events.CoordinatorEffects:
         """The restarting tasks get the newest retained checkpoint (ONCE-04). Pending checkpoints are aborted.
 
-        Raises ProtocolError for an unknown task, and for the scope ALL while the job is RUNNING.
+        Raises ProtocolError for an unknown task, for the scope REGION without tasks, and for the scope ALL
+        while the job is RUNNING.
         """
         state = self._state
         for task in tasks:
             state.job.require(task)
+        if scope is events.RestoreScope.REGION and not tasks:
+            raise ProtocolError("expected the tasks of a region, got none; name at least one")
         if state.shut_down:
             return (BAD_STATE,)
         if scope is events.RestoreScope.ALL and state.job.status == RUNNING:
@@ -225,52 +228,12 @@ class Coordinator(InspectedCoordinator):
         options = self._state.options
         names = options.hooks if of_hook else options.operator_coordinators
         if name not in names:
-            raise ProtocolError(
-                f"expected one of {list(names)}, came {name!r}; name one of the configuration"
-            )
+            raise ProtocolError(f"expected one of {list(names)}, got {name!r}; name one of the configuration")
         return tuple(answer(self._state, name, checkpoint, of_hook=of_hook, fails=fails))
 
     def _aborted(self, pending: PendingCheckpoint, reason: str) -> events.CoordinatorEffects:
         ended = abort(self._state, pending, reason)
         return (*ended, *timers.give_turn(self._state))
-
-    def handle(self, event: events.CoordinatorEvent) -> events.CoordinatorEffects:  # noqa: C901 - an arm for each event
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.JobStatus(status):
-                return self.job_status(status)
-            case events.TaskStatus(task, status):
-                return self.task_status(task, status)
-            case events.FailTasks(tasks):
-                return self.fail_tasks(tasks)
-            case events.RequestCheckpoint(type, forced, periodic, drain):
-                return self.trigger(type, forced, periodic, drain)
-            case events.TriggerFails(task, checkpoint):
-                return self.trigger_fails(task, checkpoint)
-            case events.CoordinatorDone(name, checkpoint):
-                return self.coordinator_done(name, checkpoint)
-            case events.CoordinatorFails(name, checkpoint):
-                return self.coordinator_fails(name, checkpoint)
-            case events.HookDone(name, checkpoint):
-                return self.hook_done(name, checkpoint)
-            case events.HookFails(name, checkpoint):
-                return self.hook_fails(name, checkpoint)
-            case events.Acknowledge(task, checkpoint, state, attempt, shared):
-                return self.acknowledge(task, checkpoint, state, attempt, shared)
-            case events.Decline(task, checkpoint, reason, attempt):
-                return self.decline(task, checkpoint, reason, attempt)
-            case Advance(ms):
-                return self.advance(ms)
-            case events.StoreFails(when):
-                return self.store_fails(when)
-            case events.RestoreJob(scope, tasks):
-                return self.restore(scope, tasks)
-            case events.RestartCoordinator():
-                return self.coordinator_restart()
-            case events.ShutDownCoordinator(status):
-                return self.shutdown(status)
-            case _:
-                assert_never(event)
 
     _events = events_of(events.CoordinatorEvent)
 

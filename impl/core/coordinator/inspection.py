@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from impl.core.component import Component
+from impl.core.coordinator.events import CoordinatorEffect, CoordinatorEvent
 from impl.core.coordinator.state import CoordinatorState
 from impl.core.events import CheckpointType
 
 
-class InspectedCoordinator(Component):
+class InspectedCoordinator(Component[CoordinatorEvent, CoordinatorEffect]):
     """The queries of a coordinator; none of them changes its state."""
 
     _state: CoordinatorState

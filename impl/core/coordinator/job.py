@@ -44,7 +44,7 @@ class Job:
         names = [task.id for task in tasks]
         if not names or len(set(names)) < len(names):
             raise ConfigError(
-                f"expected at least one task, and different ids, came {names}; correct the tasks"
+                f"expected at least one task, and different ids, got {names}; correct the tasks"
             )
         self.tasks = tuple(names)
         self.status = CREATED
@@ -109,7 +109,7 @@ class Job:
     def require(self, task: str) -> None:
         """Raise `ProtocolError` for a task that the job does not have."""
         if task not in self._statuses:
-            raise ProtocolError(f"the job has the tasks {list(self.tasks)}, came {task!r}; name one of those")
+            raise ProtocolError(f"the job has the tasks {list(self.tasks)}, got {task!r}; name one of those")
 
     def _rest_has_finished(self) -> bool:
         statuses = self._statuses.values()

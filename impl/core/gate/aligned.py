@@ -8,7 +8,7 @@ The gate receives barriers, cancellation markers and ends at once, also on a blo
 records and holds back no items: that is the part of `polled_gate`, or of the channels of a runtime.
 """
 
-from typing import Any, assert_never
+from typing import Any
 
 from impl.core.component import events_of, require_checkpoint_id
 from impl.core.effects import (
@@ -22,11 +22,7 @@ from impl.core.errors import ProtocolError
 from impl.core.gate.events import (
     Abort,
     AlignedEvent,
-    Barrier,
     Block,
-    Cancel,
-    EndOfPartition,
-    Inject,
     Resume,
     Trigger,
 )
@@ -35,7 +31,7 @@ from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.unaligned_events import GateEffect, GateEffects
 
 
-class AlignedGate(Gate):
+class AlignedGate(Gate[AlignedEvent]):
     """The alignment over the channels 0 to `channels` - 1; arguments as in `Gate`.
 
     With `after_finish` an ended channel counts as aligned (ALIGN-15); else it aborts the alignment
@@ -186,19 +182,5 @@ class AlignedGate(Gate):
         self._repeated = 0
         self._pending = False
         return resumed
-
-    def handle(self, event: AlignedEvent) -> GateEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case Barrier(channel, checkpoint):
-                return self.barrier(channel, checkpoint)
-            case Cancel(channel, checkpoint):
-                return self.cancel(channel, checkpoint)
-            case EndOfPartition(channel):
-                return self.end_of_partition(channel)
-            case Inject(checkpoint):
-                return self.inject(checkpoint)
-            case _:
-                assert_never(event)
 
     _events = events_of(AlignedEvent)

@@ -1,7 +1,7 @@
 """The component `gate` of the wire: a configuration selects the mode, the generation and the level."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from impl.core.component import Component, only_keys, positive_int, supported
 from impl.core.errors import ConfigError, UnsupportedError
@@ -15,6 +15,7 @@ from impl.core.gate.tracking import BarrierTracker, PolledTracker
 from impl.core.gate.two_threads import TwoThreadsGate
 from impl.core.gate.type_decides import TypeDecidesGate
 from impl.core.gate.unaligned import UnalignedGate
+from impl.core.gate.unaligned_events import GateEffect
 
 
 class GateConfig(NamedTuple):
@@ -29,7 +30,7 @@ class GateConfig(NamedTuple):
     """The whole configuration, for the options of a single mode."""
 
 
-def _aligned(config: GateConfig) -> Component:
+def _aligned(config: GateConfig) -> Component[Any, GateEffect]:
     gate = AlignedGate(config.channels, config.profile, config.after_finish)
     limit = _alignment_limit(config)
     return PolledGate(gate, limit) if config.polled else gate
@@ -40,7 +41,7 @@ def _alignment_limit(config: GateConfig) -> int | None:
     limit = config.options.get("alignment_limit_bytes", -1)
     if type(limit) is not int or limit < -1 or limit == 0:
         raise ConfigError(
-            f"alignment_limit_bytes has to be -1 or an int from 1 on, came {limit!r}; correct it"
+            f"alignment_limit_bytes has to be -1 or an int from 1 on, got {limit!r}; correct it"
         )
     if limit == -1:
         return None
@@ -49,12 +50,12 @@ def _alignment_limit(config: GateConfig) -> int | None:
     return limit
 
 
-def _tracked(config: GateConfig) -> Component:
+def _tracked(config: GateConfig) -> Component[Any, GateEffect]:
     tracker = PolledTracker if config.polled else BarrierTracker
     return tracker(config.channels, config.profile, config.after_finish)
 
 
-def _unaligned(config: GateConfig) -> Component:
+def _unaligned(config: GateConfig) -> Component[Any, GateEffect]:
     _alignment_timeout(config)  # accepted, and without effect in this mode
     gate = config.channels, config.profile, config.after_finish
     if config.profile.network_starts:
@@ -65,7 +66,7 @@ def _unaligned(config: GateConfig) -> Component:
     return _at_level(config, UnalignedGate(*gate))
 
 
-def _alternating(config: GateConfig) -> Component:
+def _alternating(config: GateConfig) -> Component[Any, GateEffect]:
     timeout_ms = _alignment_timeout(config)
     gate = config.channels, config.profile, config.after_finish
     if config.profile.first_decides:
@@ -74,7 +75,7 @@ def _alternating(config: GateConfig) -> Component:
     return _at_level(config, AlternatingGate(*gate, timeout_ms))
 
 
-def _at_level(config: GateConfig, gate: UnalignedGate) -> Component:
+def _at_level(config: GateConfig, gate: UnalignedGate) -> Component[Any, GateEffect]:
     return PolledUnalignedGate(gate) if config.polled else gate
 
 
@@ -90,12 +91,12 @@ def _alignment_timeout(config: GateConfig) -> int:
     value = config.options.get("alignment_timeout_ms", 0)
     if type(value) is not int or value < 0:
         raise ConfigError(
-            f"alignment_timeout_ms has to be an int from 0 on, came {value!r}; correct the configuration"
+            f"alignment_timeout_ms has to be an int from 0 on, got {value!r}; correct the configuration"
         )
     return value
 
 
-MODES: Final[Mapping[str, Callable[[GateConfig], Component]]] = {
+MODES: Final[Mapping[str, Callable[[GateConfig], Component[Any, GateEffect]]]] = {
     "exactly-once": _aligned,
     "at-least-once": _tracked,
     "unaligned": _unaligned,
@@ -110,7 +111,7 @@ _KEYS_OF_MODE: Final[Mapping[str, tuple[str, ...]]] = {
 """Keys that only some modes have, beside `_KEYS`."""
 
 
-def gate_from_config(config: Mapping[str, object]) -> Component:
+def gate_from_config(config: Mapping[str, object]) -> Component[Any, GateEffect]:
     """A new gate with the options of a configuration of the wire.
 
     Raises ConfigError for an unknown key or a wrong value, UnsupportedError for a combination that the
@@ -123,7 +124,7 @@ def gate_from_config(config: Mapping[str, object]) -> Component:
     after_finish = config.get("checkpoints_after_tasks_finish", profile.ends_count)
     if not isinstance(after_finish, bool):
         raise ConfigError(
-            f"checkpoints_after_tasks_finish has to be true or false, came {after_finish!r}; correct it"
+            f"checkpoints_after_tasks_finish has to be true or false, got {after_finish!r}; correct it"
         )
     channels = positive_int(config, "channels")
     return MODES[mode](GateConfig(channels, profile, after_finish, level == "polled", config))

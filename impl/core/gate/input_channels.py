@@ -1,18 +1,17 @@
 """`Gate`: the input channels of a gate, and the checks that every mode shares."""
 
-from abc import abstractmethod
-from typing import Any, Final
+from typing import Final
 
-from impl.core.component import Component
+from impl.core.component import Component, EventT
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
-from impl.core.gate.unaligned_events import GateEffects
+from impl.core.gate.unaligned_events import GateEffect
 
 MAX_CHANNELS: Final = 32_768
 """Largest number of channels: Flink's bound on the parallelism."""
 
 
-class Gate(Component):
+class Gate(Component[EventT, GateEffect]):
     """A gate over the channels 0 to `channels` - 1.
 
     `after_finish`: whether an ended channel counts for a checkpoint; None: the default of the profile.
@@ -23,7 +22,7 @@ class Gate(Component):
         self, channels: int, profile: Profile = PROFILES[NEWEST], after_finish: bool | None = None
     ) -> None:
         if not 1 <= channels <= MAX_CHANNELS:
-            raise ConfigError(f"a gate has 1 to {MAX_CHANNELS} channels, came {channels}; correct `channels`")
+            raise ConfigError(f"a gate has 1 to {MAX_CHANNELS} channels, got {channels}; correct `channels`")
         self._channels = channels
         self._profile = profile
         self._after_finish = profile.ends_count if after_finish is None else after_finish
@@ -49,10 +48,6 @@ class Gate(Component):
         """Whether the channel has ended."""
         return channel in self._closed
 
-    @abstractmethod
-    def handle(self, event: Any) -> GateEffects:  # noqa: ANN401 - each gate takes the union of its events
-        """Take one typed event; returns its effects in order."""
-
     def require_working(self) -> None:
         """Raise ProtocolError if the task has failed."""
         if self._failed:
@@ -63,7 +58,7 @@ class Gate(Component):
         self.require_working()
         if not 0 <= channel < self._channels:
             raise ProtocolError(
-                f"the gate has the channels 0 to {self._channels - 1}, came {channel}; send on one of those"
+                f"the gate has the channels 0 to {self._channels - 1}, got {channel}; send on one of those"
             )
         if channel in self._closed:
             raise ProtocolError(

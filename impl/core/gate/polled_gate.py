@@ -10,6 +10,7 @@ difference (ALIGN-23), until an alignment is aborted because of the limit (ALIGN
 
 from abc import abstractmethod
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, Final, Generic, TypeVar, assert_never
 
 from impl.core.component import Component, events_of, require_checkpoint_id
@@ -23,10 +24,10 @@ from impl.core.gate.unaligned_events import GateEffect, GateEffects
 PAGE_SIZE: Final = 32 * 1024
 """Bytes for which a stored item counts: Flink's store counts whole pages."""
 
-AnyGate = TypeVar("AnyGate", bound=Gate)
+AnyGate = TypeVar("AnyGate", bound=Gate[Any])
 
 
-class Polled(Component, Generic[AnyGate]):
+class Polled(Component[Any, GateEffect], Generic[AnyGate]):
     """A gate, and the network before it that obeys `block` and `resume`."""
 
     def __init__(self, gate: AnyGate) -> None:
@@ -34,6 +35,9 @@ class Polled(Component, Generic[AnyGate]):
         self._arrivals = 0
         self._waiting: dict[int, deque[tuple[int, Event]]] = {}
         self._ending: set[int] = set()  # the end of the channel waits
+
+    def _take(self, word: type[Event], values: Iterable[object]) -> GateEffects:
+        return self.handle(word(*values))
 
     def observe(self) -> dict[str, Any]:
         """The state of the gate; waiting items are not part of it."""

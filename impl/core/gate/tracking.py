@@ -6,16 +6,13 @@ them again. Rules: TRACK-01 to TRACK-18.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 from impl.core.component import events_of, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER
 from impl.core.errors import ConfigError
 from impl.core.gate.events import (
     Abort,
-    Barrier,
-    Cancel,
-    EndOfPartition,
     Process,
     Record,
     TrackedEvent,
@@ -40,7 +37,7 @@ class _Tracked:
     aborted: bool = False
 
 
-class BarrierTracker(Gate):
+class BarrierTracker(Gate[TrackedEvent]):
     """The tracking over the channels 0 to `channels` - 1, without records; arguments as in `Gate`.
 
     With `after_finish` an ended channel counts (TRACK-14); else it aborts every tracked checkpoint
@@ -59,11 +56,11 @@ class BarrierTracker(Gate):
         super().__init__(channels, profile, after_finish)
         if tracked_at_most < 1:
             raise ConfigError(
-                f"a tracker tracks at least one checkpoint, came {tracked_at_most}; correct the configuration"
+                f"a tracker tracks at least one checkpoint, got {tracked_at_most}; correct the configuration"
             )
         if after_finish and profile.tracker_counts_repeats:
             raise ConfigError(
-                "at least once checkpoints_after_tasks_finish is off in this generation, came on; leave it "
+                "at least once checkpoints_after_tasks_finish is off in this generation, got on; leave it "
                 "out or choose a newer profile"
             )
         self._at_most = tracked_at_most
@@ -173,18 +170,6 @@ class BarrierTracker(Gate):
         older = [one for one in self._tracked if one < checkpoint]
         aborted = [one for one in older if not self._tracked.pop(one).aborted]
         return tuple(Abort(one, ON_CANCELLATION_BARRIER) for one in aborted)
-
-    def handle(self, event: TrackedEvent) -> GateEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case Barrier(channel, checkpoint):
-                return self.barrier(channel, checkpoint)
-            case Cancel(channel, checkpoint):
-                return self.cancel(channel, checkpoint)
-            case EndOfPartition(channel):
-                return self.end_of_partition(channel)
-            case _:
-                assert_never(event)
 
     _events = events_of(TrackedEvent)
 

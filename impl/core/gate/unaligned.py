@@ -8,22 +8,18 @@ the items of blocked channels belong to `polled_unaligned_gate`.
 `AlternatingGate` (module `alternating`) aligns first. It overrides the methods below that say so.
 """
 
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 from impl.core.component import events_of, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Fail
 from impl.core.errors import ProtocolError
-from impl.core.events import Advance
-from impl.core.gate.events import Abort, Block, Cancel, EndOfPartition, Resume
+from impl.core.gate.events import Abort, Block, Resume
 from impl.core.gate.input_channels import Gate
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.unaligned_events import (
     Alignment,
-    Announcement,
-    BarrierWithOptions,
     GateEffect,
     GateEffects,
-    Injection,
     Prioritise,
     StartPersisting,
     StopPersisting,
@@ -55,7 +51,7 @@ class TaskFailedError(Exception):
     """The gate has to fail the task (UNAL-21); becomes the effect `fail`."""
 
 
-class UnalignedGate(Gate):
+class UnalignedGate(Gate[UnalignedEvent]):
     """A gate whose channels do not wait for each other. Arguments as in `Gate`."""
 
     def __init__(
@@ -88,7 +84,7 @@ class UnalignedGate(Gate):
         if savepoint and alignment is Alignment.UNALIGNED:
             raise ProtocolError("a savepoint is never unaligned; send another alignment with it")
         if timestamp is not None and timestamp < 0:
-            raise ProtocolError(f"a timestamp is an int from 0 on, came {timestamp}; time begins at 0")
+            raise ProtocolError(f"a timestamp is an int from 0 on, got {timestamp}; time begins at 0")
         return Options(alignment, savepoint, self._now if timestamp is None else timestamp)
 
     # ------------------------------------------------------------ events
@@ -157,7 +153,7 @@ class UnalignedGate(Gate):
         """Virtual time passes, in milliseconds. Raises ProtocolError if `ms` is negative."""
         self.require_working()
         if ms < 0:
-            raise ProtocolError(f"time only passes, came {ms} ms; send an int from 0 on")
+            raise ProtocolError(f"time only passes, got {ms} ms; send an int from 0 on")
         self._now += ms
         return self._take_effects()
 
@@ -276,23 +272,5 @@ class UnalignedGate(Gate):
         """The effects of the event; each is returned once."""
         effects, self._effects = tuple(self._effects), []
         return effects
-
-    def handle(self, event: UnalignedEvent) -> GateEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case BarrierWithOptions(channel, checkpoint, alignment, savepoint, timestamp):
-                return self.barrier(channel, checkpoint, alignment, savepoint, timestamp)
-            case Announcement(channel, checkpoint, alignment, savepoint, timestamp):
-                return self.announce(channel, checkpoint, alignment, savepoint, timestamp)
-            case Injection(checkpoint, alignment, savepoint, timestamp):
-                return self.inject(checkpoint, alignment, savepoint, timestamp)
-            case Cancel(channel, checkpoint):
-                return self.cancel(channel, checkpoint)
-            case EndOfPartition(channel):
-                return self.end_of_partition(channel)
-            case Advance(ms):
-                return self.advance(ms)
-            case _:
-                assert_never(event)
 
     _events = events_of(UnalignedEvent)

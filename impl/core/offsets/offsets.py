@@ -5,18 +5,17 @@ restore reads the offsets in its state. Rules: OFFSET-01 to OFFSET-07.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 from impl.core.component import Component, events_of, only_keys, positive_int, require_checkpoint_id
 from impl.core.errors import ProtocolError
 from impl.core.offsets import events
-from impl.core.sink.events import CheckpointAborted, Crash
 
 REMEMBERED_AT_MOST: Final = 100
 """Default of the option `remembered`."""
 
 
-class OffsetCommitter(Component):
+class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
     """One source subtask. `remembered_at_most`: number of snapshots whose offsets are remembered."""
 
     def __init__(self, remembered_at_most: int = REMEMBERED_AT_MOST) -> None:
@@ -36,7 +35,7 @@ class OffsetCommitter(Component):
         _require_offsets(offsets)
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
-                f"the ids of snapshots grow, the newest one was {self._last_snapshot}, came {checkpoint}; "
+                f"the ids of snapshots grow, the newest one was {self._last_snapshot}, got {checkpoint}; "
                 "ignore triggers that are not newer (TASK-02)"
             )
         self._last_snapshot = checkpoint
@@ -89,28 +88,12 @@ class OffsetCommitter(Component):
         if not self._running:
             raise ProtocolError("the source has crashed and accepts only a restore; restore it first")
 
-    def handle(self, event: events.OffsetsEvent) -> events.OffsetsEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.SnapshotOffsets(checkpoint, offsets):
-                return self.snapshot(checkpoint, offsets)
-            case events.OffsetsCompleted(checkpoint):
-                return self.notify_complete(checkpoint)
-            case CheckpointAborted(checkpoint):
-                return self.notify_abort(checkpoint)
-            case Crash():
-                return self.crash()
-            case events.RestoreOffsets(offsets):
-                return self.restore(offsets)
-            case _:
-                assert_never(event)
-
     _events = events_of(events.OffsetsEvent)
 
 
 def _require_offsets(offsets: int) -> None:
     if offsets < 0:
-        raise ProtocolError(f"offsets are an int from 0 on, came {offsets}; send the position of the source")
+        raise ProtocolError(f"offsets are an int from 0 on, got {offsets}; send the position of the source")
 
 
 def offsets_from_config(config: Mapping[str, object]) -> OffsetCommitter:

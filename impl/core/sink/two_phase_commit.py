@@ -7,12 +7,11 @@ filed transactions of its snapshot again, because the notification of the comple
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.errors import ProtocolError
 from impl.core.sink import events
-from impl.core.subtask.events import CloseTask
 
 AWAITS_LAST_COMMIT: Final[Mapping[str, bool]] = {"1.9": False, "1.14": True}
 """By the name on the wire: whether a finished sink stays open until its last transaction is committed."""
@@ -42,7 +41,7 @@ class SinkSnapshot(NamedTuple):
     pending: tuple[Filed, ...]
 
 
-class TransactionalSink(Component):
+class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
     """One sink subtask. A new one has transaction 1 open; `continuing` makes one from a durable snapshot.
 
     `awaits_last_commit`: the end of the input does not close the sink (from 1.14 on).
@@ -73,7 +72,7 @@ class TransactionalSink(Component):
         highest = max(used, default=0)
         if next_transaction <= highest:
             raise ProtocolError(
-                f"next_transaction has to be above {highest}, came {next_transaction}; "
+                f"next_transaction has to be above {highest}, got {next_transaction}; "
                 "a transaction id is used once"
             )
         sink = cls()
@@ -99,7 +98,7 @@ class TransactionalSink(Component):
         """The snapshot of `checkpoint`. Raises ProtocolError if there is none."""
         if checkpoint not in self._snapshots:
             raise ProtocolError(
-                f"snapshots exist for {sorted(self._snapshots)}, came {checkpoint}; choose one of those"
+                f"snapshots exist for {sorted(self._snapshots)}, got {checkpoint}; choose one of those"
             )
         return self._snapshots[checkpoint]
 
@@ -127,7 +126,7 @@ class TransactionalSink(Component):
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
                 f"the ids of snapshots grow, the newest one is {self._last_snapshot}, "
-                f"came {checkpoint}; ignore triggers that are not newer (TASK-02)"
+                f"got {checkpoint}; ignore triggers that are not newer (TASK-02)"
             )
         effects: list[events.SinkEffect] = []
         if self._open is not None:
@@ -238,28 +237,6 @@ class TransactionalSink(Component):
             raise ProtocolError(
                 "the sink has crashed or is closed and accepts only a restore; restore it first"
             )
-
-    def handle(self, event: events.SinkEvent) -> events.SinkEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.WriteRecord(value):
-                return self.write(value)
-            case events.SnapshotSink(checkpoint):
-                return self.snapshot(checkpoint)
-            case events.CheckpointCompleted(checkpoint, fails):
-                return self.notify_complete(checkpoint, fails)
-            case events.CheckpointAborted(checkpoint):
-                return self.notify_abort(checkpoint)
-            case events.Finish():
-                return self.finish()
-            case CloseTask():
-                return self.close()
-            case events.Crash():
-                return self.crash()
-            case events.RestoreSink(checkpoint, fails):
-                return self.restore(checkpoint, fails)
-            case _:
-                assert_never(event)
 
     _events = events_of(events.SinkEvent)
 

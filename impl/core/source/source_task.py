@@ -8,14 +8,14 @@ ahead of the trigger. The snapshot steps that follow belong to `impl.core.subtas
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
 from impl.core.effects import Fail
 from impl.core.errors import ProtocolError
 from impl.core.gate.events import Trigger
 from impl.core.source import events
-from impl.core.subtask.events import SendDecline, Status
+from impl.core.subtask.events import SendDecline
 
 UNKNOWN_TASK: Final = "CheckpointException"
 
@@ -45,7 +45,7 @@ NEWEST_SOURCE: Final = "1.15"
 _NEWEST: Final = SOURCE_PROFILES[NEWEST_SOURCE]
 
 
-class SourceTask(Component):
+class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
     """The task of one source, before its snapshot steps."""
 
     def __init__(
@@ -89,7 +89,7 @@ class SourceTask(Component):
         require_checkpoint_id(checkpoint)
         if self._external is External.NO:
             raise ProtocolError(
-                "expected a trigger, because the source is not externally induced, came a call of its hook; "
+                "expected a trigger, because the source is not externally induced, got a call of its hook; "
                 "trigger it"
             )
         if not self._needs_both or checkpoint in self._triggered:
@@ -128,20 +128,6 @@ class SourceTask(Component):
         waited = bool(self._ahead)
         self._ahead -= checkpoints
         return (events.GoOnReading(),) if waited and not self._ahead else ()
-
-    def handle(self, event: events.SourceEvent) -> events.SourceEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.TriggerArrives(checkpoint, to):
-                return self.trigger(checkpoint, to)
-            case events.Induce(checkpoint):
-                return self.induce(checkpoint)
-            case events.CheckpointEnded(checkpoint):
-                return self.ended(checkpoint)
-            case Status(running):
-                return self.status(running)
-            case _:
-                assert_never(event)
 
     _events = events_of(events.SourceEvent)
 

@@ -8,7 +8,7 @@ checkpoints to delete.
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 from impl.core import component
 from impl.core.coordinator.events import DiscardCheckpoint
@@ -38,7 +38,7 @@ class Completed(NamedTuple):
     shared: tuple[str, ...] = ()
 
 
-class CompletedCheckpointStore(component.Component):
+class CompletedCheckpointStore(component.Component[events.StoreEvent, events.StoreEffect]):
     """The store. `retain`: number of retained checkpoints; `kept`: the first elements, oldest first.
 
     Raises ConfigError if `retain` is below 1.
@@ -52,7 +52,7 @@ class CompletedCheckpointStore(component.Component):
     ) -> None:
         if retain < 1:
             raise ConfigError(
-                f"retain has to be at least 1, came {retain}; correct it, a restore needs a checkpoint"
+                f"retain has to be at least 1, got {retain}; correct it, a restore needs a checkpoint"
             )
         self._retain = retain
         self._profile = profile
@@ -83,7 +83,7 @@ class CompletedCheckpointStore(component.Component):
         component.require_checkpoint_id(checkpoint)
         if any(one.checkpoint == checkpoint for one in self._completed):
             raise ProtocolError(
-                f"expected an id that is not in the store, came {checkpoint}; add every id once"
+                f"expected an id that is not in the store, got {checkpoint}; add every id once"
             )
         dropped = self.put(Completed(checkpoint, type))
         discarded = [one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT]
@@ -142,18 +142,6 @@ class CompletedCheckpointStore(component.Component):
     def _require_open(self) -> None:
         if self._phase is StorePhase.SHUT_DOWN:
             raise ProtocolError("the store was shut down and accepts no event; make a new one")
-
-    def handle(self, event: events.StoreEvent) -> events.StoreEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.AddCheckpoint(checkpoint, type):
-                return self.add(checkpoint, type)
-            case events.LatestRequest():
-                return self.latest()
-            case events.Shutdown(discard):
-                return self.shutdown(discard)
-            case _:
-                assert_never(event)
 
     _events = component.events_of(events.StoreEvent)
 

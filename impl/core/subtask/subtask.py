@@ -6,7 +6,7 @@ with exactly one acknowledgement, one decline or one cancellation. Rules: TASK-0
 """
 
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any
 
 from impl.core import component
 from impl.core.effects import ASYNC_EXCEPTION, JOB_FAILURE, TASK_NOT_READY, Fail
@@ -15,7 +15,7 @@ from impl.core.subtask import events
 from impl.core.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
 
 
-class Subtask(component.Component):
+class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
     """One subtask. `max_concurrent`: number of checkpoints that may be pending at once (TASK-09).
 
     Raises ConfigError if `max_concurrent` is below 1.
@@ -23,7 +23,7 @@ class Subtask(component.Component):
 
     def __init__(self, max_concurrent: int = 1, profile: TaskProfile = TASK_PROFILES[NEWEST_TASK]) -> None:
         if max_concurrent < 1:
-            raise ConfigError(f"max_concurrent has to be at least 1, came {max_concurrent}; correct it")
+            raise ConfigError(f"max_concurrent has to be at least 1, got {max_concurrent}; correct it")
         self._profile = profile
         self._remembers = profile.remembers or max_concurrent
         self._task_runs = True
@@ -58,7 +58,7 @@ class Subtask(component.Component):
         component.require_checkpoint_id(checkpoint)
         if not self._profile.orders_triggers and checkpoint in self._running:
             raise ProtocolError(
-                f"expected a checkpoint that is not being written, came {checkpoint} again; trigger each "
+                f"expected a checkpoint that is not being written, got {checkpoint} again; trigger each "
                 "id once"
             )
         if not self._task_runs:  # TASK-10
@@ -90,7 +90,7 @@ class Subtask(component.Component):
         self._require_alive()
         component.require_checkpoint_id(checkpoint)
         if completed < -1:
-            raise ProtocolError(f"completed is a checkpoint id, or -1 for none, came {completed}; send that")
+            raise ProtocolError(f"completed is a checkpoint id, or -1 for none, got {completed}; send that")
         if not self._profile.notified_of_aborts:
             return ()  # TASK-12
         effects: list[events.SubtaskEffect] = []
@@ -205,30 +205,6 @@ class Subtask(component.Component):
             return False
         self._running.remove(checkpoint)
         return True
-
-    def handle(self, event: events.SubtaskEvent) -> events.SubtaskEffects:
-        """Take one typed event; returns its effects in order."""
-        match event:
-            case events.TriggerCheckpoint(checkpoint, fails):
-                return self.checkpoint(checkpoint, fails)
-            case events.AbortOnBarrier(checkpoint, reason):
-                return self.abort_on_barrier(checkpoint, reason)
-            case events.AbortNotification(checkpoint, completed):
-                return self.abort_notification(checkpoint, completed)
-            case events.CompleteNotification(checkpoint):
-                return self.complete_notification(checkpoint)
-            case events.SubsumedNotification(checkpoint):
-                return self.subsumed_notification(checkpoint)
-            case events.AsyncDone(checkpoint):
-                return self.async_done(checkpoint)
-            case events.AsyncFailed(checkpoint, reason):
-                return self.async_failed(checkpoint, reason)
-            case events.Status(running):
-                return self.status(running)
-            case events.CloseTask():
-                return self.close()
-            case _:
-                assert_never(event)
 
     _events = component.events_of(events.SubtaskEvent)
 

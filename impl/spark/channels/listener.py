@@ -134,7 +134,7 @@ class Listener:
             caller.close()
             self._remove(caller)
             if not isinstance(failed, SparkRuntimeError):
-                failed = HandshakeRefusedError(f"expected a handshake, came bytes that raise {failed!r}")
+                failed = HandshakeRefusedError(f"expected a handshake, got bytes that raise {failed!r}")
             self._refused(failed)
             return
         self._accepted(connection, hello)

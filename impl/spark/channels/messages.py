@@ -240,7 +240,7 @@ def _json(value: object) -> object:
         return {one.name: getattr(value, one.name) for one in fields(value)}
     if isinstance(value, tuple):
         return list(value)
-    raise TypeError(f"expected a field of a control message, came {type(value).__name__}")
+    raise TypeError(f"expected a field of a control message, got {type(value).__name__}")
 
 
 def _unpacked(packed: bytes, known: Mapping[str, type[Message]]) -> Message:
@@ -250,6 +250,6 @@ def _unpacked(packed: bytes, known: Mapping[str, type[Message]]) -> Message:
         return kind(**{name: _READ[name](one) if name in _READ else one for name, one in values.items()})
     except (AttributeError, KeyError, TypeError, ValueError) as wrong:
         raise FrameError(
-            f"expected one of the control messages {', '.join(known)}, came {packed[:100]!r}; driver and "
+            f"expected one of the control messages {', '.join(known)}, got {packed[:100]!r}; driver and "
             "workers must be of one version: install the package anew"
         ) from wrong

@@ -43,7 +43,7 @@ def spread_of(route: Route, channels: Sequence[int], max_parallelism: int, fill:
             turns = cycle(channels)
             return lambda rows: fill(next(turns), rows)
         case Partitioning.FORWARD:
-            raise ValueError(f"expected one channel of an edge that forwards, came {len(channels)}")
+            raise ValueError(f"expected one channel of an edge that forwards, got {len(channels)}")
         case _:
             assert_never(route.partitioning)
 

@@ -28,7 +28,7 @@ class PeriodicTrigger:
         if (interval_ms is not None and interval_ms < 1) or min_pause_ms < 0 or initial_delay_ms < 0:
             raise ConfigError(
                 "interval_ms has to be at least 1 or None, min_pause_ms and initial_delay_ms at least 0, "
-                f"came {interval_ms}, {min_pause_ms} and {initial_delay_ms}; correct them"
+                f"got {interval_ms}, {min_pause_ms} and {initial_delay_ms}; correct them"
             )
         self._interval = None if interval_ms is None else max(interval_ms, min_pause_ms)
         self._min_pause = min_pause_ms

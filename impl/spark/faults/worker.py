@@ -23,8 +23,7 @@ from impl.spark.snapshots.writer import TaskStorage
 from impl.spark.worker.context import TaskContext
 from impl.spark.worker.launch import Launch
 from impl.spark.worker.operator_factory import Restored
-from impl.spark.worker.operators import Operator, Process
-from impl.spark.worker.sources import SourceOperator
+from impl.spark.worker.operators import Operator
 from impl.spark.worker.subtask import RunningSubtask
 from impl.spark.worker.worker import SparkTask, Worker
 from impl.state import AsynchronousPart, StateHandle
@@ -60,14 +59,14 @@ class FaultyWorker(Worker):
             self._injector.reach(Point.RESTORE_DUE)
         super()._serve(deploy)
 
-    def _restore(self, restored: Restored) -> Operator | SourceOperator:
+    def _restore(self, restored: Restored) -> Operator:
         self._injector.log = restored.log
         operator = super()._restore(restored)
         if restored.snapshots:
             self._injector.reach(Point.RESTORED)
         return FaultySink(operator, self._injector) if self._stage.role is Role.SINK else operator
 
-    def _task(self, context: TaskContext, operator: Operator | SourceOperator) -> RunningSubtask:
+    def _task(self, context: TaskContext, operator: Operator) -> RunningSubtask:
         faulty = replace(context, storage=FaultyStorage(context.storage, self._injector))
         return FaultySubtask(faulty, operator, self._inputs, self._injector)
 
@@ -91,7 +90,7 @@ class FaultySubtask(RunningSubtask):
     def __init__(
         self,
         context: TaskContext,
-        operator: Operator | SourceOperator,
+        operator: Operator,
         inputs: tuple[int, ...],
         injector: FaultInjector,
     ) -> None:
@@ -187,15 +186,12 @@ class FaultySink:
     def __init__(self, sink: Operator, injector: FaultInjector) -> None:
         self._sink = sink
         self._injector = injector
+        self.inputs = sink.inputs
+        self.offset = sink.offset
         self.before_barrier = sink.before_barrier
         self.finish = sink.finish
         self.notify_abort = sink.notify_abort
         self.close = sink.close
-
-    @property
-    def inputs(self) -> tuple[Process, ...]:
-        """As the sink's."""
-        return self._sink.inputs
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """The first phase (SINK-02)."""

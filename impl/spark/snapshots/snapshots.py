@@ -18,7 +18,6 @@ from impl.spark.snapshots.unaligned import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
 from impl.spark.worker.context import TaskContext
 from impl.spark.worker.operators import Operator
-from impl.spark.worker.sources import SourceOperator
 from impl.state import StateHandle
 
 
@@ -28,7 +27,7 @@ class Snapshots:
     def __init__(
         self,
         context: TaskContext,
-        operator: Operator | SourceOperator,
+        operator: Operator,
         writer: SnapshotWriter,
         overtaking: OvertakingSnapshots | None,
         received: Callable[[], Mapping[str, int]],
@@ -107,7 +106,7 @@ class Snapshots:
         found: dict[str, object] = {"sent": self._context.outputs.sent()}
         if self._overtaking is not None and (received := self._received()):
             found["received"] = received
-        if isinstance(self._operator, SourceOperator):
+        if self._operator.offset is not None:
             found["offset"] = self._operator.offset
         return found
 
@@ -119,7 +118,7 @@ class Snapshots:
         if order.stops if order is not None else self.data_ended and self._first_after_end is None:
             self._first_after_end = checkpoint  # nothing is left to commit when it is complete
         state = self._operator.snapshot(checkpoint, folder.shared if folder else None)
-        offset = self._operator.offset if isinstance(self._operator, SourceOperator) else None
+        offset = self._operator.offset
         if self._overtaking is None:
             self._writer.submit(checkpoint, state, offset)
         else:

@@ -40,7 +40,7 @@ class Restored:
 
 def operator_of(
     plan: Plan, subtask: Subtask, execution: ExecutionConfig, place: SinkPlace, restored: Restored
-) -> Operator | SourceOperator:
+) -> Operator:
     """The operator of `subtask`, with its own part of the restored checkpoint (ONCE-04)."""
     stage, index = plan.stages[subtask.stage], subtask.index
     parallelism, before = stage.parallelism, restored.snapshots

@@ -15,17 +15,23 @@ Process = Callable[[Rows], Rows]
 
 
 class Operator(Protocol):
-    """The operator of one subtask."""
+    """The operator of one subtask; by default it emits nothing and ignores what it is notified of."""
+
+    inputs: tuple[Process, ...] = ()
+    """For each input a function from its rows to the rows to be sent."""
 
     @property
-    def inputs(self) -> tuple[Process, ...]:
-        """For each input a function from its rows to the rows to be sent."""
+    def offset(self) -> int | None:
+        """Rows of a source read until now, those before a restore included; None if it is no source."""
+        return None
 
     def before_barrier(self) -> Rows:
         """The rows to be sent before the next barrier."""
+        return ()
 
     def finish(self) -> Rows:
         """The data has ended; the last rows to be sent."""
+        return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Take the state of this moment; the asynchronous part returns its sections, encoded, by name.
@@ -35,9 +41,12 @@ class Operator(Protocol):
 
     def notify_complete(self, checkpoint: int) -> None:
         """`checkpoint` is complete."""
+        return
 
     def notify_abort(self, checkpoint: int) -> None:
         """`checkpoint` was aborted."""
+        return
 
     def close(self) -> None:
         """The subtask has finished or failed."""
+        return

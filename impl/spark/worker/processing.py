@@ -7,13 +7,13 @@ import pyarrow as pa
 
 from impl.batches import Rows, columns_of, rows_of
 from impl.graph.plan import KeySelector, Row
-from impl.spark.worker.operators import Process
+from impl.spark.worker.operators import Operator, Process
 from impl.state import AsynchronousPart, KeyedStateBackend, OperatorStateStore, StateError
 from impl.state.backends.key_values import require_keys
 from impl.state.shared import SharedFiles
 
 
-class ProcessOperator:
+class ProcessOperator(Operator):
     """Runs a user's function, with one input or two.
 
     `key_selectors`: by input, for those that are keyed. `state` has the state by key, `store` that of the

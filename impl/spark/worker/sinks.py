@@ -18,7 +18,7 @@ from impl.core.sink.events import (
     SnapshotSink,
 )
 from impl.eventlog import EventLog
-from impl.spark.worker.operators import Process
+from impl.spark.worker.operators import Operator
 from impl.state import AsynchronousPart, Sections, StateError, encode
 from impl.state.shared import SharedFiles
 
@@ -26,7 +26,7 @@ _STATE = "sink"
 _TRANSACTIONS_PER_ATTEMPT = 1_000_000
 
 
-class SinkOperator:
+class SinkOperator(Operator):
     """A transactional sink. `restored` and `snapshot`: the restored checkpoint, and the sink's part of it."""
 
     def __init__(
@@ -38,6 +38,7 @@ class SinkOperator:
         log: EventLog | None,
     ) -> None:
         state = None if snapshot is None else state_in(snapshot)
+        self.inputs = (self.process,)
         self._schema = output.schema
         self._log = log
         if state is not None:
@@ -51,19 +52,10 @@ class SinkOperator:
         if restored is not None:
             participant.committed(restored)
 
-    @property
-    def inputs(self) -> tuple[Process, ...]:
-        """One input."""
-        return (self.process,)
-
     def process(self, rows: Rows) -> Rows:
         """Write rows into the open transaction (SINK-01)."""
         if len(rows):
             self._sink.write(batch_of(rows, self._schema))
-        return ()
-
-    def before_barrier(self) -> Rows:
-        """No rows: nothing follows a sink."""
         return ()
 
     def finish(self) -> Rows:
@@ -119,5 +111,5 @@ def state_in(snapshot: Sections) -> SinkState:
     """The sink's part of a task's snapshot. Raises `StateError` if there is none."""
     state = snapshot.read(_STATE)
     if not isinstance(state, SinkState):
-        raise StateError(f"{snapshot.file}: expected a sink's transactions, came {type(state).__name__}")
+        raise StateError(f"{snapshot.file}: expected a sink's transactions, got {type(state).__name__}")
     return state

@@ -13,7 +13,7 @@ from impl.batches import Rows
 from impl.connectors import CsvSource, JsonLinesSource, ParquetFolder, ParquetSource, RateSource, Source
 from impl.graph.plan import Row
 from impl.graph.rescaling import SPLITS, splits_in
-from impl.spark.worker.operators import Process
+from impl.spark.worker.operators import Operator
 from impl.state import AsynchronousPart, Sections, StateError, encode
 from impl.state.shared import SharedFiles
 
@@ -104,7 +104,7 @@ class RateInput:
         return RateSource(self.rows, partition=partition, partitions=partitions)
 
 
-class SourceOperator:
+class SourceOperator(Operator):
     """Reads the splits of one subtask in turn, at its rate; their offsets are the state.
 
     `splits`: number of all splits; `own`: those of the subtask, with the position of each, None at the
@@ -154,38 +154,16 @@ class SourceOperator:
             self._unread.popleft()
         return None
 
-    @property
-    def inputs(self) -> tuple[Process, ...]:
-        """No input."""
-        return ()
-
-    def before_barrier(self) -> Rows:
-        """No rows."""
-        return ()
-
-    def finish(self) -> Rows:
-        """No rows."""
-        return ()
-
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """The offsets."""
         offsets = {split: source.snapshot() for split, source in self._own.items()}
         encoded = encode((self._splits, offsets))
         return lambda: {SPLITS: encoded}
 
-    def notify_complete(self, checkpoint: int) -> None:
-        """Does nothing: a source commits nothing."""
-
-    def notify_abort(self, checkpoint: int) -> None:
-        """Does nothing: a source keeps nothing for a checkpoint."""
-
-    def close(self) -> None:
-        """Does nothing: the file is closed with the reader."""
-
 
 def _restore(source: Source, state: object) -> None:
     if type(state) is not type(source.snapshot()):
-        raise StateError(f"expected a source's offset, came {type(state).__name__}")
+        raise StateError(f"expected a source's offset, got {type(state).__name__}")
     source.restore(state)
 
 

@@ -81,7 +81,7 @@ class RunningSubtask:
     def __init__(
         self,
         context: TaskContext,
-        operator: Operator | SourceOperator,
+        operator: Operator,
         inputs: Sequence[int],
         snapshots: Callable[..., Snapshots] = Snapshots,
     ) -> None:
@@ -196,7 +196,7 @@ class RunningSubtask:
                 self._end_partition()
         else:
             peer = self._context.upstream[channel]
-            raise FrameError(f"expected records or barriers from {peer}, came {kind.name}; this is a defect")
+            raise FrameError(f"expected records or barriers from {peer}, got {kind.name}; this is a defect")
 
     def _barrier_fields(self, channel: int) -> dict[str, object]:
         return {"records": self._received[channel]}

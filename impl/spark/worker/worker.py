@@ -95,7 +95,7 @@ class Worker:
             threading.Thread(target=self._send_heartbeats, name="heartbeat", daemon=True).start()
             deploy = self._receive()
             if not isinstance(deploy, messages.DeployTask):
-                raise FrameError(f"expected DeployTask first, came {deploy}; this is a defect")
+                raise FrameError(f"expected DeployTask first, got {deploy}; this is a defect")
             threading.Thread(target=self._listen, name="control", daemon=True).start()
             self._serve(deploy)
         except Exception as failed:  # noqa: BLE001 - the driver decides what follows
@@ -154,7 +154,7 @@ class Worker:
         self._line({"kind": "finished"})
         self._report(messages.Finished(self._running.records))
 
-    def _restore(self, restored: Restored) -> Operator | SourceOperator:
+    def _restore(self, restored: Restored) -> Operator:
         """The operator, restored."""
         launch, task = self._launch, self._subtask
         parallelism = self._stage.parallelism
@@ -164,7 +164,7 @@ class Worker:
             self._line({"kind": "source_restored", "offset": operator.offset})
         return operator
 
-    def _task(self, context: TaskContext, operator: Operator | SourceOperator) -> RunningSubtask:
+    def _task(self, context: TaskContext, operator: Operator) -> RunningSubtask:
         return RunningSubtask(context, operator, self._inputs)
 
     def _line(self, fields: dict[str, object]) -> None:
@@ -191,12 +191,12 @@ class Worker:
             case messages.InjectFault() | messages.AnswerFault():
                 self._obey_fault(command)
             case messages.DeployTask():
-                raise FrameError("expected one DeployTask, came another; this is a defect")
+                raise FrameError("expected one DeployTask, got another; this is a defect")
             case _:
                 self._inbox.post(command)
 
     def _obey_fault(self, command: messages.FaultCommand) -> None:
-        raise FrameError(f"expected no fault in a job without planned faults, came {command}")
+        raise FrameError(f"expected no fault in a job without planned faults, got {command}")
 
     def _send_heartbeats(self) -> None:
         """Report that this process is alive; a subtask that hangs is found by a checkpoint's time-out."""

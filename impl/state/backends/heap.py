@@ -153,7 +153,7 @@ class HeapKeyedStateBackend(KeyedStateBackend):
     def _restore_section(self, states: object, file: str, *, whole: bool) -> None:
         """Restore the keys of the own groups from a section. `whole`: it has no other keys."""
         if not isinstance(states, dict):
-            raise StateError(f"{file}: expected keyed state in memory, came {type(states).__name__}")
+            raise StateError(f"{file}: expected keyed state in memory, got {type(states).__name__}")
         for name, part in states.items():
             decoded = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
             kind, table, *groups = cast(Part, decoded)
@@ -179,7 +179,7 @@ def _groups_in(section: str, file: str) -> range:
     match = _RANGE.fullmatch(section)
     if match is None:
         raise StateError(
-            f"{file}: expected keyed state in memory, came a section {section}; use the state_backend of "
+            f"{file}: expected keyed state in memory, got a section {section}; use the state_backend of "
             "the checkpoint"
         )
     return range(int(match[1]), int(match[2] or match[1]) + 1)

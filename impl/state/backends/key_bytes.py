@@ -51,7 +51,7 @@ def key_of(data: bytes) -> tuple[Hashable, bytes]:
     kind = data[:1].decode("latin-1")
     if kind not in _READERS:
         raise KeyEncodingError(
-            f"expected a key of a kind in {''.join(_READERS)}, came {kind!r}: it was written by another "
+            f"expected a key of a kind in {''.join(_READERS)}, got {kind!r}: it was written by another "
             "release; restore it with the release that wrote it"
         )
     return _READERS[kind](data[1 + _LENGTH.size : beyond]), data[beyond:]

@@ -29,7 +29,7 @@ def encoding_of(snapshot: Sections) -> int:
     found = snapshot.read(SECTION) if SECTION in snapshot else 1
     if not isinstance(found, int) or not 1 <= found <= ENCODING:
         raise KeyEncodingError(
-            f"{snapshot.file}: expected keys of an encoding up to {ENCODING}, came {found!r}; restore it "
+            f"{snapshot.file}: expected keys of an encoding up to {ENCODING}, got {found!r}; restore it "
             "with the release that wrote it, or a newer one"
         )
     return found

@@ -189,7 +189,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         held = there.read(_STATE)
         if not isinstance(held, Held):
             raise StateError(
-                f"{there.file}: expected state of RocksDB, came {type(held).__name__}; use the "
+                f"{there.file}: expected state of RocksDB, got {type(held).__name__}; use the "
                 "state_backend of the checkpoint"
             )
         return held

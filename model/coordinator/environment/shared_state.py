@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator import shared_state
-from model.coordinator.events import DiscardState
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import new_pending
+from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator, Plan, new_coordinator
 from model.events import Event, Step
 from model.store.store import CHECKPOINT

@@ -10,16 +10,12 @@ from typing import NamedTuple
 from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator import state as coordinator_state
 from model.coordinator.events import (
-    AFTER,
-    BEFORE,
-    MAYBE,
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
     FailTasks,
     JobEnd,
     JobStatus,
-    MasterAnswer,
     RestoreRequest,
     StoreFails,
     TaskStatus,
@@ -29,7 +25,8 @@ from model.coordinator.events import (
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
-from model.events import Advance, Event
+from model.coordinator.trigger import MasterAnswer
+from model.events import AFTER, BEFORE, MAYBE, Advance, Event
 from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP
 

@@ -14,9 +14,6 @@ import z3
 from model.checker.prove import Case
 from model.checker.symbolic import int_term, symbolic_like
 from model.coordinator.events import (
-    AFTER,
-    BEFORE,
-    MAYBE,
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
@@ -29,7 +26,7 @@ from model.coordinator.failures import Failures
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.coordinator import coordinator_events, is_sound, symbolic_coordinator
 from model.coordinator.state import CREATED, RUNNING, Coordinator
-from model.events import Advance, Event
+from model.events import AFTER, BEFORE, MAYBE, Advance, Event
 from model.steps import step_of
 from model.store.store import CHECKPOINT, STOP, Entry
 

@@ -11,18 +11,12 @@ import z3
 
 from model.checker.prove import Case
 from model.checker.symbolic import bool_term, int_term, symbolic_like
-from model.coordinator.events import (
-    FailTasks,
-    JobStatus,
-    MasterAnswer,
-    TaskStatus,
-    TriggerFails,
-    TriggerRequest,
-)
+from model.coordinator.events import FailTasks, JobStatus, TaskStatus, TriggerFails, TriggerRequest
 from model.coordinator.pending import Pending
 from model.coordinator.proofs.completion import acknowledged, any_id, case_of, of_release
 from model.coordinator.proofs.coordinator import symbolic_coordinator
 from model.coordinator.state import FINISHED, RUNNING, Coordinator
+from model.coordinator.trigger import MasterAnswer
 from model.events import NONE, Advance, Event
 from model.store.store import STOP
 

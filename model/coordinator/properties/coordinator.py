@@ -3,24 +3,20 @@
 import itertools
 
 from model.coordinator.events import (
-    DUPLICATE,
-    SUCCESS,
-    UNKNOWN,
     Acknowledged,
     AcknowledgeMessage,
     Complete,
     DeclineMessage,
     DiscardCheckpoint,
-    DiscardState,
     FailTasks,
     JobStatus,
-    MasterAnswer,
     Rejected,
     Restored,
     RestoreRequest,
     TriggerRequest,
     TriggerTask,
 )
+from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN
 from model.coordinator.properties.terms import (
     abort_effects,
     beginners,
@@ -35,7 +31,9 @@ from model.coordinator.properties.terms import (
     replacing_checkpoint,
     started_ids,
 )
+from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
+from model.coordinator.trigger import MasterAnswer
 from model.events import (
     CHECKPOINT_EXPIRED,
     COORDINATOR_SUSPEND,
@@ -293,4 +291,4 @@ def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordina
         return not any(type(effect) is Restored for effect in effects)
     newest = before.store.entries[-1].checkpoint if before.store.entries else -1
     restored = tuple(effect for effect in effects if type(effect) is Restored)
-    return restored == (Restored(newest),) and (event.region or (len(effects) == 1 and after == before))
+    return restored == (Restored(newest),) and (bool(event.tasks) or (len(effects) == 1 and after == before))

@@ -3,10 +3,6 @@
 import itertools
 
 from model.coordinator.events import (
-    FINALIZE_CHECKPOINT_FAILURE,
-    MAYBE,
-    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
-    PRE_FLIGHT,
     AcknowledgeMessage,
     Complete,
     CoordinatorRestart,
@@ -20,7 +16,18 @@ from model.coordinator.pending import Pending
 from model.coordinator.properties.terms import emits, find_pending, is_safe
 from model.coordinator.requests import Request
 from model.coordinator.state import Coordinator
-from model.events import CHECKPOINT_SUBSUMED, Advance, Effects, Event, NotifyAbort, NotifyComplete
+from model.events import (
+    CHECKPOINT_SUBSUMED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    MAYBE,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    PRE_FLIGHT,
+    Advance,
+    Effects,
+    Event,
+    NotifyAbort,
+    NotifyComplete,
+)
 from model.gate.events import Abort
 from model.registry import Registry
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP

@@ -1,25 +1,21 @@
 """COORD-23 to COORD-28 and SUB-12: masters, lost triggers, the end of a job, the scheduler, tasks, files."""
 
 from model.coordinator.events import (
-    COORDINATOR_SHUTDOWN,
-    PRE_FLIGHT,
-    TRIGGER_CHECKPOINT_FAILURE,
-    AskMaster,
     CoordinatorRestart,
     DeclineMessage,
     DiscardCheckpoint,
-    DiscardState,
     FailJob,
     JobEnd,
-    MasterAnswer,
     Rejected,
     TriggerFails,
     TriggerTask,
 )
 from model.coordinator.pending import Pending
 from model.coordinator.properties.terms import abort_effects, beginners, emits, essence, find_pending
+from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
-from model.events import Advance, Effects, Event
+from model.coordinator.trigger import AskMaster, MasterAnswer
+from model.events import COORDINATOR_SHUTDOWN, PRE_FLIGHT, TRIGGER_CHECKPOINT_FAILURE, Advance, Effects, Event
 from model.gate.events import Abort
 from model.registry import Registry
 from model.store.store import CHECKPOINT, STOP

@@ -6,11 +6,11 @@ from model.coordinator.events import (
     DeclineMessage,
     DiscardCheckpoint,
     FailJob,
-    MasterAnswer,
 )
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import Pending
 from model.coordinator.state import Coordinator
+from model.coordinator.trigger import MasterAnswer
 from model.events import NONE, Effects, Event
 from model.gate.events import Abort
 from model.registry import Registry

@@ -1,7 +1,8 @@
 """SUB-02 to SUB-05, stated over the coordinator: the checkpoints that a completion ends, and the others."""
 
-from model.coordinator.events import Complete, DiscardState
+from model.coordinator.events import Complete
 from model.coordinator.properties.terms import abort_effects, find_pending, is_safe, replacing_checkpoint
+from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator
 from model.events import CHECKPOINT_SUBSUMED, Effects, Event, NotifyAbort, NotifyComplete
 from model.gate.events import Abort

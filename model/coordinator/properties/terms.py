@@ -1,7 +1,8 @@
 """Terms of the rules of the coordinator: waiting requests, starts, the effects of an abort."""
 
-from model.coordinator.events import Complete, DiscardState, FailJob, TellMaster
+from model.coordinator.events import Complete, FailJob, TellMaster
 from model.coordinator.pending import Pending
+from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
 from model.events import Effect, Effects, NotifyAbort
 from model.gate.events import Abort

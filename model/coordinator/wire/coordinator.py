@@ -8,38 +8,19 @@ from typing import Any, NamedTuple
 
 from model.component import Component, WireObject
 from model.coordinator import state as coordinator_state
-from model.coordinator.events import (
-    AcknowledgeMessage,
-    AskMaster,
-    DiscardState,
-    FailTasks,
-    MasterAnswer,
-    RestoreRequest,
-    TellMaster,
-    TriggerRequest,
-)
+from model.coordinator.events import AcknowledgeMessage, FailTasks, RestoreRequest, TellMaster, TriggerRequest
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator, Plan
+from model.coordinator.trigger import AskMaster, MasterAnswer
 from model.events import NONE, Effect, Event, Fail, Step
 from model.fields import Wire, WireError, Words, different
 from model.steps import HANDLERS, step_of
 from model.store.store import STOP
 from model.store.wire import TYPES
 
-WORDS = Words(
-    "coordinator",
-    HANDLERS["coordinator"],
-    kinds={
-        "trigger_request": "trigger",
-        "acknowledge_message": "acknowledge",
-        "decline_message": "decline",
-        "restore_request": "restore",
-        "job_end": "shutdown",
-        "discard_checkpoint": "discard",
-        "discard_state": "discard",
-    },
-)
+WORDS = Words("coordinator", HANDLERS["coordinator"])
 _STEP = step_of("coordinator")
 
 
@@ -122,7 +103,10 @@ def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[Coordinato
         region = given["scope"] == "region"
         if not region and state.open and state.status == RUNNING:
             raise WireError("a running job restores nothing; fail its tasks first")
-        restarted = _flags(session, given["tasks"]) if region else (True,) * len(session.tasks)
+        named = _flags(session, given["tasks"] or ())
+        if region and not any(named):
+            raise WireError("tasks: expected the tasks of a region, got none; name at least one")
+        restarted = named if region else (True,) * len(session.tasks)
         step = coordinator_steps(state).on_restore(state, restarted)
         restarted = restarted if state.open else (False,) * len(session.tasks)
     else:
@@ -271,12 +255,12 @@ def script_of_coordinator(event: Event, wire: WireObject, handle: str, tasks: in
         return {**wire, "tasks": [task_name(task) for task, fails in enumerate(event.failed) if fails]}
     if isinstance(event, RestoreRequest):
         every_task = [task_name(task) for task in range(tasks)]
-        return {"kind": "restore", **({"scope": "region", "tasks": every_task} if event.region else {})}
+        return {"kind": "restore", **({"scope": "region", "tasks": every_task} if event.tasks else {})}
     if isinstance(event, MasterAnswer):
         who, does = ("hook" if event.is_hook else "coordinator"), ("fails" if event.fails else "done")
         return {"kind": f"{who}_{does}", "name": f"{who}-{event.place}", "checkpoint": event.checkpoint}
     if isinstance(event, AcknowledgeMessage):
-        wire = {name: value for name, value in wire.items() if name != "shared"}
+        wire = {name: value for name, value in wire.items() if name not in ("state", "shared")}
         wire |= {"state": handle} if event.handle else {}
         wire |= {"shared": [f"file-{file}" for file in event.shared]} if event.shared else {}
     return wire | {"task": task_name(wire["task"])} if "task" in wire else wire

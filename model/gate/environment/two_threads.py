@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event
-from model.gate.events import Cancel, EndOfPartition
+from model.gate.alignment import UNALIGNED
+from model.gate.events import Cancel, EndOfPartition, OptionedBarrier, ReceiveBarrier, RunMail
 from model.gate.profiles import PROFILES
 from model.gate.two_threads import Threads, new_threads
-from model.gate.unaligned_events import UNALIGNED, OptionedBarrier, ReceiveBarrier, RunMail
 from model.steps import step_of
 
 OPTIONS = (UNALIGNED, False, 0)

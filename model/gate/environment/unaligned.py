@@ -10,21 +10,11 @@ from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.events import Advance, Event, Step
-from model.gate.events import Cancel, EndOfPartition, Record
+from model.gate.alignment import ALIGNED, FORCED_ALIGNED, NO_OPTIONS, TIMED, UNALIGNED, Options
+from model.gate.events import Announce, Cancel, EndOfPartition, Inject, OptionedBarrier, Record
 from model.gate.polled_unaligned_gate import Passage, has_ended
 from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.gate.unaligned import UnalignedGate, new_gate
-from model.gate.unaligned_events import (
-    ALIGNED,
-    FORCED_ALIGNED,
-    NO_OPTIONS,
-    TIMED,
-    UNALIGNED,
-    Announce,
-    Inject,
-    OptionedBarrier,
-    Options,
-)
 from model.steps import step_of
 
 PLAIN = (Options(ALIGNED, False, 0), Options(UNALIGNED, False, 0), Options(TIMED, False, 0))

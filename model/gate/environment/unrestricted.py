@@ -9,11 +9,11 @@ from itertools import product
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event
+from model.gate.alignment import ALIGNED, FORCED_ALIGNED, TIMED, UNALIGNED, Options
 from model.gate.environment.aligned import closed_gate
 from model.gate.environment.tracking import closed_tracker
 from model.gate.environment.unaligned import Bounds, closed_unaligned
 from model.gate.profiles import Profile
-from model.gate.unaligned_events import ALIGNED, FORCED_ALIGNED, TIMED, UNALIGNED, Options
 
 EVERY_KIND = (
     *(Options(alignment, False, 0) for alignment in (ALIGNED, UNALIGNED, FORCED_ALIGNED, TIMED)),

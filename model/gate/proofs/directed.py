@@ -10,12 +10,12 @@ import z3
 
 from model.checker.prove import Case
 from model.checker.symbolic import bool_term, int_term
+from model.gate.events import OptionedBarrier
 from model.gate.profiles import Profile
 from model.gate.proofs.aligned import gate_cases
 from model.gate.proofs.tracking import tracker_cases
 from model.gate.proofs.unaligned import unaligned_cases
 from model.gate.tracking import TRACKED_AT_MOST
-from model.gate.unaligned_events import OptionedBarrier
 
 TRACKED = 3
 """Maximum number of tracked checkpoints; a gate with one channel tracks none."""

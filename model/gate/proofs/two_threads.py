@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from model.checker.prove import Case, assume_invariants
 from model.checker.symbolic import symbolic_like
 from model.events import Event
-from model.gate.events import Cancel, EndOfPartition
+from model.gate.events import Cancel, EndOfPartition, OptionedBarrier, ReceiveBarrier, RunMail
 from model.gate.profiles import PROFILES
 from model.gate.proofs.unaligned import is_allowed, symbolic_gate
 from model.gate.two_threads import Left, Threads
-from model.gate.unaligned_events import OptionedBarrier, ReceiveBarrier, RunMail
 from model.properties import of_component
 from model.steps import step_of
 

@@ -13,22 +13,20 @@ import z3
 from model.checker.prove import Case, assume_invariants
 from model.checker.symbolic import bool_term, int_term, symbolic_like
 from model.events import Advance, Event
-from model.gate.events import Cancel, EndOfPartition, Record
+from model.gate.alignment import ALIGNED, NO_OPTIONS, TIMED, UNALIGNED, Options
+from model.gate.events import (
+    Announce,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    OptionedBarrier,
+    ReceiveBarrier,
+    Record,
+    RunMail,
+)
 from model.gate.polled_unaligned_gate import Passage
 from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.gate.unaligned import UnalignedGate, new_gate
-from model.gate.unaligned_events import (
-    ALIGNED,
-    NO_OPTIONS,
-    TIMED,
-    UNALIGNED,
-    Announce,
-    Inject,
-    OptionedBarrier,
-    Options,
-    ReceiveBarrier,
-    RunMail,
-)
 from model.properties import of_component
 from model.steps import step_of
 

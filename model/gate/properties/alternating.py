@@ -1,7 +1,22 @@
 """UNAL-15 to UNAL-21 and UNAL-25 to UNAL-29: time, refusals, invariants; UNAL-23, UNAL-24: records."""
 
 from model.events import NONE, Advance, Effects, Event, Fail
-from model.gate.events import Abort, Block, Cancel, EndOfPartition, Process, Record, Trigger
+from model.gate.alignment import NO_OPTIONS, TIMED, UNALIGNED, Options
+from model.gate.events import (
+    Abort,
+    Announce,
+    Block,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    OptionedBarrier,
+    Persist,
+    Process,
+    Record,
+    StartPersisting,
+    Trigger,
+    TriggerUnaligned,
+)
 from model.gate.polled_unaligned_gate import Item, Passage
 from model.gate.properties.terms import (
     aborts,
@@ -20,18 +35,6 @@ from model.gate.properties.terms import (
 )
 from model.gate.properties.unaligned import UNALIGNED_GATE
 from model.gate.unaligned import UnalignedGate
-from model.gate.unaligned_events import (
-    NO_OPTIONS,
-    TIMED,
-    UNALIGNED,
-    Announce,
-    Inject,
-    OptionedBarrier,
-    Options,
-    Persist,
-    StartPersisting,
-    TriggerUnaligned,
-)
 from model.registry import Registry
 
 PASSAGE = Registry("passage")

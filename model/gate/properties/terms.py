@@ -3,21 +3,19 @@
 from typing import NamedTuple
 
 from model.events import NONE, SUBSUMED, Effects
-from model.gate.events import Abort, Resume, Trigger
-from model.gate.unaligned import UnalignedGate
-from model.gate.unaligned_events import (
-    ALIGNED,
-    FORCED_ALIGNED,
-    TIMED,
-    UNALIGNED,
+from model.gate.alignment import ALIGNED, FORCED_ALIGNED, TIMED, UNALIGNED, Options
+from model.gate.events import (
+    Abort,
     Announce,
     OptionedBarrier,
-    Options,
     Prioritise,
+    Resume,
     StartPersisting,
     StopPersisting,
+    Trigger,
     TriggerUnaligned,
 )
+from model.gate.unaligned import UnalignedGate
 
 Flags = tuple[bool, ...]
 

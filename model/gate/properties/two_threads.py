@@ -1,15 +1,17 @@
 """UNAL-30 and UNAL-31, stated over the two threads at one gate."""
 
 from model.events import NONE, SUBSUMED, Effects, Event
-from model.gate.events import Abort, Cancel, Trigger
-from model.gate.two_threads import Threads
-from model.gate.unaligned_events import (
+from model.gate.events import (
+    Abort,
+    Cancel,
     OptionedBarrier,
     ReceiveBarrier,
     RunMail,
     StartPersisting,
+    Trigger,
     TriggerUnaligned,
 )
+from model.gate.two_threads import Threads
 from model.registry import Registry
 
 THREADS = Registry("threads")

@@ -6,7 +6,19 @@ subsumes it (UNAL-04), then the event itself. The field `tail` holds the effects
 """
 
 from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, Effects, Event
-from model.gate.events import Abort, Block, Cancel, EndOfPartition, Resume, Trigger
+from model.gate.alignment import UNALIGNED
+from model.gate.events import (
+    Abort,
+    Announce,
+    Block,
+    Cancel,
+    EndOfPartition,
+    Inject,
+    OptionedBarrier,
+    Resume,
+    StopPersisting,
+    Trigger,
+)
 from model.gate.properties.terms import (
     BarrierView,
     aborts,
@@ -26,7 +38,6 @@ from model.gate.properties.terms import (
     view_of,
 )
 from model.gate.unaligned import UnalignedGate
-from model.gate.unaligned_events import UNALIGNED, Announce, Inject, OptionedBarrier, StopPersisting
 from model.registry import Registry
 
 UNALIGNED_GATE = Registry("unaligned")

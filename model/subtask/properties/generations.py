@@ -3,9 +3,7 @@
 from model.events import (
     ASYNC_EXCEPTION,
     JOB_FAILURE,
-    AbortNotification,
     Close,
-    CompleteNotification,
     Effects,
     Event,
     Fail,
@@ -14,11 +12,13 @@ from model.events import (
 )
 from model.registry import Registry
 from model.subtask.events import (
+    AbortNotification,
     AsyncFailed,
     BroadcastBarrier,
     BroadcastCancel,
     CancelAsync,
     Checkpoint,
+    CompleteNotification,
     Decline,
     Snapshot,
     SubsumedNotification,

@@ -1,17 +1,9 @@
 """TASK-01 to TASK-10, stated over one subtask; `generations` holds the rules of single generations."""
 
-from model.events import (
-    ASYNC_EXCEPTION,
-    TASK_NOT_READY,
-    AbortNotification,
-    CompleteNotification,
-    Effects,
-    Event,
-    NotifyAbort,
-    NotifyComplete,
-)
+from model.events import ASYNC_EXCEPTION, TASK_NOT_READY, Effects, Event, NotifyAbort, NotifyComplete
 from model.registry import Registry
 from model.subtask.events import (
+    AbortNotification,
     AbortOnBarrier,
     Acknowledge,
     AsyncDone,
@@ -20,6 +12,7 @@ from model.subtask.events import (
     BroadcastCancel,
     CancelAsync,
     Checkpoint,
+    CompleteNotification,
     Decline,
     Snapshot,
 )

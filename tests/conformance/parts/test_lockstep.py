@@ -1,10 +1,11 @@
 """Lock-step: what agrees conforms, and every kind of difference is found at its step."""
 
+from functools import cache
 from itertools import islice
 
 import pytest
 
-from conformance.adapters.choose import ours
+from conformance.adapters.choose import OURS, ours
 from conformance.adapters.in_process import InProcess
 from conformance.adapters.protocol import Crashed, Errored
 from conformance.cases.hypothesis_machines import Source, run_machine
@@ -21,6 +22,7 @@ from conformance.rules.coverage import coverage, needs_injections, rules_that_fi
 from conformance.rules.index import rules
 from conformance.verdict import Verdict
 from model.components import COMPONENTS
+from tests.conformance.parts.side_by_side import examined_beside
 
 GATE = {"channels": 2, "mode": "exactly-once", "profile": "flink-1.14", "level": "handler"}
 FIRST = {"kind": "barrier", "channel": 0, "checkpoint": 1}
@@ -49,13 +51,24 @@ def altered(component="gate", refused=(ValueError,), **changes):
     return InProcess("altered", {component: lambda config: Altered(config, component, **changes)}, refused)
 
 
+@cache
+def examined(component):
+    return examined_beside(component, {name: ours(name) for name in OURS}, Plan(seed=11, examples=50))
+
+
 @pytest.mark.parametrize("component", generate.COMPONENTS)
-@pytest.mark.parametrize("name", ["model", "impl"])
+@pytest.mark.parametrize("name", OURS)
 def test_it_conforms_and_every_rule_fires(component, name):
-    done = examine(component, ours(name), Plan(seed=11, examples=100))
+    done = examined(component)[name]
     assert (done.verdict, done.divergence, done.doubts) == (Verdict.CONFORMS, None, ())
     assert done.coverage.is_full
     assert done.unseen == ()
+
+
+def test_two_that_answer_differently_are_examined_one_by_one():
+    late = altered("store", said=lambda event, effects: effects[::-1])
+    done = examined_beside("store", {"model": ours("model"), "late": late}, Plan(seed=1, examples=30))
+    assert (done["model"].verdict, done["late"].verdict) == (Verdict.CONFORMS, Verdict.DIVERGES)
 
 
 @pytest.mark.parametrize("batch", [1, 7, 60])
@@ -204,7 +217,7 @@ def test_a_component_that_is_not_offered_is_undetermined():
 
 def test_pinned_options_are_the_only_ones_played():
     done = examine(
-        "gate", ours("impl"), Plan(seed=1, examples=60, pinned={"level": "polled", "mode": "exactly-once"})
+        "gate", ours("impl"), Plan(seed=1, examples=20, pinned={"level": "polled", "mode": "exactly-once"})
     )
     assert done.verdict is Verdict.CONFORMS
     assert "ALIGN-16" not in done.coverage.fired + done.coverage.missing

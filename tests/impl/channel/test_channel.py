@@ -115,7 +115,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing():
     channel.emit("a")
     before = channel.observe()
 
-    with pytest.raises(ProtocolError, match="came checkpoint 3"):
+    with pytest.raises(ProtocolError, match="got checkpoint 3"):
         channel.prioritise(3)
     with pytest.raises(ProtocolError, match="input has to be a list"):
         channel.apply({"kind": "restore", "input": "a", "output": []})

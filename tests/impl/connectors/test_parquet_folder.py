@@ -55,11 +55,11 @@ def test_another_folder_is_refused(folder):
     with pytest.raises(SourceChangedError, match="expected the content"):
         ParquetFolder(folder).restore(snapshot)
     (folder / "3.parquet").unlink()
-    with pytest.raises(SourceChangedError, match="expected the 4 files of the checkpoint, came 3"):
+    with pytest.raises(SourceChangedError, match="expected the 4 files of the checkpoint, got 3"):
         ParquetFolder(folder).restore(snapshot)
     for file in folder.glob("*.parquet"):
         file.unlink()
-    with pytest.raises(SourceError, match="came 0 files"):
+    with pytest.raises(SourceError, match="got 0 files"):
         ParquetFolder(folder)
 
 

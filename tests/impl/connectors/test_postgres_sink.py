@@ -108,7 +108,7 @@ def test_what_was_rolled_back_from_outside_is_not_taken_for_committed(output, as
     sink = pre_committed(output, place(), 1)
     [gid] = sink.state_of(1).names
     ask(f"ROLLBACK PREPARED '{gid}'")
-    with pytest.raises(TransactionLostError, match="came neither: it was rolled back from outside"):
+    with pytest.raises(TransactionLostError, match="got neither: it was rolled back from outside"):
         sink.notify_complete(1)
 
 
@@ -146,7 +146,7 @@ def test_rows_that_were_changed_meanwhile_are_not_taken_back_in_part(output, ask
     at = place()
     pre_committed(output, at, 1, 2, 3).notify_complete(1)
     ask(f"UPDATE {output.table} SET n = 9 WHERE n = 2")
-    with pytest.raises(SinkConflictError, match="expected the 3 rows committed beyond it, came 2"):
+    with pytest.raises(SinkConflictError, match="expected the 3 rows committed beyond it, got 2"):
         output.retract(at.lineage, None)
     assert sorted(ask(f"SELECT n FROM {output.table}")) == [(1,), (3,), (9,)]
 

@@ -180,6 +180,6 @@ def test_a_bad_configuration_is_refused(config, error):
 
 def test_a_wrong_kind_names_the_right_ones():
     with pytest.raises(
-        ProtocolError, match="takes the events record, barrier, cancel, end_of_partition, inject; came"
+        ProtocolError, match="takes the events record, barrier, cancel, end_of_partition, inject; got"
     ):
         gate(1).apply({"kind": ["barrier"]})

@@ -279,7 +279,7 @@ def test_a_tracker_is_driven_by_typed_steps_too():
 
 
 def test_a_configuration_that_means_nothing_is_refused():
-    with pytest.raises(ConfigError, match="1 to 32768 channels, came 0"):
+    with pytest.raises(ConfigError, match="1 to 32768 channels, got 0"):
         BarrierTracker(0)
     with pytest.raises(ConfigError, match="at least one checkpoint"):
         BarrierTracker(2, tracked_at_most=0)

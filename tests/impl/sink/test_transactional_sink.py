@@ -188,7 +188,7 @@ def test_a_new_process_continues_from_the_durable_snapshot():
     it, effects = TransactionalSink.continuing(snapshot, next_transaction=7)
     assert effects == (Commit(4), Commit(5), AbortTransaction(6), Begin(7))
     assert it.observe() == state(7, committed=[4, 5])
-    with pytest.raises(ProtocolError, match="next_transaction has to be above 6, came 6"):
+    with pytest.raises(ProtocolError, match="next_transaction has to be above 6, got 6"):
         TransactionalSink.continuing(snapshot, next_transaction=6)
 
 
@@ -199,7 +199,7 @@ def test_a_long_lived_owner_keeps_only_the_snapshots_it_may_still_need():
         it.notify_complete(checkpoint - 1)
         it.forget_below(checkpoint - 1)
     assert it.snapshot_of(4) == SinkSnapshot(open=5, pending=(Filed(3, 3), Filed(4, 4)))
-    with pytest.raises(ProtocolError, match=r"snapshots exist for \[4, 5\], came 3"):
+    with pytest.raises(ProtocolError, match=r"snapshots exist for \[4, 5\], got 3"):
         it.snapshot_of(3)
     assert it.observe() == state(6, pending=[(5, 5)])
 

@@ -51,7 +51,7 @@ def test_the_error_names_the_file_what_was_expected_and_what_to_do():
     with pytest.raises(SnapshotCorruptError) as caught:
         decode(snapshot, "chk-7/count-0.2.state")
     assert str(caught.value) == (
-        f"chk-7/count-0.2.state: expected {expected} bytes of payload, came {expected - 3}; "
+        f"chk-7/count-0.2.state: expected {expected} bytes of payload, got {expected - 3}; "
         "delete this checkpoint and restore an older one"
     )
     assert pickle.loads(pickle.dumps(caught.value)).file == "chk-7/count-0.2.state"
@@ -93,9 +93,9 @@ def test_a_flipped_bit_of_sections_is_noticed_by_whoever_reads_them_one_by_one(d
 
 
 def test_what_is_not_in_sections_is_refused_and_a_missing_section_is_named():
-    with pytest.raises(StateError, match="expected the sections of a task, came a snapshot of codec PICKLE"):
+    with pytest.raises(StateError, match="expected the sections of a task, got a snapshot of codec PICKLE"):
         sections_of(encode(STATE), "f")
     with pytest.raises(StateError, match="expected one state"):
         decode(pack(SECTIONS), "f")
-    with pytest.raises(StateError, match="expected a section 'sink', came keyed/3, keyed/4, offset"):
+    with pytest.raises(StateError, match="expected a section 'sink', got keyed/3, keyed/4, offset"):
         sections_of(pack(SECTIONS), "f").read("sink")

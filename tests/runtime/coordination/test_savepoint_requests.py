@@ -203,9 +203,9 @@ def test_what_is_no_savepoint_or_an_altered_one_is_refused_by_name(taken, bench,
     bench.pass_ms(1_000)
     bench.acknowledge(2)
     for folder, why in (
-        (tmp_path / "nowhere", "came no folder"),
+        (tmp_path / "nowhere", "got no folder"),
         (tmp_path, "a folder without one"),
-        (tmp_path / "checkpoints" / "chk-2", "came a checkpoint of a job that owns it"),
+        (tmp_path / "checkpoints" / "chk-2", "got a checkpoint of a job that owns it"),
     ):
         with pytest.raises(NoSavepointError, match=why):
             SavepointFolder(folder).load()

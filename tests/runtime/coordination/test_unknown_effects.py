@@ -133,7 +133,7 @@ def test_no_effect_of_the_end_of_a_channel_is_dropped():
 
 def test_an_effect_of_the_sink_that_is_not_its_own_is_an_error(tmp_path):
     sink, _ = TwoPhaseSink.restored(ParquetFiles(tmp_path, subtask="sink-0", attempt=1), None)
-    with pytest.raises(ProtocolError, match="came CommitOffsets"):
+    with pytest.raises(ProtocolError, match="got CommitOffsets"):
         sink._do((UNEXPECTED,))
 
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from conformance.observe.exchanges import rows_along
 from impl.batches import batch_of, rows_of
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig
-from impl.functions import Filtering, FlatMapping, Mapping
 from impl.graph.plan import Edge, Partitioning, Plan, Role, Route, Stage
 from impl.graph.topology import require_runnable
 from impl.job import Job, ParquetOutput, RateInput
@@ -265,10 +264,13 @@ def test_edges_that_disagree_are_noticed():
 
 
 def test_functions_without_state_take_whole_batches():
+    stream = Job("rows").source("numbers", NUMBERS)
+    stages = stream.map("add", lambda row: (row[0] + 1,)).flat_map("repeat", lambda row: [row] * row[0])
+    job = stages.filter("large", lambda row: row[0] > 1).job
     rows = [(1,), (2,)]
-    assert Mapping(lambda row: (row[0] + 1,)).process_rows(rows) == [(2,), (3,)]
-    assert FlatMapping(lambda row: [row] * row[0]).process_rows(rows) == [(1,), (2,), (2,)]
-    assert Filtering(lambda row: row[0] > 1).process_element(None, (1,)) == []
+    assert job.stage("add").logic.process_rows(rows) == [(2,), (3,)]
+    assert job.stage("repeat").logic.process_rows(rows) == [(1,), (2,), (2,)]
+    assert job.stage("large").logic.process_element(None, (1,)) == []
 
 
 def test_an_aggregate_is_one_of_a_stage(out):

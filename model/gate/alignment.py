@@ -1,0 +1,30 @@
+"""How a checkpoint aligns, and the options that its barrier carries beside its id.
+
+Only gates of the modes `unaligned` and `alternating` read the options; in the other modes every barrier is
+aligned.
+"""
+
+from typing import NamedTuple
+
+ALIGNED = 0
+"""Channels stay blocked until all have delivered the barrier, however long that takes."""
+UNALIGNED = 1
+"""The barrier overtakes the records before it; they become part of the snapshot."""
+FORCED_ALIGNED = 2
+"""Aligned without a time limit: some channel cannot take part in an unaligned checkpoint."""
+TIMED = 3
+"""Aligned until the alignment has lasted longer than the gate's time-out; then unaligned."""
+
+
+class Options(NamedTuple):
+    """The options that a barrier carries beside its id."""
+
+    alignment: int
+    """One of the four constants above."""
+    savepoint: bool
+    timestamp: int
+    """When the coordinator triggered the checkpoint, in milliseconds."""
+
+
+NO_OPTIONS = Options(ALIGNED, False, 0)
+"""The value of `first` while no checkpoint is pending."""
