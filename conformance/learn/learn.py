@@ -5,6 +5,7 @@ alphabet has at most k states more than the learned machine, it is the learned m
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from aalpy.base import Oracle as EquivalenceOracle
@@ -60,12 +61,8 @@ class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
         self.rounds += 1
         machine = machine_of(hypothesis, self._alphabet_of_letters)
         for extra in range(self._extra + 1):  # small suites find most
-            words = (
-                [*self._first, *suite(machine, extra).words()]
-                if extra == 0
-                else suite(machine, extra).words()
-            )
-            for word in words:
+            first = self._first if extra == 0 else ()
+            for word in chain(first, suite(machine, extra).words()):
                 self.num_queries += 1
                 found = _first_difference(self.sul.query(word), machine.run(word))
                 if found is not None:

@@ -180,3 +180,26 @@ def test_a_component_that_is_not_offered_is_a_usage_error(capsys, little_adapter
     command = little_adapter("gate_unblocks_on_late_barrier")
     assert cli.run(["learn", "--adapter", command, "--component", "store"]) == 64
     assert "choose one of gate" in capsys.readouterr().err
+
+
+class LosesTrigger(ModelInstance):
+    """After a late barrier on channel 1, while only channel 0 is blocked, the end of channel 1 is silent."""
+
+    is_armed = False
+
+    def apply(self, event):
+        before = self.observe()
+        was_armed, self.is_armed = self.is_armed, False
+        effects = super().apply(event)
+        late = event["kind"] == "barrier" and event["checkpoint"] < before["current"]
+        self.is_armed = late and event["channel"] == 1 and before["blocked"] == [0]
+        lost = was_armed and event["kind"] == "end_of_partition" and event["channel"] == 1
+        return [] if lost else effects
+
+
+def test_a_hidden_state_that_the_models_own_suite_does_not_see_is_learned():
+    alphabet = alphabet_of(CONFIG)
+    learned = learn(gate_of(LosesTrigger), alphabet, extra=1).machine
+    assert learned.size == machine_of(alphabet).size + 1
+    (found,) = compared(alphabet, machine_of(alphabet), learned)
+    assert found.letters == ("barrier 0 newest-1", "barrier 1 newest-1", "end_of_partition 1")
