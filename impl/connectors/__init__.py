@@ -11,37 +11,63 @@ values            what a database cannot hold
 errors            the errors
 """
 
-from impl.connectors.errors import ConnectorError as ConnectorError
-from impl.connectors.errors import OutputCorruptError as OutputCorruptError
-from impl.connectors.errors import PreparedTransactionsDisabledError as PreparedTransactionsDisabledError
-from impl.connectors.errors import ServerLostError as ServerLostError
-from impl.connectors.errors import SinkConflictError as SinkConflictError
-from impl.connectors.errors import SourceChangedError as SourceChangedError
-from impl.connectors.errors import SourceError as SourceError
-from impl.connectors.errors import TransactionLostError as TransactionLostError
-from impl.connectors.errors import ValueRefusedError as ValueRefusedError
-from impl.connectors.manifests import DataFile as DataFile
-from impl.connectors.manifests import Manifest as Manifest
-from impl.connectors.manifests import list_committed as list_committed
-from impl.connectors.manifests import read_committed as read_committed
-from impl.connectors.manifests import sweep as sweep
-from impl.connectors.parquet_sink import ParquetFiles as ParquetFiles
-from impl.connectors.parquet_sink import ParquetOutput as ParquetOutput
-from impl.connectors.postgres_sink import PostgresOutput as PostgresOutput
-from impl.connectors.sources.csv_source import CsvSource as CsvSource
-from impl.connectors.sources.file_source import FileOffset as FileOffset
-from impl.connectors.sources.file_source import FileSource as FileSource
-from impl.connectors.sources.json_source import JsonLinesSource as JsonLinesSource
-from impl.connectors.sources.parquet_folder import FolderOffset as FolderOffset
-from impl.connectors.sources.parquet_folder import ParquetFolder as ParquetFolder
-from impl.connectors.sources.parquet_source import ParquetSource as ParquetSource
-from impl.connectors.sources.rate_source import RateOffset as RateOffset
-from impl.connectors.sources.rate_source import RateSource as RateSource
-from impl.connectors.sources.source import Source as Source
-from impl.connectors.sqlite_sink import SqliteOutput as SqliteOutput
-from impl.connectors.two_phase import Output as Output
-from impl.connectors.two_phase import Participant as Participant
-from impl.connectors.two_phase import Receipt as Receipt
-from impl.connectors.two_phase import SinkPlace as SinkPlace
-from impl.connectors.two_phase import SinkState as SinkState
-from impl.connectors.two_phase import TwoPhaseSink as TwoPhaseSink
+from impl.connectors.errors import (
+    ConnectorError,
+    OutputCorruptError,
+    PreparedTransactionsDisabledError,
+    ServerLostError,
+    SinkConflictError,
+    SourceChangedError,
+    SourceError,
+    TransactionLostError,
+    ValueRefusedError,
+)
+from impl.connectors.manifests import DataFile, Manifest, list_committed, read_committed, sweep
+from impl.connectors.parquet_sink import ParquetFiles, ParquetOutput
+from impl.connectors.postgres_sink import PostgresOutput
+from impl.connectors.sources.csv_source import CsvSource
+from impl.connectors.sources.file_source import FileOffset, FileSource
+from impl.connectors.sources.json_source import JsonLinesSource
+from impl.connectors.sources.parquet_folder import FolderOffset, ParquetFolder
+from impl.connectors.sources.parquet_source import ParquetSource
+from impl.connectors.sources.rate_source import RateOffset, RateSource
+from impl.connectors.sources.source import Source
+from impl.connectors.sqlite_sink import SqliteOutput
+from impl.connectors.two_phase import Output, Participant, Receipt, SinkPlace, SinkState, TwoPhaseSink
+
+__all__ = [
+    "ConnectorError",
+    "CsvSource",
+    "DataFile",
+    "FileOffset",
+    "FileSource",
+    "FolderOffset",
+    "JsonLinesSource",
+    "Manifest",
+    "Output",
+    "OutputCorruptError",
+    "ParquetFiles",
+    "ParquetFolder",
+    "ParquetOutput",
+    "ParquetSource",
+    "Participant",
+    "PostgresOutput",
+    "PreparedTransactionsDisabledError",
+    "RateOffset",
+    "RateSource",
+    "Receipt",
+    "ServerLostError",
+    "SinkConflictError",
+    "SinkPlace",
+    "SinkState",
+    "Source",
+    "SourceChangedError",
+    "SourceError",
+    "SqliteOutput",
+    "TransactionLostError",
+    "TwoPhaseSink",
+    "ValueRefusedError",
+    "list_committed",
+    "read_committed",
+    "sweep",
+]

@@ -20,38 +20,52 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from impl.core.channel.channel import Channel as Channel
-from impl.core.channel.channel import channel_from_config
-from impl.core.component import Component as Component
-from impl.core.component import Effects as Effects
-from impl.core.coordinator.coordinator import Coordinator as Coordinator
-from impl.core.coordinator.coordinator import coordinator_from_config
-from impl.core.coordinator.failures import CheckpointFailureManager as CheckpointFailureManager
-from impl.core.coordinator.job import Task as Task
-from impl.core.coordinator.options import CoordinatorOptions as CoordinatorOptions
-from impl.core.coordinator.pending import PendingCheckpoint as PendingCheckpoint
-from impl.core.effects import Effect as Effect
-from impl.core.errors import ConfigError as ConfigError
-from impl.core.errors import ProtocolError as ProtocolError
-from impl.core.errors import UnsupportedError as UnsupportedError
-from impl.core.events import CheckpointType as CheckpointType
-from impl.core.events import Event as Event
-from impl.core.gate.aligned import AlignedGate as AlignedGate
+from impl.core.channel.channel import Channel, channel_from_config
+from impl.core.component import Component, Effects
+from impl.core.coordinator.coordinator import Coordinator, coordinator_from_config
+from impl.core.coordinator.failures import CheckpointFailureManager
+from impl.core.coordinator.job import Task
+from impl.core.coordinator.options import CoordinatorOptions
+from impl.core.coordinator.pending import PendingCheckpoint
+from impl.core.effects import Effect
+from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
+from impl.core.events import CheckpointType, Event
+from impl.core.gate.aligned import AlignedGate
 from impl.core.gate.from_config import gate_from_config
-from impl.core.gate.polled_gate import PolledGate as PolledGate
-from impl.core.offsets.offsets import OffsetCommitter as OffsetCommitter
-from impl.core.offsets.offsets import offsets_from_config
-from impl.core.sink.two_phase_commit import Filed as Filed
-from impl.core.sink.two_phase_commit import SinkSnapshot as SinkSnapshot
-from impl.core.sink.two_phase_commit import TransactionalSink as TransactionalSink
-from impl.core.sink.two_phase_commit import sink_from_config
-from impl.core.source.source_task import SourceTask as SourceTask
-from impl.core.source.source_task import source_from_config
-from impl.core.store.store import CompletedCheckpointStore as CompletedCheckpointStore
-from impl.core.store.store import store_from_config
-from impl.core.subtask.subtask import Subtask as Subtask
-from impl.core.subtask.subtask import subtask_from_config
-from impl.core.wire import Wire as Wire
+from impl.core.gate.polled_gate import PolledGate
+from impl.core.offsets.offsets import OffsetCommitter, offsets_from_config
+from impl.core.sink.two_phase_commit import Filed, SinkSnapshot, TransactionalSink, sink_from_config
+from impl.core.source.source_task import SourceTask, source_from_config
+from impl.core.store.store import CompletedCheckpointStore, store_from_config
+from impl.core.subtask.subtask import Subtask, subtask_from_config
+from impl.core.wire import Wire
+
+__all__ = [
+    "AlignedGate",
+    "Channel",
+    "CheckpointFailureManager",
+    "CheckpointType",
+    "CompletedCheckpointStore",
+    "Component",
+    "ConfigError",
+    "Coordinator",
+    "CoordinatorOptions",
+    "Effect",
+    "Effects",
+    "Event",
+    "Filed",
+    "OffsetCommitter",
+    "PendingCheckpoint",
+    "PolledGate",
+    "ProtocolError",
+    "SinkSnapshot",
+    "SourceTask",
+    "Subtask",
+    "Task",
+    "TransactionalSink",
+    "UnsupportedError",
+    "Wire",
+]
 
 COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component[Any, Any]]]] = MappingProxyType(
     {

@@ -5,10 +5,12 @@ import shlex
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from conformance import escape
 from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.protocol import Crashed, Unsupported
 from conformance.commands.implementations import conform, matrix
@@ -20,6 +22,7 @@ from conformance.parts.released import target
 from conformance.parts.several import summary_of
 from conformance.released.known_divergences import known_divergences
 from conformance.released.results import Conformed
+from conformance.report import several as several_report
 from conformance.torture import pipelines
 from conformance.torture.judge import Outcome
 from conformance.torture.rounds import streaming_round
@@ -177,3 +180,24 @@ def test_two_of_one_name_are_refused(tmp_path):
     file.write_text("[[implementation]]\nname = 'a'\nadapter = 'impl'\n" * 2, encoding="utf-8")
     with pytest.raises(SeveralError, match="give each its own"):
         implementations(file)
+
+
+def test_texts_of_implementations_and_jobs_are_escaped_on_the_page():
+    hostile, escaped = "*a*|<b>\n# c", escape.markdown("*a*|<b>\n# c")
+    doubtful = SimpleNamespace(
+        divergence=None, broken=(), doubts=(hostile,), known=(hostile,), verdict=Verdict.UNDETERMINED
+    )
+    done = SimpleNamespace(
+        implementation=SimpleNamespace(name=hostile), name=hostile, components={"gate": doubtful}
+    )
+    job = SimpleNamespace(
+        pipeline=SimpleNamespace(name=hostile, keeps=SimpleNamespace(value=hostile)),
+        keeps=lambda subject: hostile,
+        outcome=SimpleNamespace(struck=(), classification=None, findings=(hostile,)),
+        verdict=Verdict.DIVERGES,
+    )
+    made = several_report.page([done], [job], seed=1, examples=2)
+
+    assert made.count(escaped) == 12
+    assert "*a*" not in made
+    assert "<b>" not in made

@@ -1,5 +1,6 @@
 """The vocabulary, and what is made of it or has to agree with it."""
 
+import re
 from dataclasses import MISSING, fields
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from spec.vocabulary import VocabularyError, parse, vocabulary
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGE = DOCS / "vocabulary.md"
-PROTOCOL = DOCS / "adapter-protocol.md"
+PROTOCOL = DOCS / "adapter-protocol"
 
 
 def test_the_page_is_made_from_the_vocabulary(pytestconfig):
@@ -25,13 +26,23 @@ def test_the_page_is_made_from_the_vocabulary(pytestconfig):
     assert PAGE.read_text(encoding="utf-8") == page()
 
 
-def test_the_tables_of_the_protocol_are_made_from_the_vocabulary(pytestconfig):
-    written = PROTOCOL.read_text(encoding="utf-8")
+@pytest.mark.parametrize("component", vocabulary())
+def test_the_tables_of_the_protocol_are_made_from_the_vocabulary(component, pytestconfig):
+    protocol = PROTOCOL / f"{component}.md"
+    written = protocol.read_text(encoding="utf-8")
     if pytestconfig.getoption("--rewrite"):
-        PROTOCOL.write_text(with_tables(written), encoding="utf-8")
-        written = PROTOCOL.read_text(encoding="utf-8")
+        protocol.write_text(with_tables(written), encoding="utf-8")
+        written = protocol.read_text(encoding="utf-8")
     assert written == with_tables(written)
-    assert all(f"<!-- vocabulary: {component} -->\n\n" in written for component in vocabulary())
+    assert f"<!-- vocabulary: {component} -->\n\n" in written
+
+
+def test_the_protocol_lists_the_page_of_each_component():
+    listed = re.findall(
+        r"^\| `docs/adapter-protocol/(\w+)\.md` \|", PROTOCOL.with_suffix(".md").read_text("utf-8"), re.M
+    )
+
+    assert sorted(listed) == sorted(vocabulary()) == sorted(path.stem for path in PROTOCOL.iterdir())
 
 
 def test_every_sentence_is_one():
@@ -97,8 +108,8 @@ def test_a_component_has_one_name_everywhere(component):
         f"model/{component}/__init__.py", f"impl/core/{component}/__init__.py",
         f"tests/impl/{component}/*.py", f"tests/transcripts/{component}/**/*.txt",
     ]  # fmt: skip
-    heading = f"\n## Component `{component}`\n"
-    pages = [ROOT / "docs" / name for name in ("vocabulary.md", "adapter-protocol.md")]
+    heading = f"# Component `{component}`\n"
+    pages = [PAGE, PROTOCOL / f"{component}.md"]
 
     assert [pattern for pattern in files if not list(ROOT.glob(pattern))] == []
     assert [page for page in pages if heading not in page.read_text(encoding="utf-8")] == []

@@ -20,7 +20,6 @@ from conformance.adapters.flink.releases import newest
 ROOT = Path(__file__).parents[2]
 HOUSES = ("spec", "model", "impl", "conformance")
 MAINTAINED = tuple(f"conformance/{name}/" for name in ("bench", "pictures", "playground", "site"))
-PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 ADAPTER = "python my_gate.py"
 STREAMING = "structured-streaming"
 BUG = "    def cancel(self, channel, checkpoint):\n"
@@ -29,31 +28,12 @@ MENDED = f"{BUG}        if self.is_late(checkpoint):\n            return []\n"
 pytestmark = pytest.mark.wheel
 
 
-def quietly(*command, **options):
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """Built out of a copy, so that nothing that an earlier build has left comes along."""
-    source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
-    for house in HOUSES:
-        shutil.copytree(ROOT / house, source / house, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in PROJECT:
-        shutil.copy(ROOT / name, source)
-    quietly(sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", made, source)
-    (built,) = made.glob("*.whl")
-    return built
-
-
-@pytest.fixture(scope="module")
-def environment(wheel, tmp_path_factory):
+def environment(wheel, quietly, tmp_path_factory):
     """The folder of programs of an environment that holds the wheel and what it asks for."""
     folder = tmp_path_factory.mktemp("environment")
     quietly(sys.executable, "-m", "venv", folder)
-    quietly(folder / "bin/pip", "install", "--constraint", ROOT / ".ci/constraints.txt", wheel)
+    quietly(folder / "bin/pip", "install", "--constraint", ROOT / ".ci/constraints.txt", f"{wheel}[all]")
     return folder / "bin"
 
 
@@ -120,7 +100,7 @@ def test_an_adapter_of_the_folder_conforms(give):
     assert "CONFORMS" in give("conform", "--adapter", "barrierspec serve impl", "--component", "sink")
 
 
-def test_a_divergence_is_told_to_machines_and_played_again_in_three_ways(give, folder, environment):
+def test_a_divergence_is_told_to_machines_and_played_again_in_three_ways(give, folder, environment, quietly):
     broken = f"python {ROOT / 'tests/adapters/gate_forgets_subsumption.py'}"
     files = [word for kind in ("json", "junit", "sarif", "html") for word in (f"--{kind}", f"told.{kind}")]
     said = give("conform", "--adapter", broken, *files, ends_with=1)
@@ -164,7 +144,7 @@ def test_a_guarantee_is_classified(give):
     assert "state counts a record twice" in tracked
 
 
-def test_a_change_is_gated_in_a_checkout(give, tmp_path):
+def test_a_change_is_gated_in_a_checkout(give, tmp_path, quietly):
     for house in HOUSES:
         shutil.copytree(ROOT / house, tmp_path / house, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "CHANGELOG.md"):

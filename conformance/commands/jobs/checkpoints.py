@@ -8,6 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from conformance.command_line.extras import require_extra
 from conformance.command_line.options import FILE
 from conformance.verdict import Exit
 
@@ -26,6 +27,7 @@ def command(folder: Path, tasks: bool, plot: Path | None) -> int:
     and its checksum computed anew. New are the bytes that no older checkpoint of the list has: with state in
     RocksDB they share the rest, which savepoints never do. Ends with 1 if anything was altered.
     """
+    require_extra("spark")
     from impl.state import savepoints_in
 
     console = Console(highlight=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from conformance.command_line.extras import require_extra
 from conformance.command_line.options import FOLDER, INTEGER, Number
 from conformance.verdict import Exit, Verdict
 
@@ -70,6 +71,7 @@ def command(
     then, and with 64 if the job cannot be started as it was asked for, or another one runs into the same
     folder.
     """
+    require_extra("spark")
     from conformance.command_line.progress import RunDisplay, summary
     from conformance.parts.pipeline import RUNS, Run, described
     from impl.config import ConfigError

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from conformance.command_line.extras import require_extra
 from conformance.command_line.options import FOLDER, SECONDS
 
 
@@ -27,6 +28,7 @@ def command(output: Path, stop: bool, drain: bool, to: Path | None, seconds: flo
     --from-savepoint`, or by `from_savepoint` of a job of your own. Ends with 2 if the job answers that it
     took none, and with 64 if no job answers.
     """
+    require_extra("spark")
     from conformance.verdict import Exit, Verdict
     from impl.savepoints import SavepointRequest, request_savepoint
     from impl.spark.errors import SavepointAbortedError, SavepointFailedError

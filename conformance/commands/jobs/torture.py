@@ -6,6 +6,7 @@ import click
 import orjson
 from rich.console import Console
 
+from conformance.command_line.extras import require_extra
 from conformance.command_line.options import FOLDER, SECONDS
 from conformance.commands import seed
 
@@ -45,6 +46,7 @@ def command(
     the event log is replayed through the model, and nothing may be left behind. In mode at-least-once
     records are doubled; that is found, named, and the command ends with 1.
     """
+    require_extra("spark")
     from conformance.torture.campaign import Campaign, run_campaign, run_streaming_campaign
     from conformance.torture.report import progress, report
     from conformance.torture.rounds import UnknownRoundError

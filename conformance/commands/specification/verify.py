@@ -26,6 +26,7 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
 
     Writes verification.json, junit.xml, findings.sarif and a page, index.html, into build/report.
     """
+    from conformance.command_line.extras import require_extra
     from conformance.command_line.progress import Progressing
     from conformance.machine import cores
     from conformance.page import of_verify, render
@@ -36,6 +37,7 @@ def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, bui
 
     if quick and thorough:
         raise click.UsageError("--quick and --thorough exclude each other; leave one out")
+    require_extra(*(PARTS[name].extra for name in chosen or PARTS if PARTS[name].extra))
     context = fresh_context(seed, build, quick=quick, processes=cores(), thorough=thorough)
     with Progressing() as watch:
         done = verify(chosen, context=context, watch=watch)

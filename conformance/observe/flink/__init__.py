@@ -6,15 +6,22 @@ looks over all lines, `order` replays them thread by thread through `jobmanager`
 gives the result. `corruptions` corrupts accepted logs, to show what the validation detects.
 """
 
-from conformance.observe.flink.errors import FlinkLogError as FlinkLogError
-from conformance.observe.flink.errors import UnjudgedError as UnjudgedError
-from conformance.observe.flink.records import lines_of as lines_of
-from conformance.observe.flink.records import read_lines as read_lines
-from conformance.observe.flink.run import Settings as Settings
-from conformance.observe.flink.validate import FlinkRejection as FlinkRejection
-from conformance.observe.flink.validate import FlinkResult as FlinkResult
-from conformance.observe.flink.validate import validate_flink as validate_flink
-from conformance.observe.situations import FLINK
-from conformance.observe.situations import REORDERINGS as REORDERINGS
+from conformance.observe.flink.errors import FlinkLogError, UnjudgedError
+from conformance.observe.flink.records import lines_of, read_lines
+from conformance.observe.flink.run import Settings
+from conformance.observe.flink.validate import FlinkRejection, FlinkResult, validate_flink
+from conformance.observe.situations import FLINK, REORDERINGS
+
+__all__ = [
+    "REORDERINGS",
+    "FlinkLogError",
+    "FlinkRejection",
+    "FlinkResult",
+    "Settings",
+    "UnjudgedError",
+    "lines_of",
+    "read_lines",
+    "validate_flink",
+]
 
 SITUATIONS, RARE, REQUIRED = FLINK
