@@ -53,7 +53,7 @@ def gate_alphabets(config: Wire, *, injects: bool, thorough: bool) -> Iterator[A
     injects = injects and config.get("profile", NEWEST.name) == NEWEST.name
     if mode == "exactly-once":
         yield aligned(config, injects=injects)
-        if thorough and _is_polled(config):
+        if _is_polled(config):
             yield aligned(config, injects=injects, waiting=2)
     elif mode == "at-least-once":
         yield tracking(config)
