@@ -96,7 +96,8 @@ def test_a_suite_that_does_not_fit_at_all_is_stated(monkeypatch):
     monkeypatch.setattr(play, "SEQUENCES_AT_MOST", 10)
     done = examined(model_adapter(), extra_states=1)
     assert done.verdict is Verdict.CONFORMS
-    assert "no complete suite (k=0 has about 154 sequences" in " ".join(text_of(done).split())
+    assert "no complete suite for gate, 2 channels" in " ".join(text_of(done).split())
+    assert "k=0 has about 154 sequences" in " ".join(text_of(done).split())
 
 
 def test_a_budget_that_ends_within_a_suite_gives_no_guarantee():
