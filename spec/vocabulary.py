@@ -7,28 +7,57 @@ type and more:
 
 A field is required unless it has a `default` or is `optional`. `where` names the options under which it
 exists; without it, it always does. `model` states what the model calls an event, an effect or a field, if it
-does not use the same name; false, if it has none. The JSON Schemas of the adapter protocol are made from the
-vocabulary (`spec.schemas`), and so are the model's classes (`spec.model_classes`) and the tables of
-docs/vocabulary.md.
+does not use the same name; false, if it has none. `drawn` places it in a space-time diagram.
+
+Made from the vocabulary: the JSON Schemas of the adapter protocol (`spec.schemas`), the model's classes
+(`spec.model_classes`), the tables of docs/vocabulary.md and docs/adapter-protocol/, the lanes of diagrams.
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""
 
-_OF_BOTH = frozenset({"description", "note", "where", "model"})
+_OF_BOTH = frozenset({"description", "note", "where", "model", "drawn"})
 _OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
 _OF_KIND = _OF_BOTH | {"kind", "fields"}
 
 
+Drawn = TypeVar("Drawn")
+
+
 class VocabularyError(ValueError):
     """The vocabulary is malformed."""
+
+
+class Mark(NamedTuple):
+    """How an event or effect is drawn in a space-time diagram."""
+
+    lane: str
+    """It may name fields: `channel {channel}`."""
+    look: str
+    """What kind of mark it is; conformance/diagram/looks.toml lists them."""
+    source: str = ""
+    """The lane from which it comes as an arrow; empty: it is no arrow."""
+    quiet: bool = False
+    """An effect that an interval shows already: drawn only where two implementations differ."""
+
+
+class Interval(NamedTuple):
+    """How a state field is drawn: as an interval while it holds."""
+
+    when: Literal["each", "any", "map", "set"] | bool
+    """It holds for `each` value, if there are `any`, for each pair of a `map` of lists, if the field is
+    `set`, or if it is true or false."""
+    lane: str
+    """Lane and text may name values: {0} is the value, of a pair its first part, of `any` all of them."""
+    look: str
+    text: str
 
 
 class Field(NamedTuple):
@@ -46,6 +75,7 @@ class Field(NamedTuple):
     where: Where
     model: str
     """Name in the model, after `: ` its Python type if it is not that of `type`; empty: not in the model."""
+    drawn: tuple[Interval, ...] = ()
 
 
 class Kind(NamedTuple):
@@ -60,6 +90,8 @@ class Kind(NamedTuple):
     """Without `kind`, which each has."""
     model: tuple[str, ...]
     """Classes of the model: of two, the first has the fields that always exist, the second has all."""
+    drawn: Mark | None = None
+    """None: on the component's own lane, as another effect."""
 
 
 class Component(NamedTuple):
@@ -71,6 +103,8 @@ class Component(NamedTuple):
     events: tuple[Kind, ...]
     effects: tuple[Kind, ...]
     state: tuple[Field, ...]
+    lane: str = ""
+    """Its own lane in a space-time diagram."""
 
 
 @cache
@@ -106,7 +140,7 @@ def vocabulary() -> Mapping[str, Component]:
 
 def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Component:
     """The words of one component, given as TOML tables; raises VocabularyError."""
-    unknown = sorted(set(text) - {"title", "order", "config", "event", "effect", "state"})
+    unknown = sorted(set(text) - {"title", "order", "lane", "config", "event", "effect", "state"})
     if unknown:
         raise VocabularyError(f"{name}.toml: unknown tables {unknown}; expected config, event, effect, state")
     return Component(
@@ -116,6 +150,7 @@ def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Co
         tuple(_kinds(f"{name}.toml: event", text.get("event", ()), known)),
         tuple(_kinds(f"{name}.toml: effect", text.get("effect", ()), known)),
         tuple(_fields(f"{name}.toml: state", text.get("state", {}), known)),
+        str(text.get("lane", name)),
     )
 
 
@@ -130,7 +165,8 @@ def _kinds(place: str, entries: object, known: Mapping[str, object]) -> Iterator
         model = entry.get("model", "".join(map(str.capitalize, entry["kind"].split("_")))) or ()
         classes = (model,) if isinstance(model, str) else tuple(model)
         description, note = entry["description"], entry.get("note", "")
-        yield Kind(entry["kind"], description, note, _where(entry), fields, classes)
+        drawn = _drawn(here, Mark, entry["drawn"]) if "drawn" in entry else None
+        yield Kind(entry["kind"], description, note, _where(entry), fields, classes, drawn)
 
 
 def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, object]) -> Iterator[Field]:
@@ -146,7 +182,18 @@ def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, objec
         required = not defaults and not table.get("optional", False)
         description, note = table.get("description", ""), table.get("note", "")
         model = table.get("model", name) or ""
-        yield Field(name, table["type"], required, defaults, description, note, _where(table), model)
+        drawn = tuple(_drawn(here, Interval, one) for one in table.get("drawn", ()))
+        yield Field(name, table["type"], required, defaults, description, note, _where(table), model, drawn)
+
+
+def _drawn(place: str, shape: Callable[..., Drawn], entry: Mapping[str, object]) -> Drawn:
+    when = entry.get("when", True)
+    if not isinstance(when, bool) and when not in ("each", "any", "map", "set"):
+        raise VocabularyError(f"{place}: drawn: expected each, any, map, set, true or false, got {when!r}")
+    try:
+        return shape(**entry)
+    except TypeError as error:
+        raise VocabularyError(f"{place}: drawn: {error}; mend it") from error
 
 
 def _where(entry: Mapping[str, Any]) -> Where:

@@ -1,4 +1,4 @@
-"""The conditions of lanes, read from a component's observable state as `lanes.toml` lists them.
+"""The conditions of lanes, read from a component's observable state as the vocabulary states.
 
 A condition lasts from the step after which it is observed to the step after which it is not.
 """
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, assert_never
 
 from conformance.adapters.protocol import Wire
-from conformance.diagram.lanes import COMPONENTS, Listed
+from conformance.diagram.lanes import intervals
+from spec.vocabulary import Interval
 
 
 class Condition(NamedTuple):
@@ -20,11 +21,10 @@ class Condition(NamedTuple):
 
 def conditions(component: str, state: Wire) -> set[Condition]:
     """All of a state; a field that an implementation leaves out has none."""
-    listed = COMPONENTS[component].conditions if component in COMPONENTS else ()
     return {
         Condition(one.lane.format(*values), one.look, one.text.format(*values))
-        for one in listed
-        for values in _values(one, state.get(one.field))
+        for field, one in intervals(component)
+        for values in _values(one, state.get(field))
     }
 
 
@@ -33,9 +33,9 @@ def closed_lanes(component: str, state: Wire) -> set[str]:
     return {f"channel {channel}" for channel in state.get("closed", ())} if component == "gate" else set()
 
 
-def _values(listed: Listed, found: Any) -> Iterator[tuple[object, ...]]:  # noqa: ANN401 - JSON
+def _values(interval: Interval, found: Any) -> Iterator[tuple[object, ...]]:  # noqa: ANN401 - JSON
     """The values for each condition of this kind that holds."""
-    match listed.when:
+    match interval.when:
         case "each":
             yield from (_parts(one) for one in found or ())
         case "any":
@@ -47,10 +47,10 @@ def _values(listed: Listed, found: Any) -> Iterator[tuple[object, ...]]:  # noqa
             if found is not None:
                 yield (found,)
         case bool():
-            if found is listed.when:
+            if found is interval.when:
                 yield ()
         case _:
-            assert_never(listed.when)
+            assert_never(interval.when)
 
 
 def _parts(value: object) -> tuple[object, ...]:

@@ -1,11 +1,13 @@
-"""Lanes and looks: where each word of a component stands in a diagram, as `lanes.toml` lists them."""
+"""Lanes and looks: where each word of a component stands in a diagram, as the vocabulary states."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import resources
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
+from spec.vocabulary import Interval, Mark, vocabulary
 
 GATE, COORDINATOR = "gate", "coordinator"
 SUBTASK, WRITER, BELOW = "subtask", "asynchronous part", "downstream"
@@ -23,64 +25,50 @@ class Place(NamedTuple):
     source: str = ""
 
 
-class Listed(NamedTuple):
-    """A condition as it is listed: lane and text may name the values of the field."""
-
-    field: str
-    when: Literal["each", "any", "map", "set"] | bool
-    lane: str
-    look: str
-    text: str
-
-
-class Component(NamedTuple):
-    """The places of one component's words."""
-
-    own: str
-    """The lane of words that have no other."""
-    words: Mapping[str, Place]
-    """By kind; a lane may name fields of the word."""
-    quiet: frozenset[str] = frozenset()
-    """Effects that get a mark only where the two sides differ: intervals show them already."""
-    conditions: tuple[Listed, ...] = ()
-
-
-def _read() -> dict[str, Any]:
-    text = resources.files("conformance.diagram").joinpath("lanes.toml").read_text(encoding="utf-8")
+def _read() -> Mapping[str, Mapping[str, str]]:
+    text = resources.files("conformance.diagram").joinpath("looks.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
-_LISTED = _read()
-LOOKS: Mapping[str, str] = _LISTED.pop("looks")
-"""The looks of marks and arrows, and what each means."""
-BANDS: Mapping[str, str] = _LISTED.pop("bands")
-"""The looks of intervals, and what each means."""
-COMPONENTS: Mapping[str, Component] = {
-    name: Component(
-        listed["own"],
-        {kind: Place(*place) for kind, place in listed["words"].items()},
-        frozenset(listed.get("quiet", ())),
-        tuple(Listed(*one) for one in listed["conditions"]),
-    )
-    for name, listed in _LISTED.items()
-}
+LOOKS, BANDS = (_read()[name] for name in ("looks", "bands"))
+"""What each look of marks and arrows, and each look of intervals, means."""
+
+
+@cache
+def intervals(component: str) -> Sequence[tuple[str, Interval]]:
+    """The intervals of a component, each with the state field that it shows."""
+    known = vocabulary().get(component)
+    return () if known is None else tuple((one.name, shown) for one in known.state for shown in one.drawn)
+
+
+@cache
+def _marks(component: str) -> Mapping[str, Mark]:
+    """By kind, how the events and effects of a component are drawn."""
+    known = vocabulary().get(component)
+    kinds = () if known is None else (*known.effects, *known.events)
+    return {one.kind: one.drawn for one in kinds if one.drawn is not None}
+
+
+def _own(component: str) -> str:
+    known = vocabulary().get(component)
+    return component if known is None else known.lane
 
 
 def is_quiet(component: str, word: Wire) -> bool:
     """Whether an effect is shown by an interval already."""
-    return component in COMPONENTS and word.get("kind") in COMPONENTS[component].quiet
+    mark = _marks(component).get(str(word.get("kind")))
+    return mark is not None and mark.quiet
 
 
 def place_of(component: str, word: Wire) -> Place:
     """The place of an event or effect; fields that are missing do not matter."""
-    known = COMPONENTS.get(component, Component(component, {}))
-    place = known.words.get(str(word.get("kind")))
-    if place is None:
-        return Place(known.own, OTHER)
+    mark = _marks(component).get(str(word.get("kind")))
+    if mark is None:
+        return Place(_own(component), OTHER)
     try:
-        return Place(place.lane.format_map(word), place.look, place.source.format_map(word))
+        return Place(mark.lane.format_map(word), mark.look, mark.source.format_map(word))
     except KeyError:  # an event outside the protocol may lack anything
-        return Place(known.own, place.look)
+        return Place(_own(component), mark.look)
 
 
 def first_lanes(component: str, config: Wire) -> Sequence[str]:

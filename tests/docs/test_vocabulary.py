@@ -128,6 +128,8 @@ def test_a_folder_of_modules_is_a_component():
         ({"title": "x", "event": [{"kind": "a"}]}, "one sentence"),
         ({"title": "x", "config": {"a": "no such type"}}, "unknown type"),
         ({"title": "x", "config": {"a": {"type": "any", "standard": 1}}}, "unknown keys"),
+        ({"title": "x", "event": [{"kind": "a", "description": "A.", "drawn": {"colour": 1}}]}, "drawn"),
+        ({"title": "x", "state": {"a": {"type": "any", "drawn": [{"when": "often"}]}}}, "expected each"),
     ],
 )
 def test_a_malformed_vocabulary_is_refused(text, complaint):

@@ -17,7 +17,7 @@ from conformance.diagram.component import of_component
 from conformance.diagram.conditions import Condition, conditions
 from conformance.diagram.elements import BOTH, IMPLEMENTATION, MODEL, Diagram
 from conformance.diagram.figure import TEMPLATE, resource
-from conformance.diagram.lanes import BANDS, COMPONENTS, LOOKS
+from conformance.diagram.lanes import BANDS, LOOKS
 from conformance.diagram.layout import laid_out
 from conformance.divergence import Answer
 from conformance.drive.lockstep import drawn
@@ -28,6 +28,7 @@ from conformance.page.case import Case, Step, witness
 from conformance.page.document import Page, Row
 from conformance.rules.index import rules
 from conformance.verdict import Exit, Verdict
+from spec.vocabulary import vocabulary
 
 ADAPTERS = Path(__file__).parents[2] / "adapters"
 LATE = f"python {ADAPTERS / 'gate_unblocks_on_late_barrier.py'}"
@@ -175,7 +176,7 @@ def test_the_same_run_is_the_same_text():
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
-def test_every_word_has_a_seat_of_its_own_and_none_covers_another(component):
+def test_every_mark_has_a_place_of_its_own_and_none_covers_another(component):
     every = generate.configs(component)
     for number, config in enumerate(every[:: max(1, len(every) // 6)]):
         oracle = Oracle(component, config)
@@ -197,7 +198,8 @@ def test_every_word_has_a_seat_of_its_own_and_none_covers_another(component):
 
 def test_every_look_has_a_shape():
     template = resource("conformance.diagram", TEMPLATE)
-    used = {place.look for listed in COMPONENTS.values() for place in listed.words.values()}
+    kinds = (kind for one in vocabulary().values() for kind in (*one.events, *one.effects))
+    used = {kind.drawn.look for kind in kinds if kind.drawn is not None}
 
     assert used <= set(LOOKS)
     assert {look for look in LOOKS if f'look == "{look}"' not in template} == {"other"}
