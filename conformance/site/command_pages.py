@@ -58,11 +58,11 @@ def codes_page() -> str:
 
 
 def options_table(name: str) -> str:
-    """The options of one command as a Markdown table, made from its definition."""
+    """The options of one command but --help, as a Markdown table, made from its definition."""
     command = barrierspec.get_command(_context(("barrierspec",), barrierspec), name)
     assert command is not None
     with _context(("barrierspec", name), command) as context:
-        records = [option.get_help_record(context) for option in command.get_params(context)]
+        records = [option.get_help_record(context) for option in command.params]
     rows = [f"| `{one[0].replace('|', ' or ')}` | {one[1]} |" for one in records if one is not None]
     return "\n".join(["| option | meaning |", "|---|---|", *rows, ""])
 
