@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
+from impl.config import ConfigError
 from impl.job import Job, JobResult, RunOptions, settings_of
 from impl.output_lock import inherit, locked
 from impl.process_tree import TOKEN, end, exit_on_sigterm, new_token
@@ -61,9 +62,14 @@ def supervise(
 ) -> JobResult:
     """Run `job` as `Job.execute` does, in a driver that is replaced when it is killed.
 
-    `options`: without `spark` and `on_progress`, which cannot be sent to another process. At most `drivers`
-    are started: then `JobFailedError`. Everything else that a driver raises is raised here.
+    `options`: without `spark` and `on_progress`, which cannot be sent to another process: `ConfigError`. At
+    most `drivers` are started: then `JobFailedError`. Everything else that a driver raises is raised here.
     """
+    own = [name for name in ("spark", "on_progress") if options.get(name) is not None]
+    if own:
+        raise ConfigError(
+            f"{', '.join(own)}: cannot be sent to another process; leave it out, or call execute"
+        )
     token = new_token()
     folder = output / "driver"
     settings = replace(settings_of(options), fault_record=folder / f"{token}-faults", owner=token)

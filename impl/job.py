@@ -210,7 +210,14 @@ def _require_possible(fault: FaultPlan, plan: Plan, master: str) -> None:
 
 
 def settings_of(options: RunOptions) -> RunSettings:
-    """The settings of a run. Raises `ConfigError` for `resume` together with `from_savepoint`."""
+    """The settings of a run.
+
+    Raises `ConfigError` for an unknown option and for `resume` together with `from_savepoint`.
+    """
+    known = RunOptions.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise ConfigError(f"the options of a run are {', '.join(known)}; got also {unknown}; leave those out")
     given: dict[str, Any] = {**options, "faults": tuple(options.get("faults", ()))}
     resume, savepoint = given.pop("resume", False), given.get("from_savepoint")
     if resume and savepoint is not None:

@@ -14,9 +14,10 @@ Made from the vocabulary: the JSON Schemas of the adapter protocol (`spec.schema
 """
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from importlib import resources
+from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -26,7 +27,8 @@ Where = Mapping[str, tuple[str, ...]]
 _OF_BOTH = frozenset({"description", "note", "where", "model", "drawn"})
 _OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
 _OF_KIND = _OF_BOTH | {"kind", "fields"}
-
+_VALUES = ("0", "1")
+"""What the texts of an interval name: parts of the value."""
 
 Drawn = TypeVar("Drawn")
 
@@ -159,13 +161,16 @@ def _kinds(place: str, entries: object, known: Mapping[str, object]) -> Iterator
     for entry in entries:
         here = f"{place} {entry.get('kind')!r}"
         _require_keys(here, entry, _OF_KIND)
-        if not entry.get("kind") or not entry.get("description"):
+        if not isinstance(entry.get("kind"), str) or not entry["kind"] or not entry.get("description"):
             raise VocabularyError(f"{here}: expected `kind` and one sentence as `description`; add them")
         fields = tuple(_fields(here, entry.get("fields", {}), known))
         model = entry.get("model", "".join(map(str.capitalize, entry["kind"].split("_")))) or ()
-        classes = (model,) if isinstance(model, str) else tuple(model)
+        classes = tuple(model) if isinstance(model, list | tuple) else (model,)
         description, note = entry["description"], entry.get("note", "")
-        drawn = _drawn(here, Mark, entry["drawn"]) if "drawn" in entry else None
+        if not all(isinstance(one, str) for one in classes):
+            raise VocabularyError(f"{here}: expected `model` as a name, names or false, got {model!r}")
+        names = {field.name for field in fields}
+        drawn = _drawn(here, Mark, entry["drawn"], names) if "drawn" in entry else None
         yield Kind(entry["kind"], description, note, _where(entry), fields, classes, drawn)
 
 
@@ -182,11 +187,24 @@ def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, objec
         required = not defaults and not table.get("optional", False)
         description, note = table.get("description", ""), table.get("note", "")
         model = table.get("model", name) or ""
-        drawn = tuple(_drawn(here, Interval, one) for one in table.get("drawn", ()))
+        intervals = table.get("drawn", ())
+        if not isinstance(intervals, list | tuple):
+            raise VocabularyError(f"{here}: drawn: expected a list of tables, got {intervals!r}")
+        drawn = tuple(_drawn(here, Interval, one, _VALUES) for one in intervals)
         yield Field(name, table["type"], required, defaults, description, note, _where(table), model, drawn)
 
 
-def _drawn(place: str, shape: Callable[..., Drawn], entry: Mapping[str, object]) -> Drawn:
+def _drawn(place: str, shape: Callable[..., Drawn], entry: object, named: Collection[str]) -> Drawn:
+    """A `shape` of a table; its texts may name the fields `named` in braces."""
+    if not isinstance(entry, Mapping):
+        raise VocabularyError(f"{place}: drawn: expected a table, got {entry!r}")
+    for key, text in entry.items():
+        if not isinstance(text, bool if key == "quiet" else object if key == "when" else str):
+            raise VocabularyError(f"{place}: drawn: expected a boolean as quiet, else texts, got {entry!r}")
+    for key in {"lane", "source", "text"} & set(entry):
+        unknown = {name for _, name, _, _ in Formatter().parse(entry[key]) if name is not None} - set(named)
+        if unknown:
+            raise VocabularyError(f"{place}: drawn: {key}: expected some of {sorted(named)}, got {unknown}")
     when = entry.get("when", True)
     if not isinstance(when, bool) and when not in ("each", "any", "map", "set"):
         raise VocabularyError(f"{place}: drawn: expected each, any, map, set, true or false, got {when!r}")

@@ -1,20 +1,26 @@
 """No rule dangles and none is unused: the index, the specification, the model and the mutants agree."""
 
 import re
+import tomllib
 from collections import Counter
 from functools import cache
+from importlib import resources
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from conformance.mutants.catalogue import load_catalogue
+from conformance.observe.flink import grammar
+from conformance.observe.guarantees.anomalies import Anomaly
+from conformance.observe.replay import CHARGED
 from conformance.rules.coverage import rules_that_fire
 from conformance.rules.protocol_modules import components
 from model.properties import PROPERTIES
 from spec.manifest import load_manifest
 from spec.modules import definitions, module_text
 from spec.rules import ID, KINDS, load_rules
+from spec.vocabulary import vocabulary
 
 ROOT = Path(__file__).parent.parent
 RULES = load_rules()
@@ -74,6 +80,27 @@ def test_a_rule_is_checked_by_a_model_that_must_hold(rule):
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_step_of_the_model_names_each_rule_but_invariants_and_temporal_ones(rule):
     assert (rule.id in FIRED) == (rule.kind == "step")
+
+
+@pytest.mark.parametrize("component", CHARGED["effects"])
+def test_the_rules_that_a_rejected_log_is_charged_to_are_of_the_index(component):
+    effects = CHARGED["effects"][component]
+
+    assert set(effects) <= {effect.kind for effect in vocabulary()[component].effects}
+    assert {CHARGED["refusals"][component], *effects.values()} <= {rule.id for rule in RULES}
+
+
+def test_the_lines_of_flink_that_are_due_are_lines_of_the_grammar():
+    lines = {value for name, value in vars(grammar).items() if name.isupper() and isinstance(value, str)}
+
+    assert set(CHARGED["due"]) <= lines
+    assert set(CHARGED["due"].values()) <= {rule.id for rule in RULES}
+
+
+def test_each_anomaly_of_the_file_is_classified():
+    file = resources.files("conformance.observe.guarantees").joinpath("anomalies.toml")
+
+    assert list(tomllib.loads(file.read_text(encoding="utf-8"))) == [one.name for one in Anomaly]
 
 
 @pytest.mark.parametrize("rule", AT_LAST, ids=lambda rule: rule.id)

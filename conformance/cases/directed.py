@@ -18,7 +18,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.events import Event
 from model.gate.environment.unrestricted import closed_free_models
 from model.gate.profiles import PROFILES
-from model.gate.proofs.directed import aimed_cases
+from model.gate.proofs.path_cases import gate_path_cases
 from model.script import Script, component_on_wire, script
 
 
@@ -27,22 +27,22 @@ class Directed(NamedTuple):
 
     scripts: tuple[Script, ...]
     paths: int
-    """All paths of the relation that were looked for."""
+    """The number of paths of the cases."""
     hit: int
-    """Those that a script takes."""
+    """The number of paths that a script takes."""
     excluded: int
-    """Those that no run takes, whatever its ids and its length; z3 has proved it."""
+    """The number of paths that no run takes, whatever its ids and its length: z3 has proved it."""
 
     @property
     def beyond(self) -> int:
-        """Those that no run takes within the bounds of the graphs, and of which nothing is proved."""
+        """The number of other paths: no run within the bounds of the graphs takes them, nothing is proved."""
         return self.paths - self.hit - self.excluded
 
 
 def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bool = True) -> Directed:
     """A run for every path of `cases` that some transition of `graphs` takes; graphs keep transitions.
 
-    `proves`: ask z3 of the others; else they are all told as beyond.
+    `proves`: z3 tries to exclude each other path; without it, all of them are counted as `beyond`.
     """
     relations = relations_of(cases)
     left = [set(range(len(relation))) for relation in relations]
@@ -74,12 +74,12 @@ def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bo
 
 
 def directed_at(mode: str, profile: str, channels: int = 3) -> Directed:
-    """The cases of the gate of a mode and a profile, in an environment that lets everything happen.
+    """The cases of the gate of a mode and a profile, in an environment that permits every event.
 
-    `channels`: at most so many; but for exactly-once two are all there are.
+    `channels`: the maximum number of channels; only mode exactly-once has gates with more than two.
     """
     graphs = [explore(closed) for closed in closed_free_models(mode, PROFILES[profile], channels)]
-    return directed_cases(graphs, aimed_cases(mode, PROFILES[profile], channels))
+    return directed_cases(graphs, gate_path_cases(mode, PROFILES[profile], channels))
 
 
 GATES = (
@@ -87,7 +87,7 @@ GATES = (
     ("at-least-once", "flink-1.14", 2),
     ("alternating", "flink-1.14", 1),
 )
-"""The gates that directed cases are made for, of so many channels at most, unless a run is thorough."""
+"""(mode, profile, maximum number of channels) of directed cases, unless the run is thorough."""
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 
 
@@ -99,8 +99,8 @@ def every_gate() -> Iterator[tuple[str, str]]:
                 yield mode, profile.name
 
 
-def aimed(component: str, graphs: Sequence[Graph], *, thorough: bool) -> Iterator[Directed]:
-    """The directed cases of a component, of which `graphs` are the state graphs."""
+def directed_for(component: str, graphs: Sequence[Graph], *, thorough: bool) -> Iterator[Directed]:
+    """The directed cases of a component. `graphs`: its state graphs; those of the gate are made here."""
     if component != "gate":
         yield directed_cases(graphs, REGISTRY[component].cases(), proves=thorough)
     else:

@@ -38,7 +38,7 @@ def reports(command: Callable[..., Any]) -> Callable[..., Any]:
 
         return command(files=Outputs(json_file, junit_file, sarif_file, annotations_file), **others)
 
-    kinds = {"annotations": "annotations of GitHub", "sarif": "SARIF 2.1.0", "junit": "JUnit XML"}
+    kinds = {"annotations": "GitHub annotations", "sarif": "SARIF 2.1.0", "junit": "JUnit XML"}
     for name, what in {**kinds, "json": "JSON"}.items():
         added = click.option(f"--{name}", f"{name}_file", type=FILE, help=f"Write findings as {what}.")
         gathered = added(gathered)

@@ -101,13 +101,13 @@ def bind_channel(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "M": highest(divergence.events, "checkpoint"),
             "F": 1,
         },
-        takes=steps(
+        steps=steps(
             "channel",
             "channel",
             abort="OnAbortAtSender(channel, event[2])",
             restore="[channel |-> OnRestore(event[2], event[3]), out |-> <<>>]",
         ),
-        shows=CHANNEL.shows(
+        fields=CHANNEL.shows(
             "channel",
             output=field("output", _queue),
             input=field("input", _queue),
@@ -115,11 +115,11 @@ def bind_channel(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             recovering=field("restored"),
         ),
         rules=("UNAL_32", "UNAL_34"),
-        allows="""
+        guard="""
     CASE event[1] = "resume" -> channel.blocked
       [] event[1] = "prioritise" -> MayPrioritise(channel, event[2])
       [] OTHER -> TRUE""",
-        others="UNCHANGED <<sent, read, begun, stored, failed>>",
+        environment="UNCHANGED <<sent, read, begun, stored, failed>>",
         event=_event,
     )
 

@@ -48,10 +48,10 @@ def bind_offsets(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "M": highest(divergence.events, "checkpoint"),
             "Offsets": highest(divergence.events, "offsets") + 1,
         },
-        takes=steps("offsets", "reader"),
-        shows=READER.shows("offsets", committed=committed),
+        steps=steps("offsets", "reader"),
+        fields=READER.shows("offsets", committed=committed),
         rules=rules_of("offsets_bound_2"),
-        allows="""
+        guard="""
     /\\ (event[1] = "restore") # reader.running
     /\\ event[1] = "snapshot" => event[2] > reader.newest""",
     )

@@ -45,7 +45,7 @@ def bind_sink(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "MaxCrashes": len(divergence.events),
             **({} if waits else {"WaitsAtTheEnd": Raw("Never")}),
         },
-        takes=steps(
+        steps=steps(
             "sink",
             "sink",
             close="OnSinkClose(sink)",
@@ -53,15 +53,15 @@ def bind_sink(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             restore=f"OnRestore(sink, {restored})",
             restore_failing=f"OnRestoreFailing(sink, {restored}, event[3])",
         ),
-        shows=SINK.shows("sink"),
+        fields=SINK.shows("sink"),
         rules=rules_of("sink", "SINK_08"),
-        allows="""
+        guard="""
     CASE event[1] \\in {"restore", "restore_failing"} ->
             ~sink.running /\\ (event[2] = -1 \\/ event[2] \\in DOMAIN snapshots)
       [] event[1] = "write" -> sink.running /\\ ~sink.finished
       [] event[1] = "snapshot" -> sink.running /\\ \\A n \\in DOMAIN snapshots : event[2] > n
       [] OTHER -> sink.running""",
-        others="""LET event == Recorded[replayed + 1] IN
+        environment="""LET event == Recorded[replayed + 1] IN
        snapshots' = CASE event[1] = "snapshot" ->
                             [n \\in DOMAIN snapshots \\cup {event[2]} |->
                                 IF n = event[2] THEN Held(sink') ELSE snapshots[n]]

@@ -47,15 +47,15 @@ def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "Pairs": external == "reader" and newest,
             "Declines": newest,
         },
-        takes=steps(
+        steps=steps(
             "source",
             "source",
             trigger="OnTriggerArrives(source, event[2], event[3])",
             status="OnSourceStatus(source, event[2])",
         ),
-        shows=SOURCE.shows("source", told=field("triggered", IDS.text)),
+        fields=SOURCE.shows("source", told=field("triggered", IDS.text)),
         rules=rules_of("source_reader"),
-        allows='event[1] = "induce" => External',
+        guard='event[1] = "induce" => External',
         event=lambda event, edge: _event(event),
         failure=("fail", "CheckpointException"),
     )

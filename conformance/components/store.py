@@ -80,11 +80,11 @@ def bind_store(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "M": highest(divergence.events, "checkpoint"),
             "CoordinatorSwitches": coordinator_switches(divergence.config),
         },
-        takes=steps("store", "store", ("add",), latest='[store |-> store, out |-> <<<<"latest", Newest>>>>]'),
-        shows={"completed": completed},
+        steps=steps("store", "store", ("add",), latest='[store |-> store, out |-> <<<<"latest", Newest>>>>]'),
+        fields={"completed": completed},
         rules=rules_of("store_1_11") if {event["kind"] for event in divergence.events} == {"add"} else (),
-        allows='event[1] = "add" => ~Holds(store, event[2])',
-        others="added' = added \\cup Adds(Recorded[replayed + 1])",
+        guard='event[1] = "add" => ~Holds(store, event[2])',
+        environment="added' = added \\cup Adds(Recorded[replayed + 1])",
         prelude="""
 Newest == IF store = <<>> THEN -1 ELSE LatestId(store)
 Adds(event) == IF event[1] = "add" THEN {event[2]} ELSE {}

@@ -45,10 +45,10 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "MaxRemembered": TASK_PROFILES[named].remembers or config.get("max_concurrent", 1),
             "TaskSwitches": Raw(f"Task_{_switches_since(named)}"),
         },
-        takes=steps("subtask", "task", checkpoint="OnTrigger(task, event[2], event[3])"),
-        shows=SUBTASK.shows("subtask", running_task=lambda seen: {"runs": str(seen).upper()}),
+        steps=steps("subtask", "task", checkpoint="OnTrigger(task, event[2], event[3])"),
+        fields=SUBTASK.shows("subtask", running_task=lambda seen: {"runs": str(seen).upper()}),
         rules=rules_of("subtask"),
-        allows="""~task.failed
+        guard="""~task.failed
     /\\ event[1] = "checkpoint" => TaskHas("orders_triggers") \\/ event[2] \\notin task.running""",
         event=lambda event, edge: plain("subtask", filled("subtask", event)),
         failure=("fail", "snapshot"),

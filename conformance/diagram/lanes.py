@@ -43,9 +43,9 @@ def intervals(component: str) -> Sequence[tuple[str, Interval]]:
 
 @cache
 def _marks(component: str) -> Mapping[str, Mark]:
-    """By kind, how the events and effects of a component are drawn."""
+    """By kind, how the events and effects of a component are drawn; of a kind of both, how the effect is."""
     known = vocabulary().get(component)
-    kinds = () if known is None else (*known.effects, *known.events)
+    kinds = () if known is None else (*known.events, *known.effects)
     return {one.kind: one.drawn for one in kinds if one.drawn is not None}
 
 
@@ -67,7 +67,7 @@ def place_of(component: str, word: Wire) -> Place:
         return Place(_own(component), OTHER)
     try:
         return Place(mark.lane.format_map(word), mark.look, mark.source.format_map(word))
-    except KeyError:  # an event outside the protocol may lack anything
+    except KeyError:  # an event of the effect's kind, or one outside the protocol, may lack anything
         return Place(_own(component), mark.look)
 
 

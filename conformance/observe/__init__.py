@@ -7,7 +7,7 @@ logs of Flink jobs. `guarantees` compares a run's output and state with its inpu
 """
 
 from conformance.observe.eventlog import EventLogError
-from conformance.observe.run import Settings
+from conformance.observe.run_state import Settings
 from conformance.observe.situations import REQUIRED, SITUATIONS, possible
 from conformance.observe.validate import Rejection, TraceResult, validate
 

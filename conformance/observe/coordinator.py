@@ -12,7 +12,7 @@ import orjson
 from conformance.observe.causes import FileReader, Key, Need
 from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
-from conformance.observe.run import Attempt, Run, Settings
+from conformance.observe.run_state import Attempt, Run, Settings
 from model.coordinator.wire.coordinator import CoordinatorSession
 from model.store.store import CHECKPOINT, Entry
 
@@ -99,12 +99,12 @@ class CoordinatorReader(FileReader):
             if first_id < expected:
                 why = f"the new coordinator begins with id {first_id}, {expected} was to be next"
                 raise Rejected(("COORD-02",), why)
-            known = run.completed | run.taken_over | self._unpublished | self._published
+            known = run.completed | run.taken_over_checkpoints | self._unpublished | self._published
             unknown = sorted(set(completed) - known)
             if unknown:
                 raise Rejected(("ONCE-04",), f"{unknown} are taken over as complete; they never completed")
         for checkpoint in sorted(set(completed) - run.completed):
-            run.taken_over.add(checkpoint)
+            run.taken_over_checkpoints.add(checkpoint)
             run.completed.add(checkpoint)
             run.causes.happened(("completed", checkpoint))
         self._model = self._new_model(first_id, completed)
@@ -198,7 +198,7 @@ class CoordinatorReader(FileReader):
                     if checkpoint in run.savepoints:
                         see("savepoint completed")
                     else:
-                        run.progressed.add(attempt)
+                        run.attempts_with_completion.add(attempt)
                         see("checkpoint completed")
                 case {"kind": "notify_complete", "task": str(task), "checkpoint": int(checkpoint)}:
                     run.completions_sent.append((attempt, task, checkpoint))

@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.observe.causes import Key, Need
 from conformance.observe.eventlog import LogFile
-from conformance.observe.run import Left, Run
+from conformance.observe.run_state import EndRejection, Run
 
 
 class InFlight:
@@ -64,7 +64,7 @@ class InFlight:
         if any(fields["overtaken"].values()):
             self._run.witnessed.see("output overtaken")
 
-    def torn(self, channels: list[str]) -> Left | None:
+    def end_rejection(self, channels: list[str]) -> EndRejection | None:
         """The first complete checkpoint in which a channel's records do not add up (UNAL-37)."""
         attempt, task, run = self._file.attempt, self._file.task, self._run
         for checkpoint in sorted(run.completed & {one for one, received in self._read.items() if received}):
@@ -78,7 +78,7 @@ class InFlight:
                 restored = run.recovered.get((attempt, owner, task), 0)
                 read, stored = self._read[checkpoint][owner], self._stored[checkpoint].get(owner, 0)
                 overtaken, sent = run.overtaken[at].get(task, 0), run.sent[at][task]
-                run.counted += 1
+                run.cuts_compared += 1
                 if read + stored + overtaken != sent + restored:
                     why = (
                         f"checkpoint {checkpoint}: {task} had read {read} records of {owner} and stored "

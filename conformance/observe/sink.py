@@ -11,7 +11,7 @@ from typing import Any
 from conformance.observe.causes import Need
 from conformance.observe.eventlog import Line, LogFile
 from conformance.observe.replay import Rejected, Replayed
-from conformance.observe.run import Attempt, Left, Run
+from conformance.observe.run_state import Attempt, EndRejection, Run
 from model.components import COMPONENTS
 from model.sink.two_phase_commit import Filed, Sink, SinkSnapshot
 
@@ -82,7 +82,7 @@ class SinkReplay:
         if checkpoint != attempt.restored:
             why = f"attempt {attempt.number} restores {attempt.restored}, the sink restores {checkpoint}"
             raise Rejected(("ONCE-04", "SINK-06"), why)
-        earlier = [number for number in self._run.logged[task] if number < attempt.number]
+        earlier = [number for number in self._run.logged_attempts[task] if number < attempt.number]
         if earlier and not self._run.causes.count(("ended", earlier[-1], task)):
             why = f"{task} restores, and its attempt {earlier[-1]} cannot be read to the end"
             return Need(("ended", earlier[-1], task), 1, ("ONCE-06",), why)
@@ -101,7 +101,7 @@ class SinkReplay:
         begun = [effect["transaction"] for effect in line.effects if effect["kind"] == "begin"]
         if begun and type(begun[-1]) is int and begun[-1] > sink.next_transaction:
             sink = sink._replace(next_transaction=begun[-1])
-        if checkpoint in self._run.taken_over and checkpoint is not None:
+        if checkpoint in self._run.taken_over_checkpoints and checkpoint is not None:
             sink = sink._replace(snapshots=(*sink.snapshots, _restored(checkpoint, line.effects)))
         return sink
 
@@ -130,13 +130,13 @@ class SinkReplay:
             model.state = sink._replace(snapshots=kept, committed=committed)
 
 
-def orphaned(run: Run) -> Left | None:
+def orphaned(run: Run) -> EndRejection | None:
     """The rejection if a job was rescaled, and no sink has taken over the transactions of a former one."""
     stages = {task.rpartition("-")[0] for task in run.sinks}
-    for number in sorted(run.progressed):
+    for number in sorted(run.attempts_with_completion):
         attempt = run.attempts[number]
         for task in sorted(attempt.states - set(attempt.upstream)):
-            if task.rpartition("-")[0] in stages and (number, task) not in run.adopted:
+            if task.rpartition("-")[0] in stages and (number, task) not in run.taken_over_sinks:
                 why = (
                     f"attempt {number} continues from checkpoint {attempt.restored} without {task}, and no "
                     "sink has taken over its pre-committed transactions"

@@ -14,7 +14,7 @@ from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.exchanges import rows_along
 from conformance.observe.inflight import InFlight
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
-from conformance.observe.run import Attempt, Left, Run, Settings
+from conformance.observe.run_state import Attempt, EndRejection, Run, Settings
 from conformance.observe.sink import SinkReplay
 
 EXACTLY_ONCE = "exactly-once"
@@ -94,7 +94,7 @@ class TaskReader(FileReader):
             case "source_restored":
                 self._base = int(fields["offset"])
             case "adopted":
-                self._run.adopted.add((line.attempt, str(fields["sink"])))
+                self._run.taken_over_sinks.add((line.attempt, str(fields["sink"])))
             case "start_declined":
                 self._decline_start(fields)
             case "finished":
@@ -204,7 +204,7 @@ class TaskReader(FileReader):
             raise Rejected(rules, f"{what} as {marker}; {marker} of {above} is {effect} {sent_checkpoint}")
         records, task = line.fields.get("records"), self.file.task
         if kind == "barrier" and records is not None and sent is not None and task in sent:
-            self._run.counted += 1
+            self._run.cuts_compared += 1
             if records != sent[task]:
                 why = f"{what} after {records} records, {above} had sent {sent[task]} before it"
                 raise Rejected(("ONCE-01",), f"{why}: the cut is torn")
@@ -346,7 +346,7 @@ class TaskReader(FileReader):
             raise Rejected(("ONCE-02", "ONCE-04"), why)
         if offset == base and not total:
             return  # this does not show yet how many rows the source makes of a record
-        if run.sends_each.setdefault(task, offset - base == total) and offset - base != total:
+        if run.sends_one_per_record.setdefault(task, offset - base == total) and offset - base != total:
             why = (
                 f"{task} was restored at offset {base} and is at {offset} at barrier {checkpoint}: "
                 f"{offset - base} records read, {total} sent"
@@ -355,13 +355,13 @@ class TaskReader(FileReader):
 
     # ------------------------------------------------------------ at the end of the log
 
-    def left_over(self) -> Left | None:
+    def end_rejection(self) -> EndRejection | None:
         """The rejection if a cut is torn, or a channel ended before a marker that was broadcast into it."""
         if self._gate is None:
             return None
-        torn = self._in_flight.torn(self._channels)
-        if torn is not None:
-            return torn
+        rejection = self._in_flight.end_rejection(self._channels)
+        if rejection is not None:
+            return rejection
         for channel in self._gate.observe()["closed"]:
             above = self._channels[channel]
             sent = self._run.causes.count(("marker", self.file.attempt, above))

@@ -14,7 +14,7 @@ from conformance.observe.coordinator import CoordinatorReader
 from conformance.observe.eventlog import EventLog, EventLogError, find
 from conformance.observe.record import Record
 from conformance.observe.replay import Rejected
-from conformance.observe.run import Run, Settings
+from conformance.observe.run_state import Run, Settings
 from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.stuck import root
@@ -57,8 +57,8 @@ class TraceResult:
     attempts: int
     modes: frozenset[str]
     """The modes of the gates."""
-    counted: int
-    """Barriers whose record count was compared with the sender's."""
+    cuts_compared: int
+    """The number of barriers at which the receiver's record count was compared with the sender's."""
     situations: Mapping[str, int]
     missing: tuple[str, ...]
     """Required situations that did not occur."""
@@ -100,7 +100,7 @@ def validate(
         events=run.events,
         attempts=len(run.attempts),
         modes=frozenset(run.modes),
-        counted=run.counted,
+        cuts_compared=run.cuts_compared,
         situations=run.witnessed.counts(),
         missing=missing,
         rules=tuple(sorted(run.rules)),
@@ -110,7 +110,7 @@ def validate(
 
 def _readers(run: Run, log: EventLog, settings: Settings) -> list[FileReader]:
     for file in log.tasks:
-        run.logged.setdefault(file.task, []).append(file.attempt)
+        run.logged_attempts.setdefault(file.task, []).append(file.attempt)
     sinks = {file.task for file in log.tasks if file.mentions("sink")}
     try:
         coordinator = CoordinatorReader(run, log.coordinator, settings)
@@ -142,9 +142,9 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
         waiting = tuple(f"{reader.file.name}:{reader.number}: {need.why}" for reader, need in stuck)
         return replace(_rejection(named, need.rules, why), waiting=waiting)
     for reader in readers:
-        left = reader.left_over() if isinstance(reader, TaskReader) else None
-        if left is not None:
-            return _rejection(reader, *left)
+        at_end = reader.end_rejection() if isinstance(reader, TaskReader) else None
+        if at_end is not None:
+            return _rejection(reader, *at_end)
     lost = orphaned(run)
     if lost is not None:
         return _rejection(readers[0], *lost)

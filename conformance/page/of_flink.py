@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from conformance.diagram.component import of_component
 from conformance.divergence import Answer
 from conformance.observe.flink import FlinkResult
-from conformance.observe.flink.run import Part, Taken
+from conformance.observe.flink.run_state import Part, Taken
 from conformance.observe.situations import FLINK
 from conformance.page.case import Case, Step
 from conformance.page.document import Page, Row, Situation

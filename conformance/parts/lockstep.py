@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance.adapters.bundled import bundled_adapter
-from conformance.cases.directed import aimed, graphs_of
+from conformance.cases.directed import directed_for, graphs_of
 from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.pinned_runs import pinned_runs
 from conformance.cases.scripts import scripted, tours_of
@@ -100,7 +100,7 @@ def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterat
     toured = [one for graph in graphs for one in tours_of(graph)]
     counted.update(transitions=sum(len(graph.transitions) for graph in graphs), tours=len(toured))
     yield from scripted(toured, "tour")
-    for directed in aimed(component, graphs, thorough=thorough):
+    for directed in directed_for(component, graphs, thorough=thorough):
         counted.update(paths=directed.paths, paths_hit=directed.hit, paths_excluded=directed.excluded)
         yield from scripted(directed.scripts, "directed")
 

@@ -50,7 +50,7 @@ class Watched:
         self.rules |= set(result.rules)
         self.modes |= result.modes
         self.events += result.events
-        self.cuts += result.counted
+        self.cuts += result.cuts_compared
         return f"{log}: {result.describe()}"
 
     def join(self, other: "Watched") -> None:

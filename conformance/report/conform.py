@@ -33,6 +33,7 @@ def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
     words += [word for key, value in plan.pinned.items() for word in ("--config", f"{key}={value}")]
     words += ["--seed", str(plan.seed), "--examples", str(plan.examples)]
     words += ["--thorough"] if plan.extra_states == THOROUGH else []
+    words += ["--no-suites"] if plan.extra_states is None else []
     return shlex.join([*words, *(("--steps", str(plan.steps)) if plan.steps else ())])
 
 

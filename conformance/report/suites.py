@@ -12,11 +12,14 @@ if TYPE_CHECKING:
 LISTED = 8
 """With more suites than this, those of one mode, level and k have one line."""
 MEANING = "complete suites: what has at most n+k states over the letters and passes is the model"
+NOT_PLAYED = "complete suites: not played"
 FEWER = "k is lower where the sequences are too many for one run: choose a --config, or --thorough"
 
 
 def lines(guarantees: Sequence["Guarantee"]) -> Iterator[str]:
     """What the complete suites of one component say."""
+    if not guarantees:
+        yield NOT_PLAYED
     played = [one for one in guarantees if one.extra is not None]
     if played:
         yield MEANING

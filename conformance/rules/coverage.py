@@ -56,7 +56,7 @@ def coverage(
 ) -> Coverage:
     """What a run of a component covered; rules that the `pinned` options rule out do not count.
 
-    `asked`: only these rules were asked for; empty: all. Without `injects` rules that need it do not count.
+    `selected`: only these rules count; empty: all. Without `injects` rules that need it do not count.
     """
     able = [rule for rule in rules_that_fire(component) if injects or not needs_injections(rule)]
     possible = [rule for rule in able if _possible(rule, pinned)]

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.cases.directed import aimed, graphs_of
+from conformance.cases.directed import directed_for, graphs_of
 from conformance.cases.scripts import tours_of
 from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
@@ -57,7 +57,7 @@ def vectors_of(
 
 def _runs(component: str, seed: int, walks: int, *, whole: bool, paths: bool) -> Iterator[Run]:
     graphs = list(graphs_of(component))
-    for directed in aimed(component, graphs, thorough=False) if paths else ():
+    for directed in directed_for(component, graphs, thorough=False) if paths else ():
         for one in directed.scripts:
             yield Run("path", one.config, (*one.opening, *one.events))
     for graph in graphs:

@@ -33,8 +33,11 @@ class Component(ABC, Generic[EventT, EffectT]):
     def handle(self, event: EventT) -> tuple[EffectT, ...]:
         """Take one typed event; returns its effects in order.
 
-        Raises ProtocolError if the event is illegal in this state; nothing has changed then.
+        Raises ProtocolError if the event is of another component or illegal in this state; nothing has
+        changed then.
         """
+        if self._events.get(event.kind) is not type(event):
+            raise self._unknown(repr(event))
         return self._take(type(event), event.values())
 
     def _take(self, word: type[EventT], values: Iterable[object]) -> tuple[EffectT, ...]:
@@ -50,11 +53,13 @@ class Component(ABC, Generic[EventT, EffectT]):
         kind = event.get("kind")
         word = self._events.get(kind) if isinstance(kind, str) else None
         if word is None:
-            raise ProtocolError(
-                f"{type(self).__name__} takes the events {', '.join(self._events)}; got kind {kind!r}; "
-                "send one of those"
-            )
+            raise self._unknown(f"kind {kind!r}")
         return [effect.wire() for effect in self._take(word, word.parse(event))]
+
+    def _unknown(self, got: str) -> ProtocolError:
+        return ProtocolError(
+            f"{type(self).__name__} takes the events {', '.join(self._events)}; got {got}; send one of those"
+        )
 
     @abstractmethod
     def observe(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def alike(pairs: Iterable[Pair], outcome: Outcome, project: Project) -> Verdict:
     """Proves that every pair has equal outcomes and equal projections, for every value of every symbol."""
     count = 0
     for pair in pairs:
-        solver = solver_with(*pair.assume, *pair.left.promise)
+        solver = solver_with(*pair.assume, *pair.left.assumptions)
         if not satisfiable(solver):
             continue
         steps: list[tuple[Step[Any], Step[Any]]] = []

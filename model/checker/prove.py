@@ -25,8 +25,8 @@ class Case(NamedTuple):
     state: Any
     event: Event
     step: Callable[[Any, Event], Step[Any]]
-    promise: tuple[z3.BoolRef, ...]
-    """Assumptions of the environment about this event in this state."""
+    assumptions: tuple[z3.BoolRef, ...]
+    """What the environment guarantees about this event in this state, beside the invariants."""
 
 
 class Refutation(NamedTuple):
@@ -92,7 +92,7 @@ def prove(
         shape = f"{case.component} {case.state!r}"
         if shape not in invariants:
             invariants[shape] = assume_invariants(case.state, known)
-        solver = solver_with(*invariants[shape], *case.promise)
+        solver = solver_with(*invariants[shape], *case.assumptions)
         if not satisfiable(solver):
             continue  # the invariants exclude this shape: it would prove everything
         case_count += 1

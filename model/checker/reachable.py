@@ -127,7 +127,7 @@ class _Shape:
                     continue  # it accepts no further event
                 places = _places(step.state, shapes)
                 inside.push()
-                inside.add(*relation.case.promise, *condition)
+                inside.add(*relation.case.assumptions, *condition)
                 if satisfiable(inside):
                     if not places:
                         self.is_left = True
@@ -168,7 +168,7 @@ class _Shape:
 
     def allows(self, relation: Relation, path: int) -> bool:
         """The guard has a solution in a known abstract state."""
-        return satisfiable(self._inside(), *relation.case.promise, *relation.conditions[path])
+        return satisfiable(self._inside(), *relation.case.assumptions, *relation.conditions[path])
 
     def _inside(self) -> z3.Solver:
         if self._solver is None:

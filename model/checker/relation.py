@@ -63,7 +63,7 @@ class Relation:
         self._bind = binder((case.state, case.event))
         written: dict[int, str] = {}
         """The decisions as Python text, by the id of their term, which `conditions` keeps alive."""
-        solver = solver_with(*self.invariants, *case.promise)
+        solver = solver_with(*self.invariants, *case.assumptions)
         for path in paths(lambda: case.step(case.state, case.event), solver):
             condition = path.condition
             self.conditions.append(condition)

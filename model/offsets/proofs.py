@@ -1,4 +1,7 @@
-"""The shapes of the reader that commits offsets: every number of snapshots up to the bound, any ids."""
+"""The symbolic cases of `offsets`, the reader that commits its offsets: any ids, up to three snapshots.
+
+`model.checker.prove` proves rules OFFSET-01 to OFFSET-07 on them.
+"""
 
 from collections.abc import Iterator
 
@@ -22,7 +25,7 @@ EVENTS = (
 
 
 def offsets_cases(bound: int) -> Iterator[Case]:
-    """A reader of this bound with every number of snapshots that it can remember, and any event."""
+    """Each event class on a reader that remembers 0 to `bound` snapshots, `bound` being its maximum."""
     for size in range(bound + 1):
         shape = offsets.new_reader(bound)._replace(remembered=(Remembered(0, 0),) * size)
         state = symbolic_like(shape, "reader")._replace(remembered_at_most=bound)
@@ -31,20 +34,20 @@ def offsets_cases(bound: int) -> Iterator[Case]:
             if is_restore and size:
                 continue  # a crashed reader remembers no offsets (OFFSET-02)
             symbolic = symbolic_like(event, "event")
-            promise: tuple[z3.BoolRef, ...] = (int_term(state.committed.checkpoint) >= -1,)
+            assumptions: tuple[z3.BoolRef, ...] = (int_term(state.committed.checkpoint) >= -1,)
             if type(symbolic) is SnapshotOffsets:  # ids of a job only grow
-                promise += (int_term(symbolic.checkpoint) > int_term(state.newest),)
+                assumptions += (int_term(symbolic.checkpoint) > int_term(state.newest),)
             yield Case(
                 "offsets",
                 f"bound {bound}, {size} remembered, {event.kind}",
                 state._replace(running=not is_restore),
                 symbolic,
                 step_of("offsets"),
-                promise,
+                assumptions,
             )
 
 
 def all_offsets_cases() -> Iterator[Case]:
-    """All cases of the published proofs."""
+    """The cases of a reader with bounds 1 to 3."""
     for bound in (1, 2, 3):
         yield from offsets_cases(bound)

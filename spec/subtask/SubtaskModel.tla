@@ -2,19 +2,21 @@
 (***************************************************************************)
 (* One subtask in an environment that permits every event at any time, for *)
 (* every id from 1 to M: trigger, abort, notification, the end of the      *)
-(* asynchronous part, stop or close of the task. There are two exceptions. *)
-(* In generations without ordered triggers no id is triggered while its    *)
-(* asynchronous part runs, and no event follows once the task has failed.  *)
+(* asynchronous part, start, stop or close of the task. There are three    *)
+(* exceptions. In generations without ordered triggers no id is triggered  *)
+(* while its asynchronous part runs. A completion names an id of           *)
+(* Completable. No event follows once the task has failed.                 *)
 (*                                                                         *)
-(* Rules TASK-01 to TASK-20 are stated here over one step: `task` before   *)
-(* and after, the event and the effects in out'. A rule that holds since   *)
-(* or up to some release reads the generation's switch.                    *)
+(* Rules TASK-01 to TASK-20 are stated here over one step: `task` and      *)
+(* task' are the subtask before and after, out' is the event followed by   *)
+(* its effects. A rule that does not hold in every generation reads the    *)
+(* generation's switch with TaskHas (SubtaskGenerations.tla).              *)
 (***************************************************************************)
 EXTENDS SubtaskGenerations
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
-    Completable     \* the ids that the notification of a completion may name
+    Completable     \* the ids that a notification may name as completed
 
 ASSUME Completable \subseteq 1 .. M
 
@@ -50,7 +52,7 @@ Init == task = NewSubtask /\ out = <<>>
 
 Take(event, step) == ~task.failed /\ task' = step.task /\ out' = <<event>> \o step.out
 
-(* Environment: events, each of which may come at any time. *)
+(* Environment: each event may come at any time.            *)
 
 Checkpoint(n, throws) ==
     /\ n \in Ids /\ (TaskHas("orders_triggers") \/ n \notin task.running)
@@ -221,13 +223,13 @@ TASK_20 == [][EventIs("close") =>
     /\ \A n \in task.running : <<"cancel_async", n>> \in Range(Effects)]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Faults: in a model broken_subtask_* of spec/manifests/subtask.toml, each  *)
+(* operator replaces the one in its comment, and a rule must be violated.    *)
 
 NeverOutOfOrder(t, n) == FALSE                                          \* IsOutOfOrder
 SnapshotFirst(n) == <<<<"snapshot", n>>, <<"broadcast_barrier", n>>>>   \* SynchronousPart
-Silence(n) == <<>>                                                      \* InPlaceOfBarrier
-AnyCompletion(t, n) == n > 0                                            \* IsNews
+SendsNothing(n) == <<>>                                                 \* InPlaceOfBarrier
+AnyCompletion(t, n) == n > 0                                            \* IsNewCompletion
 EndsAgain(t, n) == n <= t.last                                          \* Runs
 Unbounded(ids) == ids                                                   \* Bounded
 ThrowsFirst(n) == <<<<"fail", "snapshot">>, <<"broadcast_barrier", n>>>>    \* BrokenSnapshot

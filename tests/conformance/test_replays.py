@@ -159,8 +159,10 @@ NOT_IN_TLA = {
         "gate", {**POLLED, "profile": "flink-1.9", "alignment_limit_bytes": 9}, [barrier(0, 1)]
     ),
     "no event shutdown": ("store", {"retain": 1}, [effect("shutdown", discard=True)]),
-    "the scheduler, which is Scheduler.tla's": ("coordinator", {"tasks": [TASK], "interval_ms": 5}, RUNS),
-    "operator coordinators, which are Trigger.tla's": (
+    "the scheduler, which Scheduler.tla describes": (
+        "coordinator", {"tasks": [TASK], "interval_ms": 5}, RUNS
+    ),
+    "operator coordinators, which Trigger.tla describes": (
         "coordinator", {"tasks": [TASK], "operator_coordinators": ["reader"]}, BOTHERED
     ),
 }  # fmt: skip

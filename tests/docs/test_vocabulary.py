@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.components.registry import COMPONENTS as REGISTRY
+from conformance.diagram.lanes import BANDS, LOOKS
 from conformance.generators import generate
 from conformance.site.vocabulary_page import page, with_tables
 from impl import core
@@ -121,6 +122,15 @@ def test_a_folder_of_modules_is_a_component():
     assert folders == {*vocabulary(), "dataflow", "."}
 
 
+@pytest.mark.parametrize("component", vocabulary().values(), ids=lambda one: one.name)
+def test_every_look_has_a_meaning(component):
+    marks = {one.drawn.look for one in (*component.events, *component.effects) if one.drawn}
+    intervals = {one.look for field in component.state for one in field.drawn}
+
+    assert marks <= set(LOOKS)
+    assert intervals <= set(BANDS)
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -129,6 +139,13 @@ def test_a_folder_of_modules_is_a_component():
         ({"title": "x", "config": {"a": "no such type"}}, "unknown type"),
         ({"title": "x", "config": {"a": {"type": "any", "standard": 1}}}, "unknown keys"),
         ({"title": "x", "event": [{"kind": "a", "description": "A.", "drawn": {"colour": 1}}]}, "drawn"),
+        ({"title": "x", "event": [{"kind": "a", "description": "A.", "drawn": "gate"}]}, "expected a table"),
+        ({"title": "x", "event": [{"kind": "a", "description": "A.", "drawn": {"lane": 3}}]}, "else texts"),
+        ({"title": "x", "event": [{"kind": "a", "description": "A.", "drawn": {"lane": "{b}"}}]}, "{'b'}"),
+        ({"title": "x", "event": [{"kind": "a", "description": "A.", "model": 3}]}, "`model` as a name"),
+        ({"title": "x", "event": [{"kind": 3, "description": "A."}]}, "expected `kind`"),
+        ({"title": "x", "state": {"a": {"type": "any", "drawn": {"when": True}}}}, "a list of tables"),
+        ({"title": "x", "state": {"a": {"type": "any", "drawn": [{"lane": "{2}"}]}}}, "got {'2'}"),
         ({"title": "x", "state": {"a": {"type": "any", "drawn": [{"when": "often"}]}}}, "expected each"),
     ],
 )

@@ -18,7 +18,7 @@ from impl.config import ConfigError
 from impl.graph.plan import Partitioning, Route
 from impl.job import Job, RateInput
 from impl.spark.channels.frames import pack_rows, unpack_rows
-from impl.spark.channels.partitioners import channel_of, spread_of
+from impl.spark.channels.partitioners import channel_of, partitioner
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import HeapKeyedStateBackend, StateError
 
@@ -62,12 +62,12 @@ def test_keys_of_columns_are_those_of_the_rows(rows, dictionary, around, positio
 def test_batches_of_one_dictionary_go_the_way_of_their_rows(rows, others, size):
     route = Route(("x-0", "x-1", "x-2"), Partitioning.HASH, operator.itemgetter(0))
     came = {0: [], 1: [], 2: []}
-    spread = spread_of(route, [0, 1, 2], 16, lambda channel, part: came[channel].extend(rows_of(part)))
+    partition = partitioner(route, [0, 1, 2], 16, lambda channel, part: came[channel].extend(rows_of(part)))
 
     for part in (rows, others, rows):
         whole = batch_of(part * 3, dictionary=True)
         for first in range(0, whole.num_rows, size):
-            spread(whole.slice(first, size))
+            partition(whole.slice(first, size))
 
     everything = rows * 3 + others * 3 + rows * 3
     for channel, received in came.items():
@@ -100,9 +100,9 @@ def test_columns_have_names_or_positions():
 def test_a_batch_goes_the_way_of_its_rows(rows, dictionary):
     route = Route(("x-0", "x-1", "x-2"), Partitioning.HASH, operator.itemgetter(0, 1))
     came = {0: [], 1: [], 2: []}
-    spread = spread_of(route, [0, 1, 2], 16, lambda channel, part: came[channel].append(part))
+    partition = partitioner(route, [0, 1, 2], 16, lambda channel, part: came[channel].append(part))
 
-    spread(batch_of(rows * 3, dictionary=dictionary))
+    partition(batch_of(rows * 3, dictionary=dictionary))
 
     parts = {
         channel: [rows_of(unpack_rows(pack_rows(part))) for part in parts] for channel, parts in came.items()

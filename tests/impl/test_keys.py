@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from impl.aggregation.rows import Aggregating
 from impl.graph.plan import Partitioning, Route
 from impl.jobs.numbers import Totals
-from impl.spark.channels.partitioners import spread_of
+from impl.spark.channels.partitioners import partitioner
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import (
     FileSystemStorage,
@@ -353,7 +353,7 @@ def test_what_is_no_key_is_refused_everywhere_with_what_to_do(key, why):
         for one in (key, ("a", key)):
             with pytest.raises(UnsupportedKeyError, match=why):
                 refused(one)
-    for channels in ([0], [0, 1]):  # a subtask alone has nobody to spread for, and must refuse as well
+    for channels in ([0], [0, 1]):  # a subtask alone has nobody to spread them to, and must refuse as well
         with pytest.raises(UnsupportedKeyError, match=why):
             through(channels, [(key, 1)])
 
@@ -367,8 +367,8 @@ def through(channels, rows):
         for _ in channels
     ]
     out = []
-    spread = spread_of(
+    partition = partitioner(
         route, channels, 128, lambda channel, part: out.extend(subtasks[channel].inputs[0](part))
     )
-    spread(rows)
+    partition(rows)
     return out

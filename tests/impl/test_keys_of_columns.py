@@ -14,7 +14,7 @@ from impl.aggregation.rows import Aggregating
 from impl.batches import KeyColumns, columns_of, rows_of
 from impl.graph.plan import Partitioning, Route
 from impl.jobs.numbers import Totals
-from impl.spark.channels.partitioners import channel_of, spread_of
+from impl.spark.channels.partitioners import channel_of, partitioner
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import HeapKeyedStateBackend, UnsupportedKeyError
 from impl.state.backends.key_bytes import key_bytes
@@ -62,7 +62,7 @@ def test_columns_and_rows_have_the_same_keys_in_the_same_places(column):
         assert len(keys.distinct) == len(set(by_rows))
         came = {0: [], 1: [], 2: []}
         route = Route(("x-0", "x-1", "x-2"), Partitioning.HASH, select)
-        spread_of(route, [0, 1, 2], 128, lambda channel, part: came[channel].extend(rows_of(part)))(batch)  # noqa: B023
+        partitioner(route, [0, 1, 2], 128, lambda channel, part: came[channel].extend(rows_of(part)))(batch)  # noqa: B023
         for channel, received in came.items():
             assert received == [row for row in rows if channel_of(select(row), 3) == channel]
 
@@ -92,7 +92,9 @@ def test_columns_whose_values_are_no_keys_are_refused(column):
                 operator_of = ProcessOperator(function, {0: keyed}, HeapKeyedStateBackend())
 
                 def run(route=route, channels=channels, operator_of=operator_of):
-                    spread_of(route, channels, 128, lambda channel, part: operator_of.inputs[0](part))(batch)
+                    partitioner(route, channels, 128, lambda channel, part: operator_of.inputs[0](part))(
+                        batch
+                    )
                     operator_of.before_barrier()
 
                 with pytest.raises(UnsupportedKeyError):

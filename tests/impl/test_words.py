@@ -6,11 +6,12 @@ from typing import get_type_hints
 
 import pytest
 
-from impl.core import effects, events
+from impl.core import COMPONENTS, effects, events
 from impl.core.channel import events as channel_events
 from impl.core.component import Component
 from impl.core.coordinator import events as coordinator_events
 from impl.core.coordinator.events import Acknowledge, FailTasks
+from impl.core.errors import ProtocolError
 from impl.core.gate import events as gate_events
 from impl.core.gate import unaligned_events
 from impl.core.gate.events import Barrier
@@ -22,6 +23,7 @@ from impl.core.source import events as source_events
 from impl.core.store import events as store_events
 from impl.core.store.events import AddCheckpoint
 from impl.core.subtask import events as subtask_events
+from impl.core.subtask.events import SendAcknowledge
 from impl.core.wire import Word
 
 SAMPLES = {
@@ -101,6 +103,21 @@ def test_each_event_is_a_method_that_takes_its_fields(component):
             declared = declared[: len(taken) - 1]
             taken = taken[:-1]
         assert [hints[one.name] for one in taken] == declared, f"{component.__name__}.{kind}"
+
+
+@pytest.mark.parametrize(
+    ("component", "event"),
+    [("subtask", Barrier(0, 5)), ("coordinator", RestoreSink(3)), ("channel", RestoreSink(3)),
+     ("sink", SendAcknowledge(1))],
+    ids=["unknown kind", "same kind", "same kind, other fields", "effect"],
+)  # fmt: skip
+def test_an_event_of_another_component_is_refused_and_changes_nothing(component, event):
+    config = {"tasks": [{"id": "a", "source": True}]} if component == "coordinator" else {}
+    one = COMPONENTS[component](config)
+    before = one.observe()
+    with pytest.raises(ProtocolError, match=f"takes the events .* got {type(event).__name__}"):
+        one.handle(event)
+    assert one.observe() == before
 
 
 def test_a_word_cannot_be_changed():

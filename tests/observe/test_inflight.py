@@ -6,7 +6,7 @@ import pytest
 
 from conformance.observe.eventlog import LogFile
 from conformance.observe.inflight import InFlight
-from conformance.observe.run import Run
+from conformance.observe.run_state import Run
 
 SENT = {"sent": {"count-0": 10}}
 
@@ -21,7 +21,7 @@ def torn(*, read: int = 6, stored: int = 3, overtaken: int = 2, restored: int = 
     receiver.snapshot(7, {"received": {"src-0": read}})
     receiver.gathered({"checkpoint": 7, "overtaken": {}, "stored": {"src-0": stored}})
     run.completed.add(7)
-    return receiver.torn(["src-0"])
+    return receiver.end_rejection(["src-0"])
 
 
 @pytest.mark.rule("UNAL-37")
@@ -43,7 +43,7 @@ def test_a_task_that_has_stored_nothing_tears_the_cut():
     receiver = InFlight(run, LogFile(Path(), "count-0", 1))
     receiver.snapshot(7, {"received": {"src-0": 6}})
     run.completed.add(7)
-    assert receiver.torn(["src-0"]) == (
+    assert receiver.end_rejection(["src-0"]) == (
         ("UNAL-37",),
         "checkpoint 7 is complete, count-0 has stored no part of it",
     )

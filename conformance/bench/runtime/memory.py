@@ -1,4 +1,7 @@
-"""Memory while a slow sink holds everything back: no process may grow."""
+"""The memory benchmark: under backpressure from a slow sink, no process of the runtime may grow.
+
+The bar is a growth of `BAR_PER_CENT` of the resident memory, in the process that grows most.
+"""
 
 import time
 from pathlib import Path
@@ -12,17 +15,21 @@ from conformance.bench.runtime.scale import Scale
 
 BAR_PER_CENT = 5.0
 _NAME = "memory of a long run"
-_LOOK_SECONDS = 1.0
-_LASTING = 0.6
-"""A process is watched if it was there for so much of the time: not one that only helped to start."""
-_PROCESSES = 8
-"""The driver, Java, Python's daemon and five workers."""
+_SAMPLE_SECONDS = 1.0
+_MIN_SHARE = 0.6
+"""A process counts if it has more than this share of the samples; others only ran at the start."""
+_MIN_PROCESSES = 8
+"""The driver, the JVM, Spark's Python daemon and five Python workers."""
 
 Points = list[tuple[float, float]]
+"""Samples of one process: seconds since the start, and resident memory in MB (10**6 bytes)."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """Let sources run as fast as they go into a slow sink, and look at every process each second."""
+    """Run unthrottled sources into a slow sink, and sample the memory of every process each second.
+
+    `folder`: for logs and output. Raises MeasurementError if fewer than `_MIN_PROCESSES` last.
+    """
     series: dict[tuple[int, str], Points] = {}
     with driving(OURS, folder / OURS) as driver:
         driver.begin(
@@ -35,15 +42,17 @@ def measure(folder: Path, scale: Scale) -> Report:
             stop_after=scale.slow_seconds,
         )
         began = time.monotonic()
-        while not driver.has_answered(_LOOK_SECONDS):
+        while not driver.has_answered(_SAMPLE_SECONDS):
             at = round(time.monotonic() - began, 1)
             for pid, (name, size) in driver.memory().items():
                 series.setdefault((pid, name), []).append((at, round(size / 1e6, 2)))
         result = driver.answered()
     most = max(map(len, series.values()))
-    lasting = {one: points for one, points in series.items() if len(points) > most * _LASTING}
-    if len(lasting) < _PROCESSES:
-        raise MeasurementError(f"expected to watch {_PROCESSES} processes, found {sorted(lasting)}")
+    lasting = {one: points for one, points in series.items() if len(points) > most * _MIN_SHARE}
+    if len(lasting) < _MIN_PROCESSES:
+        raise MeasurementError(
+            f"expected at least {_MIN_PROCESSES} processes, found {sorted(lasting)}; see the logs in {folder}"
+        )
     grown = [_growth(points) for points in lasting.values()]
     worst = max(grown)
     return Report(
@@ -63,7 +72,10 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 def _growth(points: Points) -> float:
-    """Per cent, from the fifth of the time after the warm-up to the last."""
+    """Growth of the mean memory from the second fifth of the samples to the last, in per cent.
+
+    The first fifth is the warm-up.
+    """
     sizes = np.array([size for _, size in points])
     fifth = max(1, len(sizes) // 5)
     early, late = sizes[fifth : 2 * fifth].mean(), sizes[-fifth:].mean()

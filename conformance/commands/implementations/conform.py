@@ -26,7 +26,7 @@ EXTRA_STATES = 1
 
 @click.command()
 @click.option("--adapter", metavar="CMD", help="The implementation: a command, or `model` or `impl`.")
-@click.option("--component", "components", multiple=True, help="Only this one; may be repeated.")
+@click.option("--component", "components", multiple=True, help="Only this component; may be repeated.")
 @click.option("--rule", "rules", multiple=True, metavar="ID",
               help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
 @click.option(
@@ -37,22 +37,24 @@ EXTRA_STATES = 1
     help="Examples for each component.",
 )
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
-              help="Continue until there are N random steps, shared among the components.")  # fmt: skip
+              help="Add random steps until there are N, over all components.")  # fmt: skip
 @seed("every case")
-@click.option("--seconds", type=SECONDS, help="Budget; left out: none.")
+@click.option("--seconds", type=SECONDS, help="Time budget in seconds; without it there is no limit.")
 @click.option(
     "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this value."
 )
 @limit
 @click.option("--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Replay a saved divergence; TLC replays its .tla.")  # fmt: skip
+              help="Replay a saved divergence: its .json, or its .tla in TLC.")  # fmt: skip
 @click.option("--out", default=Path("build/divergences"), show_default=True,
-              type=FOLDER, help="The folder of saved divergences.")  # fmt: skip
+              type=FOLDER, help="The folder in which divergences are saved.")  # fmt: skip
 @click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),
-              help="A list of divergences that may occur, and must occur.")  # fmt: skip
+              help="A file of expected divergences; one that does not occur fails the run.")  # fmt: skip
 @click.option("--fail-fast", is_flag=True, help="Stop at the first component that diverges.")
-@click.option("--fix", is_flag=True, help="Rewrite that list: remove entries that pass, add new divergences.")
+@click.option("--fix", is_flag=True,
+              help="Update the file of --known-divergences: add new, remove passing ones.")  # fmt: skip
 @click.option("--thorough", is_flag=True, help="Complete suites for two extra states, not for one.")
+@click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
 @reports
 @page
 def command(
@@ -71,6 +73,7 @@ def command(
     fail_fast: bool,
     fix: bool,
     thorough: bool,
+    no_suites: bool,
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
@@ -105,7 +108,7 @@ def command(
         may_go_on=lambda: ends is None or time.monotonic() < ends,
         selected=selected,
         steps=steps,
-        extra_states=THOROUGH if thorough else EXTRA_STATES,
+        extra_states=None if no_suites else THOROUGH if thorough else EXTRA_STATES,
     )
     order = Order(adapter, components, plan, out, listed, fix, fail_fast)
     try:

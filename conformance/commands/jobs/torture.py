@@ -1,4 +1,4 @@
-"""`barrierspec torture`: hundreds of faults at every point of the protocol, and what was left checked."""
+"""`barrierspec torture`: injects hundreds of faults into a job, and checks output, state and left-overs."""
 
 from pathlib import Path
 
@@ -14,15 +14,15 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 
 
 @click.command()
-@click.option("--faults", type=click.IntRange(1), help="The number of faults; default: 300, for spark 16.")
+@click.option("--faults", type=click.IntRange(1), help="Number of faults; default: 300, for spark 16.")
 @seed("rounds, faults and tasks", 20261121)
 @click.option("--mode", type=click.Choice(MODES), help="Of all rounds; default: the first three in turn.")
 @click.option("--implementation", default="bundled", type=click.Choice(("bundled", "spark")),
               help="The bundled runtime, or Structured Streaming.")  # fmt: skip
 @click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
-              help="Of spark: a micro-batch is rewritten under its old or a new name.")  # fmt: skip
+              help="For spark: a repeated micro-batch replaces its output, or is added.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")
-@click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, frozen-3, ...")
+@click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, ...; may be repeated.")
 @click.option(
     "--build",
     default=Path("build/torture"),
@@ -40,11 +40,11 @@ def command(
     only: tuple[str, ...],
     build: Path,
 ) -> int:
-    """Run a job again and again while it is being broken, and check that nothing was lost or doubled.
+    """Run a job repeatedly while faults are injected, and check that no record is lost or doubled.
 
-    After each round the committed output and the final state are compared with the batch answer row for row,
-    the event log is replayed through the model, and nothing may be left behind. In mode at-least-once
-    records are doubled; that is found, named, and the command ends with 1.
+    After each round the committed output and the final state are compared row for row with a batch
+    computation, and the event log is replayed through the model. No file, thread, socket or process may be
+    left behind. In mode at-least-once records are doubled: the command names them and ends with 1.
     """
     require_extra("spark")
     from conformance.torture.campaign import Campaign, run_campaign, run_streaming_campaign
@@ -52,24 +52,24 @@ def command(
     from conformance.torture.rounds import UnknownRoundError
     from impl.spark.errors import SparkRuntimeError
 
-    native = implementation == "spark"
-    if native and mode:
-        raise click.UsageError("--mode is of our own job; Structured Streaming takes --sink")
-    planned = len(only) or faults or (16 if native else 300)
+    streaming = implementation == "spark"
+    if streaming and mode:
+        raise click.UsageError("--mode is for the bundled runtime; with --implementation spark, use --sink")
+    planned = len(only) or faults or (16 if streaming else 300)
     campaign = Campaign(
-        seed, sink if native else mode, planned, seconds, build, implementation=implementation, only=only
+        seed, sink if streaming else mode, planned, seconds, build, implementation=implementation, only=only
     )
     console = Console(stderr=True)
     with console.status("starting Spark") as status:
 
-        def tell(so_far: Campaign, name: str) -> None:
+        def show(so_far: Campaign, name: str) -> None:
             line = progress(so_far, name)
             status.update(line)
             if not console.is_terminal and len(so_far.outcomes) % 10 == 0:
                 click.echo(line, err=True)
 
         try:
-            (run_streaming_campaign if native else run_campaign)(campaign, tell, only)
+            (run_streaming_campaign if streaming else run_campaign)(campaign, show, only)
         except (SparkRuntimeError, UnknownRoundError) as refused:
             raise click.ClickException(str(refused)) from refused
     build.mkdir(parents=True, exist_ok=True)

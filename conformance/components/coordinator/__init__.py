@@ -8,7 +8,7 @@ from conformance.components.coordinator.projection import (
     project_failures,
     project_files,
 )
-from conformance.components.coordinator.replay import bind_coordinator
+from conformance.components.coordinator.tla_binding import bind_coordinator
 from conformance.components.coordinator.walks import CONFIGS, walk_coordinator
 from model.checker.prove import Case
 

@@ -2,7 +2,7 @@
 
 from conformance.components.component import Component
 from conformance.components.gate.aligned import project_gate, project_storing, project_tracker
-from conformance.components.gate.replay import bind_gate
+from conformance.components.gate.tla_binding import bind_gate
 from conformance.components.gate.unaligned import project_first_decides, project_unaligned
 from conformance.components.gate.walks import CONFIGS, walk_gate
 

@@ -105,11 +105,11 @@ def bind_aligned(divergence: Divergence, profile: Profile) -> Binding:
         module="AlignedModel",
         state="gate",
         constants={**gate_constants(divergence, profile), "Polled": False},
-        takes=aligned_steps("gate"),
-        shows=GATE.shows("gate"),
+        steps=aligned_steps("gate"),
+        fields=GATE.shows("gate"),
         rules=rules_of("gate_injected_2"),
-        allows=ALLOWS,
-        others="UNCHANGED last",
+        guard=ALLOWS,
+        environment="UNCHANGED last",
         failure=("fail", "repeated barrier"),
     )
 
@@ -167,11 +167,11 @@ def bind_storing(divergence: Divergence, profile: Profile) -> Binding:
             "Limit": 0 if limit == UNLIMITED else limit // PAGE_BYTES,
             "Room": len(divergence.events),
         },
-        takes=dict.fromkeys(("barrier", "cancel", "end_of_partition", "record"), "OnArrival(buffer, event)"),
-        shows=GATE.shows("gate", "gate."),
+        steps=dict.fromkeys(("barrier", "cancel", "end_of_partition", "record"), "OnArrival(buffer, event)"),
+        fields=GATE.shows("gate", "gate."),
         rules=rules_of("storing_2"),
-        allows="~buffer.gate.failed /\\ event[2] \\in Channels /\\ ~Ended(event[2])",
-        others="UNCHANGED last",
+        guard="~buffer.gate.failed /\\ event[2] \\in Channels /\\ ~Ended(event[2])",
+        environment="UNCHANGED last",
         failure=("fail", "repeated barrier"),
     )
 
@@ -227,20 +227,20 @@ def bind_tracker(divergence: Divergence, profile: Profile) -> Binding:
         module="TrackingModel",
         state="tracker",
         constants={**gate_constants(divergence, profile), "Bound": TRACKED_AT_MOST},
-        takes={
+        steps={
             "barrier": "TrackBarrier(tracker, event[2], event[3])",
             "cancel": "TrackCancel(tracker, event[2], event[3])",
             "end_of_partition": "TrackEndOfPartition(tracker, event[2])",
             "record": f"[tracker |-> tracker, out |-> {_PROCESS}]",
         },
-        shows={
+        fields={
             "current": field("latest"),
             "closed": field("closed", set_of),
             "tracked": field("tracked", _tracked),
         },
         rules=rules_of("tracker_2"),
-        allows="event[2] \\in Channels \\ tracker.closed",
-        others="UNCHANGED last",
+        guard="event[2] \\in Channels \\ tracker.closed",
+        environment="UNCHANGED last",
     )
 
 

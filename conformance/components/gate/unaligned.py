@@ -114,11 +114,11 @@ def bind_unaligned(divergence: Divergence) -> Binding:
             "Announced": True,
             "Polled": False,
         },
-        takes=unaligned_steps("gate"),
-        shows=UNALIGNED.shows("gate"),
+        steps=unaligned_steps("gate"),
+        fields=UNALIGNED.shows("gate"),
         rules=rules_of("unaligned_alternating_2_rare"),
-        allows=ALLOWS,
-        others="UNCHANGED last",
+        guard=ALLOWS,
+        environment="UNCHANGED last",
         prelude="""
 OptionsFrom(event, i) ==
     [alignment |-> event[i], savepoint |-> event[i + 1], timestamp |-> event[i + 2]]
@@ -198,11 +198,11 @@ def bind_first_decides(divergence: Divergence, profile: Profile) -> Binding:
         module="FirstDecidesModel",
         state="gate",
         constants={**constants, "Alternating": divergence.config["mode"] == "alternating"},
-        takes=first_decides_steps("gate"),
-        shows=DECIDING.shows("gate"),
+        steps=first_decides_steps("gate"),
+        fields=DECIDING.shows("gate"),
         rules=rules_of("first_decides_1_12"),
-        allows=ALLOWS,
-        others="UNCHANGED last",
+        guard=ALLOWS,
+        environment="UNCHANGED last",
         event=_decided,
         effect=_flagged,
     )
@@ -216,7 +216,7 @@ def bind_threads(divergence: Divergence, profile: Profile) -> Binding:
         module="TwoThreadsModel",
         state="threads",
         constants={**constants, "Alternating": False},
-        takes={
+        steps={
             "receive_barrier": "Receive(threads, event[2], event[3], event[4])",
             "barrier": "ReadBarrier(threads, event[2], event[3], event[4])",
             "cancel": "ReadCancel(threads, event[3])",
@@ -225,15 +225,15 @@ def bind_threads(divergence: Divergence, profile: Profile) -> Binding:
             "advance": "Done(threads, <<>>, <<>>)",
             "record": f"Done(threads, {_read('threads.gate')}, <<>>)",
         },
-        shows={
+        fields={
             "current": field("read"),
             "pending": field("reading"),
             "closed": field("gate.closed", set_of),
             "arrived": field("gate.arrived", set_of),
         },
         rules=rules_of("threads"),
-        allows='event[1] \\in {"mail", "advance"} \\/ event[2] \\in Channels \\ threads.gate.closed',
-        others="""LET event == Recorded[replayed + 1] IN
+        guard='event[1] \\in {"mail", "advance"} \\/ event[2] \\in Channels \\ threads.gate.closed',
+        environment="""LET event == Recorded[replayed + 1] IN
        mail' = IF event[1] = "mail" THEN <<>> ELSE mail \\o Expected(event).left
     /\\ UNCHANGED <<unread, last>>""",
         event=_decided,

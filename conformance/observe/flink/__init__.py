@@ -8,7 +8,7 @@ gives the result. `corruptions` corrupts accepted logs, to show what the validat
 
 from conformance.observe.flink.errors import FlinkLogError, UnjudgedError
 from conformance.observe.flink.records import lines_of, read_lines
-from conformance.observe.flink.run import Settings
+from conformance.observe.flink.run_state import Settings
 from conformance.observe.flink.validate import FlinkRejection, FlinkResult, validate_flink
 from conformance.observe.situations import FLINK, REORDERINGS
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from conformance.observe.flink import grammar
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Wait
-from conformance.observe.flink.run import Part, Run
+from conformance.observe.flink.run_state import Part, Run
 from conformance.observe.replay import Effects, Rejected, unknown_effect
 
 _TIMEOUT = 1 << 40

@@ -27,7 +27,7 @@ from conformance.observe.flink.edits import (
     replace,
 )
 from conformance.observe.flink.grammar import LogLine
-from conformance.observe.flink.run import Settings
+from conformance.observe.flink.run_state import Settings
 from conformance.observe.flink.unreadable import Unreadable
 from conformance.observe.flink.validate import FlinkRejection, validate_flink
 

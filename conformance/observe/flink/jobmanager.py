@@ -4,7 +4,7 @@ from conformance.observe.flink import grammar
 from conformance.observe.flink.coordinator import CoordinatorReplay, acknowledgement
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Wait
-from conformance.observe.flink.run import Run
+from conformance.observe.flink.run_state import Run
 from conformance.observe.replay import Rejected
 
 _STEP = 1 << 20

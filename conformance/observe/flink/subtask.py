@@ -11,7 +11,7 @@ from conformance.observe.flink import grammar
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.jobmanager import JobManager
 from conformance.observe.flink.order import Wait
-from conformance.observe.flink.run import Part, Run
+from conformance.observe.flink.run_state import Part, Run
 from conformance.observe.replay import CHARGED, Effects, Rejected
 
 
@@ -86,7 +86,7 @@ class SubtaskReplay:
         gate = f"gate: {self._gate.describe()}; " if self._gate is not None else ""
         return f"{gate}subtask: {self._subtask.describe()}"
 
-    def left_over(self) -> Rejected | None:
+    def end_rejection(self) -> Rejected | None:
         """The rejection if a line is still due at the end of the job."""
         try:
             self._nothing_due()

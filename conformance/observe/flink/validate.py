@@ -8,7 +8,7 @@ from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.jobmanager import JobManager
 from conformance.observe.flink.order import Order, Stuck, Wait
 from conformance.observe.flink.reading import ReadLog, read_log
-from conformance.observe.flink.run import Part, Run, Settings
+from conformance.observe.flink.run_state import Part, Run, Settings
 from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
 from conformance.observe.flink.unreadable import Unreadable
@@ -164,7 +164,7 @@ class _Replay:
         """Replay all lines. Returns the rejection, if there is one."""
         refused = None
         try:
-            stuck = self._order.replay(log.lines) or self._left_over(log.lines[-1])
+            stuck = self._order.replay(log.lines) or self._end_rejection(log.lines[-1])
         except Rejected as rejected:
             assert self._order.line is not None
             stuck = Stuck(self._order.line, rejected.rules, rejected.why)
@@ -175,10 +175,10 @@ class _Replay:
         waiting = tuple(self._order.waiting(number))
         return FlinkRejection(number, tuple(stuck.rules), stuck.why, log.texts[number], refused, waiting)
 
-    def _left_over(self, last: LogLine) -> Stuck | None:
+    def _end_rejection(self, last: LogLine) -> Stuck | None:
         """The line that is missing at the end of the job; while the job runs, the log may end anywhere."""
         if not self.run.job_over:
             return None
-        due = (subtask.left_over() for subtask in self._subtasks.values())
+        due = (subtask.end_rejection() for subtask in self._subtasks.values())
         missing = next(filter(None, due), None) or self._job.unreported()
         return None if missing is None else Stuck(last, missing.rules, f"the job is over: {missing.why}")

@@ -96,7 +96,7 @@ def _differing(
     for name, right in expected.items():
         if name not in seen or canonical(seen[name]) == canonical(right):
             continue
-        show = binding.shows.get(name)
+        show = binding.fields.get(name)
         if show is None or not fits(component, "state", {name: seen[name]}):
             unseen[name] = seen[name]
             continue

@@ -1,4 +1,8 @@
-"""How a component of the wire stands in its module of TLA+: its variable, its steps, events and effects."""
+"""The translation of a component of the adapter protocol into its TLA+ module.
+
+A divergence that `conformance.vectors.tla.module` writes for TLC uses one `Binding`: the module and its
+constants, the action of each event, and how events, effects and state fields are written in TLA+.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -9,55 +13,56 @@ from conformance.vectors.tla.text import Word, plain
 from spec.manifest import load_manifest
 
 Shown = Callable[..., Mapping[str, str]]
-"""Of an observed field its value in TLA+, as fields of the component; the whole of it stands under ``."""
+"""From an observed value to fields of the TLA+ record; the key `` stands for the whole record."""
 
 
 class Binding(NamedTuple):
-    """How a component stands in its module, under the configuration of one divergence."""
+    """The translation for the configuration of one divergence. All expressions are text in TLA+."""
 
     component: str
     module: str
     state: str
-    """The variable that holds the component, and the field of a step that does."""
+    """The variable that holds the component; a step's result has it in a field of the same name."""
     constants: Mapping[str, object]
-    """The values in the configuration; a `Raw` is the name of an operator put in the place of another."""
-    takes: Mapping[str, str]
-    """By the event's kind, the step of the specification."""
-    shows: Mapping[str, Shown]
-    """By the observed field; a difference in any other is written beside the effects."""
+    """The constants of the model; a `Raw` is the name of an operator that replaces another one."""
+    steps: Mapping[str, str]
+    """By the kind of `event`: the expression of the step that the specification takes."""
+    fields: Mapping[str, Shown]
+    """By observed field: its translation. A difference in another field is written beside the effects."""
     rules: tuple[str, ...] = ()
-    """The definitions of the module that are checked: those that hold of every run that fits in here."""
-    allows: str = "TRUE"
-    """When `event` may come."""
-    others: str = "TRUE"
-    """What happens to the variables of the environment."""
-    begins: str = "Init"
-    carried: Mapping[str, str] = {}
-    """Further variables that a step has as fields, with their first values."""
+    """The invariants and properties of the module that TLC checks on the replay."""
+    guard: str = "TRUE"
+    """When `event` is allowed."""
+    environment: str = "TRUE"
+    """The next values of the environment's variables."""
+    initial: str = "Init"
+    """The initial state."""
+    extra_variables: Mapping[str, str] = {}
+    """Further variables that a step's result has as fields, with their initial values."""
     prelude: str = ""
-    """Definitions that the steps need."""
+    """Definitions that the expressions use."""
     extends: str = ""
-    """A further module."""
+    """A further module that the replay extends; empty if there is none."""
     event: Callable[[Wire, Edge], Word] | None = None
-    """An event as the module has it; None: its kind, then its fields."""
+    """The translation of an event into a tuple; None: its kind, then its fields."""
     effect: Callable[[Wire], Word] | None = None
-    """An effect as the module has it; None: its kind, then its fields."""
+    """The translation of an effect into a tuple; None: its kind, then its fields."""
     failure: Word | None = ("fail",)
-    """The module's word for a failure, whose text nobody compares; None: a failure is as any other effect."""
+    """The tuple of a failure, without its text; None: a failure is translated like any other effect."""
 
     def event_word(self, event: Wire, edge: Edge) -> Word:
-        """An event as `out` of the module has it."""
+        """The event as a tuple of the module's variable `out`."""
         return self.event(event, edge) if self.event else plain(self.component, event)
 
     def effect_word(self, effect: Wire) -> Word:
-        """An effect as `out` of the module has it."""
+        """The effect as a tuple of the module's variable `out`."""
         if self.failure and effect["kind"] == "fail":
             return self.failure
         return self.effect(effect) if self.effect else plain(self.component, effect)
 
 
 def rules_of(model: str, *but: str) -> tuple[str, ...]:
-    """What a model of the manifest checks, `but` those definitions that only its environment makes true."""
+    """What a model of the manifest checks, without TypeOK and `but`, which hold in its environment only."""
     checked = load_manifest()[model].configuration.checked
     return tuple(name for name in checked if name not in ("TypeOK", *but))
 

@@ -68,9 +68,9 @@ def binding_of(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         for event, edge in zip(divergence.events, edges, strict=True)
         if edge.refused is None
     }
-    unknown = sorted(sent - set(binding.takes))
+    unknown = sorted(sent - set(binding.steps))
     if unknown:
-        known = ", ".join(binding.takes)
+        known = ", ".join(binding.steps)
         raise NotInTlaError(f"{binding.module} has no event {', '.join(unknown)}; it has {known}")
     return binding
 
@@ -97,18 +97,18 @@ def _text(
 ) -> str:
     answered, after, expected = last_step
     whose = escape.tla_comment(escape.short(implementation))
-    cases = "\n      [] ".join(f'event[1] = "{kind}" -> {step}' for kind, step in binding.takes.items())
-    names = (binding.state, *binding.carried)
+    cases = "\n      [] ".join(f'event[1] = "{kind}" -> {step}' for kind, step in binding.steps.items())
+    names = (binding.state, *binding.extra_variables)
     last = f"[{binding.state} |-> {after}, out |-> Answered" + "".join(
-        f", {one} |-> Expected(event).{one}" for one in binding.carried
+        f", {one} |-> Expected(event).{one}" for one in binding.extra_variables
     )
     follow = "\n    ".join(f"/\\ {one}' = Followed(Recorded[replayed + 1]).{one}" for one in names)
     agrees = " /\\ ".join(f"{one}' = Expected(event).{one}" for one in names)
-    begun = "".join(f" /\\ {one} = {first}" for one, first in binding.carried.items())
+    begun = "".join(f" /\\ {one} = {first}" for one, first in binding.extra_variables.items())
     events = ",\n    ".join(value(event) for event in recorded)
     modules = ", ".join(one for one in (binding.module, binding.extends) if one)
     variables = ["    replayed,       \\* how many of the recorded events were taken"]
-    variables += [f"    {one}," for one in binding.carried]
+    variables += [f"    {one}," for one in binding.extra_variables]
     declared = "\n".join(
         [*variables, "    due             \\* the specification's step in the place of the last one"]
     )
@@ -137,11 +137,11 @@ Followed(event) ==
     IF ~IsLastRecorded THEN Expected(event)
     ELSE {last}]
 
-RecordedKinds == {set_of(list(binding.takes))}
+RecordedKinds == {set_of(list(binding.steps))}
 
-IsAllowed(event) == event[1] \\in RecordedKinds /\\ ({binding.allows})
+IsAllowed(event) == event[1] \\in RecordedKinds /\\ ({binding.guard})
 
-TraceInit == {binding.begins} /\\ replayed = 0 /\\ due = <<>>{begun}
+TraceInit == {binding.initial} /\\ replayed = 0 /\\ due = <<>>{begun}
 
 TraceNext ==
     /\\ replayed < Len(Recorded)
@@ -150,9 +150,9 @@ TraceNext ==
     /\\ out' = <<Recorded[replayed + 1]>> \\o Followed(Recorded[replayed + 1]).out
     /\\ due' = IF IsLastRecorded THEN Expected(Recorded[replayed + 1]) ELSE <<>>
     /\\ replayed' = replayed + 1
-    /\\ {binding.others}
+    /\\ {binding.environment}
 
-TraceSpec == TraceInit /\\ [][TraceNext]_<<vars, {", ".join(["replayed", "due", *binding.carried])}>>
+TraceSpec == TraceInit /\\ [][TraceNext]_<<vars, {", ".join(["replayed", "due", *binding.extra_variables])}>>
 
 (* Every recorded event is one that the protocol allows where it comes. *)
 Allows == replayed < Len(Recorded) => IsAllowed(Recorded[replayed + 1])

@@ -2,5 +2,5 @@
 
 `coordinator` takes the events. `trigger` starts checkpoints, `completion` ends them, `timers` lets time pass.
 `state` holds what they share: the `job`, the waiting `requests`, the `pending` checkpoints, the `failures`,
-the `scheduler` and its `job_status_listener`. `options` is the configuration, `profiles` the generations.
+the `scheduler` and its job status listener. `options` is the configuration, `profiles` the generations.
 """

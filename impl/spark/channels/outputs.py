@@ -14,7 +14,7 @@ import pyarrow as pa
 from impl.batches import Rows, batch_of
 from impl.graph.plan import Route, Row
 from impl.spark.channels.frames import MAX_PAYLOAD, Kind, pack_id
-from impl.spark.channels.partitioners import spread_of
+from impl.spark.channels.partitioners import partitioner
 from impl.spark.channels.payloads import payloads_of
 from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM
 
@@ -53,15 +53,15 @@ class Outputs:
         self._buffers: list[list[Row]] = [[] for _ in self._names]
         self._sent = [0] * len(self._names)
         self._schemas = {name: route.schema for route in routes for name in route.receivers}
-        self._spreads = tuple(
-            spread_of(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
+        self._partitioners = tuple(
+            partitioner(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
             for route in routes
         )
 
     def emit(self, rows: Rows) -> None:
         """Send `rows`; they may wait in a buffer until it is full or flushed, or a barrier follows."""
-        for spread in self._spreads:
-            spread(rows)
+        for partition in self._partitioners:
+            partition(rows)
 
     def _fill(self, channel: int, rows: Rows) -> None:
         if isinstance(rows, pa.RecordBatch):

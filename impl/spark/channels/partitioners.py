@@ -1,7 +1,7 @@
-"""Distributes rows over the channels of one edge: by key, in turn, or to all of them.
+"""The partitioners of an edge: hash of the key, rebalance, or broadcast over its output channels.
 
-Lists of rows are distributed row by row, batches of Arrow by their columns. In both, a row reaches the
-subtask that owns the key group of its key.
+Lists of rows are partitioned row by row, Arrow batches by their columns. In both, hash sends a row to the
+subtask that owns the key group of its key; rebalance sends whole lists or batches round robin.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -18,63 +18,68 @@ from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM, key_group, s
 from impl.state.backends.key_values import require_key
 
 _REMEMBERED_KEYS = 100_000
+"""At this number of keys the memory of their channels is cleared, so that it stays bounded."""
 
-Fill = Callable[[int, Rows], None]
-"""Adds rows to a channel."""
-Spread = Callable[[Rows], None]
+Append = Callable[[int, Rows], None]
+"""Appends rows to the buffer of a channel, given by its number."""
+Partitioner = Callable[[Rows], None]
+"""Distributes rows over the channels of one edge."""
 
 
 def channel_of(key: object, channels: int, max_parallelism: int = DEFAULT_MAX_PARALLELISM) -> int:
-    """The channel of a key: that of the subtask which owns its key group."""
+    """The index of the receiver that owns the key group of `key`; `channels`: number of receivers."""
     return subtask_of(key_group(key, max_parallelism), channels, max_parallelism)
 
 
-def spread_of(route: Route, channels: Sequence[int], max_parallelism: int, fill: Fill) -> Spread:
-    """The function that distributes the rows of one edge. `channels`: of its receivers, in their order."""
+def partitioner(route: Route, channels: Sequence[int], max_parallelism: int, append: Append) -> Partitioner:
+    """The partitioner of `route`. `channels`: the channel numbers of its receivers, by subtask index.
+
+    An edge with one receiver needs no partitioning. Raises ValueError for an edge that forwards to several.
+    """
     if len(channels) == 1:
-        return partial(fill, channels[0])
+        return partial(append, channels[0])
     match route.partitioning:
         case Partitioning.HASH:
             assert route.key_selector is not None
-            return ByKey(channels, route.key_selector, max_parallelism, fill)
+            return KeyPartitioner(channels, route.key_selector, max_parallelism, append)
         case Partitioning.BROADCAST:
-            return lambda rows: _to_all(channels, rows, fill)
+            return lambda rows: _broadcast(channels, rows, append)
         case Partitioning.REBALANCE:
-            turns = cycle(channels)
-            return lambda rows: fill(next(turns), rows)
+            round_robin = cycle(channels)
+            return lambda rows: append(next(round_robin), rows)
         case Partitioning.FORWARD:
-            raise ValueError(f"expected one channel of an edge that forwards, got {len(channels)}")
+            raise ValueError(f"expected one channel for a forward edge, got {len(channels)}")
         case _:
             assert_never(route.partitioning)
 
 
-def _to_all(channels: Sequence[int], rows: Rows, fill: Fill) -> None:
+def _broadcast(channels: Sequence[int], rows: Rows, append: Append) -> None:
     for channel in channels:
-        fill(channel, rows)
+        append(channel, rows)
 
 
-class ByKey:
-    """Every row to the channel of its key."""
+class KeyPartitioner:
+    """Sends each row to the receiver that owns its key. A part is the index of a receiver, from 0."""
 
     def __init__(
-        self, channels: Sequence[int], key_selector: KeySelector, max_parallelism: int, fill: Fill
+        self, channels: Sequence[int], key_selector: KeySelector, max_parallelism: int, append: Append
     ) -> None:
         self._channels = channels
         self._key_of = key_selector
         self._columns = columns_of(key_selector)
-        self._every = max_parallelism
-        self._fill = fill
+        self._max_parallelism = max_parallelism
+        self._append = append
         self._known: dict[Hashable, int] = {}
         self._dictionary: pa.Array | None = None
         self._part_of: Codes | None = None
 
     def __call__(self, rows: Rows) -> None:
-        """Distribute rows."""
+        """Append each row to its channel. Raises UnsupportedKeyError for a key that has no stable hash."""
         by_columns = isinstance(rows, pa.RecordBatch) and self._columns is not None
         parts = self._of_batch(rows) if by_columns else self._of_rows(rows_of(rows))
         for channel, part in parts:
             if len(part):
-                self._fill(channel, part)
+                self._append(channel, part)
 
     def _of_rows(self, rows: Sequence[Row]) -> Iterator[tuple[int, Rows]]:
         parts: list[list[Row]] = [[] for _ in self._channels]
@@ -84,7 +89,7 @@ class ByKey:
                 key = key_of(row)
                 part = known.get(key)
                 if part is None:
-                    part = self._learnt(key)
+                    part = self._new_part(key)
                 parts[part].append(row)
         except TypeError:
             require_key(key)  # raises for a key without a hash; otherwise the selector has failed
@@ -110,7 +115,7 @@ class ByKey:
         if len(self._columns.columns) > 1 or not pa.types.is_dictionary(column.type) or column.null_count:
             return None
         before, self._dictionary = self._dictionary, column.dictionary
-        if before is None or not _is_same(before, self._dictionary):
+        if before is None or not _shares_memory(before, self._dictionary):
             self._part_of = None
             return None
         if self._part_of is None:
@@ -120,16 +125,16 @@ class ByKey:
 
     def _parts(self, keys: Sequence[Hashable]) -> Codes:
         known = self._known
-        return np.array([self._learnt(key) if key not in known else known[key] for key in keys], np.int64)
+        return np.array([self._new_part(key) if key not in known else known[key] for key in keys], np.int64)
 
-    def _learnt(self, key: Hashable) -> int:
+    def _new_part(self, key: Hashable) -> int:
         if len(self._known) >= _REMEMBERED_KEYS:
             self._known.clear()
-        part = self._known[key] = channel_of(key, len(self._channels), self._every)
+        part = self._known[key] = channel_of(key, len(self._channels), self._max_parallelism)
         return part
 
 
-def _is_same(one: pa.Array, other: pa.Array) -> bool:
+def _shares_memory(one: pa.Array, other: pa.Array) -> bool:
     """Whether both have the same memory, and not only equal values."""
     if len(one) != len(other) or one.offset != other.offset:
         return False

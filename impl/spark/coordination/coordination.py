@@ -215,7 +215,7 @@ class Coordination:
             self._final.due = False
             self._advance()
             self._act(events.RequestCheckpoint(CheckpointType.CHECKPOINT))
-        due = [at for at in (decision.look_again, self._coordinator.next_deadline) if at is not None]
+        due = [at for at in (decision.next_poll, self._coordinator.next_deadline) if at is not None]
         return max(min(due, default=now + 200) - self._now(), 0) / 1_000
 
     def _request_savepoints(self, now: int) -> None:

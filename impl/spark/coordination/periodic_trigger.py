@@ -1,9 +1,9 @@
-"""The schedule of periodic checkpoints: every interval, but not before the pause after a completion.
+"""The schedule of periodic checkpoints: one each interval, and none within the minimum pause.
 
-It reads no clock: its owner passes the time, in milliseconds. Facts of Flink's coordinator: the interval is
-raised to the minimum pause; the pause is measured from the last completion, also of a savepoint, and not from
-failures; a slot within the pause is moved to its end. Missed slots are not made up for. One periodic request
-may wait; a slot that finds one waiting is left out.
+It reads no clock and starts no timer: the caller polls it with the time in milliseconds, of any origin. As in
+Flink's coordinator, an interval below the minimum pause is raised to it. The pause begins at the last
+completion of a checkpoint or savepoint, not at a failure, and a trigger that falls into it moves to its end.
+Missed triggers are not repeated. A trigger is skipped while an earlier request waits in the queue.
 """
 
 from typing import NamedTuple
@@ -12,16 +12,18 @@ from impl.core.errors import ConfigError
 
 
 class Decision(NamedTuple):
-    """Whether to request a checkpoint now, and when to call `poll` again; None while stopped."""
+    """The answer of `poll`."""
 
     trigger: bool
-    look_again: int | None
+    """Request a checkpoint now."""
+    next_poll: int | None
+    """When to call `poll` next, in milliseconds; None while stopped."""
 
 
 class PeriodicTrigger:
-    """The schedule of one job, stopped until `start`; without an interval, None, there are no requests.
+    """The schedule of one job, stopped until `start`. With the interval None it never triggers.
 
-    Raises `ConfigError` for an interval below 1, a pause or a delay below 0.
+    Raises ConfigError if the interval is below 1, or the pause or the delay below 0.
     """
 
     def __init__(self, interval_ms: int | None, *, min_pause_ms: int = 0, initial_delay_ms: int = 0) -> None:
@@ -38,25 +40,28 @@ class PeriodicTrigger:
 
     @property
     def interval_ms(self) -> int | None:
-        """The interval in use, at least the minimum pause; None where there is no schedule."""
+        """The interval in use, at least the minimum pause; None if there are no periodic checkpoints."""
         return self._interval
 
     def start(self, now: int) -> int | None:
-        """The job runs from `now` on; returns when to call `poll` first, None without an interval."""
+        """Start at `now`. Returns the time of the first `poll`; None without an interval."""
         if self._interval is not None:
             self._due = now + self._initial_delay
         return self._due
 
     def stop(self) -> None:
-        """The job does not run any more; the end of the last pause holds for a later start."""
+        """Stop until the next `start`, for which a pause that has begun still holds."""
         self._due = None
 
     def completed(self, now: int) -> None:
-        """A checkpoint or savepoint completed."""
+        """A checkpoint or savepoint completed at `now`: the minimum pause begins."""
         self._pause_ends = now + self._min_pause
 
     def poll(self, now: int, *, waiting: bool = False) -> Decision:
-        """Whether to request a checkpoint at `now`. `waiting`: an earlier request has not started."""
+        """Whether to request a checkpoint at `now`, and when to poll next.
+
+        `waiting`: an earlier request is still in the coordinator's queue.
+        """
         if self._interval is None or self._due is None:
             return Decision(False, None)
         if now < self._due:

@@ -35,7 +35,9 @@ REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_R
 """Reasons of declines: one for each set of releases that counts it, and one that none counts."""
 
 
-def case_of(label: str, state: Coordinator, event: Event, *promise: z3.BoolRef, stops: bool = False) -> Case:
+def case_of(
+    label: str, state: Coordinator, event: Event, *assumptions: z3.BoolRef, stops: bool = False
+) -> Case:
     """One event in one state; `stops`: a pending checkpoint may be a stop."""
     what = f"{state.plan.profile.name}, {label}, {len(state.pending)} pending, {event[-1]}"
     return Case(
@@ -44,7 +46,7 @@ def case_of(label: str, state: Coordinator, event: Event, *promise: z3.BoolRef, 
         state,
         event,
         step_of("coordinator"),
-        (*is_sound(state, event, highest=STOP if stops else STOP - 1), *promise),
+        (*is_sound(state, event, highest=STOP if stops else STOP - 1), *assumptions),
     )
 
 

@@ -111,16 +111,16 @@ def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
     state = state._replace(scheduler=scheduler, pause_ends=symbolic_like(0, "pause_ends"))
     if not runs:
         state = state._replace(status="RESTARTING")
-    promise: tuple[z3.BoolRef, ...] = ()
+    assumptions: tuple[z3.BoolRef, ...] = ()
     if runs:
         to_the_due = int_term(scheduler.due) - int_term(state.now)
-        promise = (to_the_due > 0, to_the_due <= INTERVAL)
+        assumptions = (to_the_due > 0, to_the_due <= INTERVAL)
     for event in scheduler_events(runs=runs):
         bound: tuple[z3.BoolRef, ...] = ()
         if type(event) is Advance:
             bound = (int_term(event.ms) <= INTERVAL,)
         label = "the scheduler runs" if runs else "it stands still"
-        yield case_of(label, state, event, *promise, *bound, stops=type(event) is TriggerRequest)
+        yield case_of(label, state, event, *assumptions, *bound, stops=type(event) is TriggerRequest)
 
 
 def scheduler_events(*, runs: bool) -> Iterator[Event]:

@@ -1,7 +1,7 @@
 """Gates whose channels may deliver any item at any time: also a lower id after a higher one, as on the wire.
 
 The environment has no state, so the states are those of the gate, and few. The directed search looks here for
-runs that take a given path of a step function (`model.gate.proofs.directed`).
+runs that take a given path of a step function (`model.gate.proofs.path_cases`).
 """
 
 from collections.abc import Iterator

@@ -103,20 +103,20 @@ def _events(channels: int, *, injects: bool) -> Iterator[tuple[Event, str]]:
 def is_allowed(gate: UnalignedGate, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Event
     """The event's channel is open; ids and times are not negative; options are known ones."""
     amounts = [gate.first.timestamp]
-    promise = _are_options(gate.first)
+    assumptions = _are_options(gate.first)
     if type(event) is Advance:
         amounts.append(event.ms)
     if type(event) is RunMail:
-        return promise
+        return assumptions
     optioned = type(event) is OptionedBarrier or type(event) is ReceiveBarrier
     if optioned or type(event) is Announce or type(event) is Inject:
         amounts += [event.checkpoint, event.timestamp]
-        promise += _are_options(Options(event.alignment, event.savepoint, event.timestamp))
+        assumptions += _are_options(Options(event.alignment, event.savepoint, event.timestamp))
     if type(event) is Cancel:
         amounts.append(event.checkpoint)
     opened = () if type(event) is Advance or type(event) is Inject else (gate.closed[event.channel],)
     return (
-        *promise,
+        *assumptions,
         *(int_term(amount) >= 0 for amount in amounts),
         *(z3.Not(bool_term(closed)) for closed in opened),
     )

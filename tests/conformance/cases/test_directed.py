@@ -14,7 +14,7 @@ from model.checker.relation import relations_of
 from model.gate.environment.aligned import closed_gate
 from model.gate.environment.unrestricted import closed_free_models
 from model.gate.profiles import PROFILES
-from model.gate.proofs.directed import aimed_cases
+from model.gate.proofs.path_cases import gate_path_cases
 
 CHEAP = [gate for gate in every_gate() if gate[0] != "alternating" and gate[1] in ("flink-1.7", "flink-1.11")]
 
@@ -43,7 +43,7 @@ def test_a_case_is_a_run_of_the_wire():
 
 def _left(profile):
     """The relations of an aligned gate of two channels, the states of its graph, and the paths not hit."""
-    relations = relations_of(aimed_cases("exactly-once", profile, 2))
+    relations = relations_of(gate_path_cases("exactly-once", profile, 2))
     graphs = [explore(closed) for closed in closed_free_models("exactly-once", profile, 2)]
     left = [set(range(len(relation))) for relation in relations]
     for graph in graphs:
@@ -76,7 +76,7 @@ def test_what_a_run_takes_is_never_excluded_however_little_was_seen():
 
 def test_nothing_is_excluded_where_steps_lead_to_shapes_without_a_case():
     profile = PROFILES["flink-1.9"]
-    some = [case for case in aimed_cases("at-least-once", profile, 2) if "0 of at most" in case.label]
+    some = [case for case in gate_path_cases("at-least-once", profile, 2) if "0 of at most" in case.label]
     graphs = [explore(closed) for closed in closed_free_models("at-least-once", profile, 2)]
     found = directed_cases(graphs, (case for case in some if case.label.startswith("2 channels")))
     assert found.excluded == 0

@@ -5,8 +5,9 @@ import pytest
 
 from impl.config import ConfigError
 from impl.connectors import ParquetFiles, TwoPhaseSink
+from impl.driver import supervise
 from impl.graph.plan import Edge, Plan, Role, Stage
-from impl.job import ParquetOutput
+from impl.job import Job, ParquetOutput, settings_of
 from impl.spark.coordination.job_start import require_a_start
 from impl.state import FileSystemStorage, encode, pack
 
@@ -71,3 +72,16 @@ def test_an_unreadable_checkpoint_is_no_start_and_tells_why(begin, tmp_path):
     metadata.write_bytes(b"torn")
     with pytest.raises(ConfigError, match="no checkpoint to resume from; checkpoint 1: "):
         begin(resume=True)
+
+
+@pytest.mark.parametrize("option", ["fault", "start", "owner", "requests", "drivers"])
+def test_an_option_that_a_run_does_not_have_is_refused(option):
+    with pytest.raises(ConfigError, match=rf"the options of a run are faults, .*; got also \['{option}'\]"):
+        settings_of({option: None})
+
+
+@pytest.mark.parametrize("option", ["spark", "on_progress"])
+def test_a_supervised_run_refuses_what_another_process_cannot_have(option, tmp_path):
+    with pytest.raises(ConfigError, match=f"{option}: cannot be sent to another process"):
+        supervise(Job("numbers"), "local[2]", tmp_path / "run", **{option: print})
+    assert not (tmp_path / "run").exists()

@@ -72,7 +72,7 @@ def bind_gate(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 def _only(binding: Binding, polled: bool, *unknown: str) -> Binding:
     """Without the events that this level or generation does not have."""
     gone = (*unknown, *(() if polled else ("record",)))
-    return binding._replace(takes={kind: step for kind, step in binding.takes.items() if kind not in gone})
+    return binding._replace(steps={kind: step for kind, step in binding.steps.items() if kind not in gone})
 
 
 def _has_waited(edges: Sequence[Edge]) -> bool:
@@ -85,14 +85,14 @@ def _behind_network(binding: Binding, steps: Steps, holds: str) -> Binding:
 
     `steps`: those of a gate `g`; `holds`: the channels held after one, of `g`, `before` and `effects`.
     """
-    inner = "\n      [] ".join(f'event[1] = "{kind}" -> {steps[kind]}' for kind in binding.takes)
+    inner = "\n      [] ".join(f'event[1] = "{kind}" -> {steps[kind]}' for kind in binding.steps)
     arrives = "Arrives(AtGate, Holds, gate, waiting, held, event)"
     called = "HandOn(AtGate, Holds, AtGate(gate, event), waiting, held)"
     return binding._replace(
-        takes={kind: called if kind in CALLS else arrives for kind in binding.takes},
+        steps={kind: called if kind in CALLS else arrives for kind in binding.steps},
         rules=(),
-        allows=f"({binding.allows}) /\\ ({IS_CALL} \\/ ~HasEnded(waiting, event[2]))",
-        carried={"waiting": "<<>>", "held": "{}"},
+        guard=f"({binding.guard}) /\\ ({IS_CALL} \\/ ~HasEnded(waiting, event[2]))",
+        extra_variables={"waiting": "<<>>", "held": "{}"},
         prelude=f"""{binding.prelude}
 AtGate(g, event) ==
     CASE {inner}

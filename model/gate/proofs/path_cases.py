@@ -1,7 +1,8 @@
-"""The paths that a gate of a mode and a profile can take: the targets of directed cases.
+"""The symbolic cases of a gate of one mode and profile, whose paths are the targets of directed test cases.
 
-They are the paths of the proofs, with one more assumption: in Flink 1.11, where the type of a checkpoint
-decides, the environment sends the same type on every channel. Flink does not check for other input.
+`conformance.cases.directed` searches a run for each path. The cases are those of the proofs, with one more
+assumption: in Flink 1.11, where the type of a checkpoint decides whether its barriers overtake, every barrier
+of one checkpoint has the same type. Flink does not check this.
 """
 
 from collections.abc import Iterator
@@ -17,20 +18,23 @@ from model.gate.proofs.tracking import tracker_cases
 from model.gate.proofs.unaligned import unaligned_cases
 from model.gate.tracking import TRACKED_AT_MOST
 
-TRACKED = 3
-"""Maximum number of tracked checkpoints; a gate with one channel tracks none."""
+MAX_TRACKED = 3
+"""Maximum number of tracked checkpoints in a case; a gate with one channel tracks none."""
 
 
-def aimed_cases(mode: str, profile: Profile, at_most: int = 3) -> Iterator[Case]:
-    """Every event on a gate with 1 to 3 channels (1 and 2 in the modes other than exactly-once), or fewer."""
+def gate_path_cases(mode: str, profile: Profile, max_channels: int = 3) -> Iterator[Case]:
+    """Each event class on gates of 1 to 3 channels in mode exactly-once, 1 and 2 in the others.
+
+    `mode`: a mode of the adapter protocol; `max_channels`: gates with more channels are left out.
+    """
     for counts_as_aligned in (True, False) if profile.ends_count else (False,):
         if mode == "exactly-once":
-            if not profile.ends_count or counts_as_aligned:  # the flag is a symbol there
-                for channels in range(1, min(at_most, 3) + 1):
+            if not profile.ends_count or counts_as_aligned:  # gate_cases leaves the flag symbolic
+                for channels in range(1, min(max_channels, 3) + 1):
                     yield from gate_cases(channels, profile)
         elif mode == "at-least-once":
-            for channels, tracked in ((1, 0), *((2, tracked) for tracked in range(TRACKED + 1))):
-                if channels > at_most:
+            for channels, tracked in ((1, 0), *((2, tracked) for tracked in range(MAX_TRACKED + 1))):
+                if channels > max_channels:
                     continue
                 yield from tracker_cases(
                     channels,
@@ -41,7 +45,7 @@ def aimed_cases(mode: str, profile: Profile, at_most: int = 3) -> Iterator[Case]
                     records=True,
                 )
         else:
-            for channels in range(1, min(at_most, 2) + 1):
+            for channels in range(1, min(max_channels, 2) + 1):
                 for case in unaligned_cases(
                     channels,
                     alternating=mode == "alternating",
@@ -53,10 +57,10 @@ def aimed_cases(mode: str, profile: Profile, at_most: int = 3) -> Iterator[Case]
 
 
 def _of_one_type(case: Case) -> Case:
-    """A barrier of the pending checkpoint has the type of its first one."""
+    """The case with the assumption that a later barrier of a checkpoint has the type of its first one."""
     gate, event = case.state, case.event
     if type(event) is not OptionedBarrier:
         return case
-    further = z3.And(bool_term(gate.pending), int_term(event.checkpoint) == int_term(gate.current))
+    is_later = z3.And(bool_term(gate.pending), int_term(event.checkpoint) == int_term(gate.current))
     same = bool_term(event.savepoint) == bool_term(gate.first.savepoint)
-    return case._replace(promise=(*case.promise, z3.Implies(further, same)))
+    return case._replace(assumptions=(*case.assumptions, z3.Implies(is_later, same)))

@@ -1,9 +1,9 @@
-"""The replay of a coordinator's divergence, as far as CoordinatorModel.tla describes it.
+"""The binding of a coordinator's divergence to CoordinatorModel.tla, so that TLC can replay it.
 
-The module has requests and their queue, acknowledgements, declines, time-outs, statuses, the store and its
-failures. It has no scheduler, no master phase, no shared files and no end of the job: these are in modules of
-their own (Scheduler, Trigger, SharedState, JobLifecycle), each apart from the others. A run that needs one of
-them has no replay, and the error names it.
+The module describes requests and their queue, acknowledgements, declines, time-outs, statuses, the store and
+its failures. The scheduler, the master phase, shared files and the end of the job have modules of their own
+(Scheduler, Trigger, SharedState, JobLifecycle). A run that needs one of these cannot be replayed:
+`bind_coordinator` raises NotInTlaError, and the error names the module.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,24 +21,28 @@ from conformance.vectors.tla.text import NotInTlaError, Raw, Word, filled, plain
 from model.coordinator.state import RUNNING, UNLIMITED
 
 _ELSEWHERE = {
-    "interval_ms": "the scheduler, which is Scheduler.tla's",
-    "operator_coordinators": "operator coordinators, which are Trigger.tla's",
-    "hooks": "hooks, which are Trigger.tla's",
+    "interval_ms": "the scheduler, which Scheduler.tla describes",
+    "operator_coordinators": "operator coordinators, which Trigger.tla describes",
+    "hooks": "hooks, which Trigger.tla describes",
 }
 
 
 def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """The checkpoint coordinator. Raises NotInTlaError."""
+    """The binding for this divergence; `edges` are not used.
+
+    Time is counted in units: the greatest common divisor of the time-out, the pause and every `advance`.
+    Raises NotInTlaError if CoordinatorModel.tla does not describe an option or an event of the run.
+    """
     config, events = divergence.config, divergence.events
-    met = [*_beyond_config(config), *(why for event in events for why in _beyond(event))]
-    if met:
-        raise NotInTlaError(f"CoordinatorModel.tla does not have {met[0]}")
+    missing = [*_not_described_options(config), *(why for event in events for why in _not_described(event))]
+    if missing:
+        raise NotInTlaError(f"CoordinatorModel.tla does not have {missing[0]}")
     planned = [task["id"] for task in config["tasks"]]
-    strangers = [event["task"] for event in events if "task" in event]
-    tasks = {name: number for number, name in enumerate(dict.fromkeys((*planned, *strangers)))}
+    unplanned = [event["task"] for event in events if "task" in event]
+    tasks = {name: number for number, name in enumerate(dict.fromkeys((*planned, *unplanned)))}
     pause, timeout = config.get("min_pause_ms", 0), config.get("timeout_ms", 600_000)
-    passes = [event["ms"] for event in events if event["kind"] == "advance"]
-    unit = gcd(timeout, pause, *passes)
+    advances = [event["ms"] for event in events if event["kind"] == "advance"]
+    unit = gcd(timeout, pause, *advances)
     stated = {(event["task"], event["checkpoint"]) for event in events if event.get("state") is not None}
     all_stated = all("state" in event for event in events if event["kind"] == "acknowledge")
     handles = {event["state"]: event for event in events if event.get("state") is not None}
@@ -58,46 +62,46 @@ def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "Tolerable": Raw("RecordedTolerable"),
             "CoordinatorSwitches": coordinator_switches(config),
         },
-        takes={
+        steps={
             "request": "OnRequest(k, [type |-> event[2], forced |-> event[3], periodic |-> event[4]])",
-            "acknowledge": "WithStates(OnAcknowledge(k, event[2], event[3]))",
-            "decline": "WithStates(OnDecline(k, event[2], event[3]))",
-            "tick": "WithStates(OnTick(k))",
-            "advance": "WithStates(Ticks(k, event[2], <<>>))",
-            "job_status": "WithStates(OnJobStatus(k, event[2]))",
+            "acknowledge": "OnlyReported(OnAcknowledge(k, event[2], event[3]))",
+            "decline": "OnlyReported(OnDecline(k, event[2], event[3]))",
+            "tick": "OnlyReported(OnTick(k))",
+            "advance": "OnlyReported(Advanced(k, event[2], <<>>))",
+            "job_status": "OnlyReported(OnJobStatus(k, event[2]))",
             "task_status": "OnTaskStatus(k, event[2], event[3])",
-            "fail_tasks": "WithStates(OnFailTasks(k, event[2]))",
+            "fail_tasks": "OnlyReported(OnFailTasks(k, event[2]))",
             "restore": "OnRestoreRequest(k)",
             "store_fails": "OnStoreFails(k, event[2])",
             "coordinator_restart": "OnCoordinatorRestart(k)",
         },
-        shows={
+        fields={
             "next_id": lambda seen: {"next": value(seen)},
             "status": lambda seen: {"running": value(seen == "RUNNING")},
         },
-        rules=rules_of("coordinator_requests") if all_stated and all(one == unit for one in passes) else (),
-        allows='event[1] = "restore" => ~k.running',
-        begins="coordinator = [NewCoordinator EXCEPT !.running = FALSE, !.up = {}] /\\ out = <<>>",
+        rules=rules_of("coordinator_requests") if all_stated and all(one == unit for one in advances) else (),
+        guard='event[1] = "restore" => ~k.running',
+        initial="coordinator = [NewCoordinator EXCEPT !.running = FALSE, !.up = {}] /\\ out = <<>>",
         prelude=f"""
 RecordedPause == {pause // unit}
 RecordedTolerable == {config.get("tolerable_failures", UNLIMITED)}
 
-Later(c, units) ==
+Older(c, units) ==
     [c EXCEPT !.pending = [i \\in DOMAIN @ |-> [@[i] EXCEPT !.age = @ + units]],
               !.pause = IF @ > units THEN @ - units ELSE 0]
 
-RECURSIVE Ticks(_, _, _)
-Ticks(c, units, effects) ==
+RECURSIVE Advanced(_, _, _)
+Advanced(c, units, effects) ==
     IF units = 0 THEN CoordinatorStep(c, effects)
     ELSE LET left  == {{units - 1}} \\cup {{Timeout - 1 - c.pending[i].age : i \\in DOMAIN c.pending}}
-             quiet == Least(left)                  \\* nothing is due so long
-             step  == OnTick(Later(c, quiet))
-         IN  Ticks(step.coordinator, units - quiet - 1, effects \\o step.out)
+             quiet == Least(left)                  \\* no time-out is due before
+             step  == OnTick(Older(c, quiet))
+         IN  Advanced(step.coordinator, units - quiet - 1, effects \\o step.out)
 
-(* Only these acknowledgements have brought a state that could be discarded. *)
-Stated == {set_of([Raw(value((tasks[task], checkpoint))) for task, checkpoint in sorted(stated)])}
-WithStates(step) ==
-    [step EXCEPT !.out = SelectSeq(@, LAMBDA e : e[1] # "discard_state" \\/ <<e[2], e[3]>> \\in Stated)]
+(* The task and checkpoint of each acknowledgement with a state; no other state can be discarded. *)
+Reported == {set_of([Raw(value((tasks[task], checkpoint))) for task, checkpoint in sorted(stated)])}
+OnlyReported(step) ==
+    [step EXCEPT !.out = SelectSeq(@, LAMBDA e : e[1] # "discard_state" \\/ <<e[2], e[3]>> \\in Reported)]
 """,
         event=partial(_event, tasks, unit, unaligned=config.get("unaligned", False)),
         effect=partial(_effect, tasks, handles),
@@ -105,17 +109,17 @@ WithStates(step) ==
     )
 
 
-def _beyond_config(config: Wire) -> Iterator[str]:
+def _not_described_options(config: Wire) -> Iterator[str]:
     yield from (why for name, why in _ELSEWHERE.items() if config.get(name))
 
 
-def _beyond(event: Wire) -> Iterator[str]:
-    """What of an event the module does not have."""
+def _not_described(event: Wire) -> Iterator[str]:
+    """What the module does not describe of an event; nothing if it can be replayed."""
     kind = event["kind"]
     if kind not in EVENTS:
         yield f"an event {kind}"
     elif kind == "trigger" and event["type"] == "stop":
-        yield "a stop, which is JobLifecycle.tla's"
+        yield "a stop, which JobLifecycle.tla describes"
     elif kind == "trigger" and event.get("periodic", False):
         yield "a periodic request without a scheduler"
     elif kind == "task_status" and event["status"] == "FINISHED":
@@ -125,7 +129,7 @@ def _beyond(event: Wire) -> Iterator[str]:
     elif kind == "acknowledge" and event.get("attempt") is not None:
         yield "attempts"
     elif event.get("shared"):
-        yield "shared files, which are SharedState.tla's"
+        yield "shared files, which SharedState.tla describes"
 
 
 def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unaligned: bool) -> Word:
@@ -146,7 +150,10 @@ def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unal
 
 
 def _effect(tasks: Mapping[str, int], handles: Mapping[Any, Wire], effect: Wire) -> Word:
-    """An effect: tasks by their numbers, a state by its acknowledgement, 0 for the initial state."""
+    """The effect in TLA+: a task is its number; a discarded state, its task and checkpoint.
+
+    A restore without a checkpoint has the id 0.
+    """
     kind = effect["kind"]
     if kind == "discard" and "state" in effect:
         brought = handles.get(effect["state"], {"task": None, "checkpoint": -1})

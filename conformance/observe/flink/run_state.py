@@ -1,4 +1,4 @@
-"""What the parts of one replay share: the survey, the model's steps, and the findings so far."""
+"""The state of one replay of a Flink log, which its parts share: survey, model steps, findings."""
 
 from collections import deque
 from typing import Any, NamedTuple

@@ -1,0 +1,87 @@
+"""The state of one validation of an event log, which the readers of its files share.
+
+A log has a file for the coordinator and one for each attempt of each task. Their readers fill `Run` while
+they replay the files; `conformance.observe.validate` reads the result from it.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from conformance.observe.causes import Causes
+from conformance.observe.record import Record
+from conformance.observe.replay import Replayed
+from conformance.observe.situations import TRACE, Witnessed
+
+EndRejection = tuple[tuple[str, ...], str]
+"""A rejection that is known only at the end of a log: the rules that are broken, and the reason."""
+
+
+class Settings(NamedTuple):
+    """The configuration of the run's coordinator. A value that the log records is used instead."""
+
+    timeout_ms: int = 600_000
+    max_concurrent: int = 1
+    retain: int = 1
+    tolerable_failures: int = -1
+    unaligned: bool = False
+
+
+class Attempt(NamedTuple):
+    """One execution attempt, as the coordinator started it."""
+
+    number: int
+    restored: int | None
+    """The id of the restored checkpoint; None for an attempt that starts without one."""
+    upstream: dict[str, frozenset[str]]
+    """By task: the tasks that send to it, none for a source."""
+    exchanges: tuple[tuple[str, str, str], ...] = ()
+    """The edges between stages: from, to, and partitioning; empty if the log does not record them."""
+    states: frozenset[str] = frozenset()
+    """The tasks that have a state in the restored checkpoint; more or fewer if the job is rescaled."""
+
+
+@dataclass
+class Run:
+    """What has been read of one run so far. A task is named by its stage and number, such as `count-1`."""
+
+    causes: Causes = field(default_factory=Causes)
+    witnessed: Witnessed = field(default_factory=lambda: Witnessed(TRACE))
+    attempts: dict[int, Attempt] = field(default_factory=dict)
+    completed: set[int] = field(default_factory=set)
+    """Checkpoints that the coordinator has completed, or restored as complete when it restarted."""
+    savepoints: set[int] = field(default_factory=set)
+    """The ids of savepoints. They belong to the user, so an attempt restores none by itself (SUB-05)."""
+    taken_over_checkpoints: set[int] = field(default_factory=set)
+    """Checkpoints that were completed before this log begins."""
+    offsets: dict[tuple[str, int], int] = field(default_factory=dict)
+    """By source and checkpoint: the offset in the snapshot."""
+    sends_one_per_record: dict[str, bool] = field(default_factory=dict)
+    """By source: whether it sends exactly one record for each record that it reads."""
+    sinks: dict[str, Replayed] = field(default_factory=dict)
+    """By task: the sink with its durable part, over all attempts."""
+    logged_attempts: dict[str, list[int]] = field(default_factory=dict)
+    """By task: the attempts of which the log has a file."""
+    completions_received: set[tuple[int, str, int]] = field(default_factory=set)
+    """(attempt, task, checkpoint): the task was notified that the checkpoint is complete."""
+    completions_sent: list[tuple[int, str, int]] = field(default_factory=list)
+    """The same triples, for the notifications that the coordinator sent."""
+    taken_over_sinks: set[tuple[int, str]] = field(default_factory=set)
+    """(attempt, sink): a sink that a rescaling removed and whose transactions another sink took over."""
+    attempts_with_completion: set[int] = field(default_factory=set)
+    """Attempts in which a checkpoint was completed, so that none restores an older one again."""
+    rules: set[str] = field(default_factory=set)
+    """The ids of the rules that fired."""
+    events: int = 0
+    """The number of replayed events that agree with the model."""
+    modes: set[str] = field(default_factory=set)
+    """The modes of the gates."""
+    sent: dict[tuple[int, str, int], dict[str, int]] = field(default_factory=dict)
+    """By (attempt, sender, checkpoint): the number of records sent to each receiver before the barrier."""
+    overtaken: dict[tuple[int, str, int], dict[str, int]] = field(default_factory=dict)
+    """By the same key: the number of records that the barrier overtook and the sender stored."""
+    recovered: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    """By (attempt, sender, receiver): the number of restored records in flight, at both ends together."""
+    record: Record | None = None
+    """Receives every replayed event; None if the caller does not show them."""
+    cuts_compared: int = 0
+    """The number of barriers at which the receiver's record count was compared with the sender's."""
