@@ -17,6 +17,7 @@ cannot be in the same state after words that the alphabet continues differently.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from conformance.suites.machine import END, Machine, Word, access_words
 from conformance.suites.separation import Separation
@@ -65,11 +66,16 @@ def base_size(machine: Machine, extra: int) -> int:
     return sum(ways)
 
 
+@cache
+def _separation(machine: Machine) -> Separation:
+    return Separation(machine)
+
+
 class _Builder:
     def __init__(self, machine: Machine, extra: int) -> None:
         self._machine = machine
         self._extra = extra
-        self._separation = Separation(machine)
+        self._separation = _separation(machine)
         self._root = Branch(0)
 
     def built(self) -> Suite:

@@ -16,13 +16,18 @@ from conformance.drive.plan import Plan
 from conformance.suites.alphabet import Alphabet
 from conformance.suites.h_method import Suite, base_size, suite
 from conformance.suites.machine import Machine
-from conformance.suites.model_machine import TooLargeError, model_machine
+from conformance.suites.model_machine import STATES_AT_MOST, TooLargeError, model_machine
 from conformance.suites.registry import alphabets, configurations
 
 SEQUENCES_AT_MOST = 30_000
 """Sequences of all suites of one component in a default run: some seconds of a compiled implementation."""
 THOROUGH = 1_000_000
 """The same with --thorough."""
+EXPLORED = 300_000
+"""Steps of the model that are explored for one component in a default run."""
+EXPLORED_THOROUGH = 10_000_000
+"""The same with --thorough."""
+TOO_LARGE = "the model has too many states over its letters to be explored in one run"
 
 
 class Guarantee(NamedTuple):
@@ -82,11 +87,15 @@ def planned(component: str, plan: Plan) -> list[Planned]:
     wanted = plan.extra_states or 0
     thorough = wanted > 1
     left = THOROUGH if thorough else SEQUENCES_AT_MOST
+    room = EXPLORED_THOROUGH if thorough else EXPLORED
     found: list[Planned] = []
     none: list[Planned] = []
     for config in configurations(component, plan):
         listed = list(alphabets(component, config, injects=plan.injects, thorough=thorough))
-        found += (Planned(alphabet, _unplayed(alphabet)) for alphabet in listed)
+        for alphabet in listed:  # none explores more than half of what is left
+            states = room // 2 // len(alphabet.letters)
+            found.append(Planned(alphabet, _unplayed(alphabet, states)))
+            room -= (found[-1].guarantee.states or states) * len(alphabet.letters)
         if not listed:
             none.append(Planned(None, Guarantee(component, config, "", 0, reason="it has no alphabet yet")))
     for extra in range(wanted + 1):
@@ -111,13 +120,13 @@ def _may_grow(one: Planned, extra: int) -> bool:
     return guarantee.states > 0 and (extra == 0 or guarantee.extra == extra - 1)
 
 
-def _unplayed(alphabet: Alphabet) -> Guarantee:
+def _unplayed(alphabet: Alphabet, states_at_most: int) -> Guarantee:
     subject = "; ".join(part for part in (alphabet.subject, alphabet.bound) if part)
     guarantee = Guarantee(alphabet.component, alphabet.config, subject, len(alphabet.letters))
     try:
-        return guarantee._replace(states=machine_of(alphabet).size)
-    except TooLargeError as large:
-        return guarantee._replace(reason=str(large))
+        return guarantee._replace(states=machine_of(alphabet, states_at_most).size)
+    except TooLargeError:
+        return guarantee._replace(reason=TOO_LARGE)
 
 
 def _size(one: Planned, extra: int, left: int) -> int:
@@ -149,11 +158,11 @@ def cases(alphabet: Alphabet, chosen: Suite) -> Iterator[Case]:
 _MACHINES: dict[tuple[str, bytes, str, tuple[str, ...]], Machine] = {}
 
 
-def machine_of(alphabet: Alphabet) -> Machine:
+def machine_of(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> Machine:
     """The model's machine, explored once a process. Raises TooLargeError."""
     key = (alphabet.component, canonical(alphabet.config), alphabet.bound, alphabet.names)
     if key not in _MACHINES:
-        _MACHINES[key] = model_machine(alphabet)
+        _MACHINES[key] = model_machine(alphabet, states_at_most)
     return _MACHINES[key]
 
 

@@ -1,7 +1,7 @@
 """Words that separate the states of a machine: few that separate each pair, and one for each state if any."""
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 
 from conformance.suites.machine import END, Machine, Word
 
@@ -22,12 +22,14 @@ class Separation:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._found = _separators(machine)
+        self.separable = [0] * machine.size
+        """By state, the states that some word separates from it, as bits."""
+        for s, t in self._found:
+            self.separable[s] |= 1 << t
+            self.separable[t] |= 1 << s
         unique = (unique_word(machine, state, self._others(state)) for state in range(machine.size))
         self.words = tuple(dict.fromkeys((*self._pool(), *(word for word in unique if word))))
-        self.masks = {word: self._mask(word) for word in self.words}
-
-        self.separable = [sum(1 << t for t in self._others(s)) for s in range(machine.size)]
-        """By state, the states that some word separates from it, as bits."""
+        self.masks = {word: _mask(machine, word) for word in self.words}
 
     def _others(self, state: int) -> frozenset[int]:
         return frozenset(t for t in range(self.machine.size) if t != state and self.word(state, t))
@@ -43,24 +45,15 @@ class Separation:
 
     def _pool(self) -> tuple[Word, ...]:
         """Few words that separate all separable pairs: greedily the ones that separate the most."""
-        left = set(self._found)
+        left = list(self.separable)
         candidates = sorted(set(self._found.values()), key=lambda word: (len(word), word))
-        states = range(self.machine.size)
-        classes = {word: [self.machine.run(word, s) for s in states] for word in candidates}
+        masks = {word: _mask(self.machine, word) for word in candidates}
         chosen: list[Word] = []
-        while left:
-            best = max(candidates, key=lambda word: (_count(classes[word], left), -len(word)))
+        while any(left):
+            best = max(candidates, key=lambda word: (_count(masks[word], left), -len(word)))
             chosen.append(best)
-            answers = classes[best]
-            left = {(s, t) for s, t in left if not _differ(answers[s], answers[t])}
+            left = [rest & ~mask for rest, mask in zip(left, masks[best], strict=True)]
         return tuple(chosen)
-
-    def _mask(self, word: Word) -> list[int]:
-        answers = [self.machine.run(word, s) for s in range(self.machine.size)]
-        return [
-            sum(1 << t for t in range(self.machine.size) if _differ(answers[s], answers[t]))
-            for s in range(self.machine.size)
-        ]
 
 
 def unique_word(machine: Machine, state: int, others: frozenset[int]) -> Word | None:
@@ -87,11 +80,23 @@ def unique_word(machine: Machine, state: int, others: frozenset[int]) -> Word | 
     return None
 
 
-def _count(answers: Sequence[list[Hashable]], pairs: Iterable[tuple[int, int]]) -> int:
-    return sum(_differ(answers[s], answers[t]) for s, t in pairs)
+def _mask(machine: Machine, word: Word) -> list[int]:
+    """By state, the states that the word separates from it, as bits."""
+    answers = [tuple(machine.run(word, state)) for state in range(machine.size)]
+    alike: dict[tuple[Hashable, ...], int] = {}
+    for state, answer in enumerate(answers):
+        alike[answer] = alike.get(answer, 0) | 1 << state
+    apart = {
+        answer: sum(states for other, states in alike.items() if _differ(answer, other)) for answer in alike
+    }
+    return [apart[answer] for answer in answers]
 
 
-def _differ(one: list[Hashable], other: list[Hashable]) -> bool:
+def _count(mask: Sequence[int], left: Sequence[int]) -> int:
+    return sum((apart & rest).bit_count() for apart, rest in zip(mask, left, strict=True))
+
+
+def _differ(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
     """Two answers to the same word differ at a letter that both states have defined."""
     return any(a != b for a, b in zip(one, other, strict=False))
 
