@@ -59,7 +59,7 @@ def test_a_file_that_exists_is_not_overwritten(tmp_path, capsys):
     hooks.write_text("repos: []\n")
     asked = ("init", str(tmp_path), "--language", "python")
 
-    with pytest.raises(ExistsError, match="got .pre-commit-config.yaml; give another folder"):
+    with pytest.raises(ExistsError, match="give another folder, or --keep"):
         write_skeleton(skeleton("python"), tmp_path, keep=False)
     assert cli.run(asked) == 64
     assert [path.name for path in tmp_path.iterdir()] == [hooks.name]
