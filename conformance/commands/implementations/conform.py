@@ -25,7 +25,7 @@ EXTRA_STATES = 1
 
 
 @click.command()
-@click.option("--adapter", metavar="CMD", help="The implementation: a command, or `model` or `impl`.")
+@click.option("--adapter", metavar="CMD", help="The implementation: a command, or `module:attribute`.")
 @click.option("--component", "components", multiple=True, help="Only this component; may be repeated.")
 @click.option("--rule", "rules", multiple=True, metavar="ID",
               help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
@@ -94,7 +94,7 @@ def command(
     if replay_file is not None:
         return again(replay_file, adapter, limit, click.echo, _shown(replay_file, html_file)).exit_code
     if adapter is None:
-        raise click.UsageError("give --adapter 'CMD ...' (or `model` or `impl`), or --replay FILE")
+        raise click.UsageError("give --adapter 'CMD ...' (or `module:attribute`), or --replay FILE")
     if fix and known_file is None:
         raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
     listed = None if known_file is None else Known(read(known_file), grows=fix)
