@@ -100,13 +100,17 @@ class Case(NamedTuple):
     """The source that the case comes from: `pinned`, `rule`, `random`, `tour`, `directed`, `bound`, ..."""
     is_exact: bool = False
     """Every field of the state and the text of a failure count, also where the protocol leaves them open."""
+    bound: str = ""
+    """The bound that the case tests: an implementation that does not support it has a smaller bound."""
 
 
-def given(oracle: Expects, events: Iterable[Wire], origin: str = "", *, is_exact: bool = False) -> Case:
+def given(
+    oracle: Expects, events: Iterable[Wire], origin: str = "", *, is_exact: bool = False, bound: str = ""
+) -> Case:
     """The case of these events."""
     known = list(events)
     position = iter(known)
-    return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact)
+    return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact, bound)
 
 
 def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:

@@ -37,6 +37,10 @@ class Plan(NamedTuple):
     """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
     offered: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """By option, all that the implementation offers, chosen or not."""
+    greatest: Mapping[str, int] = MappingProxyType({})
+    """The limits that `hello` declares: the greatest id, number of channels and time that are sent."""
+    life: int = 0
+    """Checkpoints of one long life of an instance; 0: none is played."""
 
     @property
     def limits(self) -> Limits:
