@@ -13,8 +13,9 @@ from conformance.cases.walks import walks
 from conformance.divergence import Divergence
 from conformance.drive.bounds.conduct import broken
 from conformance.drive.bounds.gates import play_channels
+from conformance.drive.bounds.lives import play_lives
 from conformance.drive.bounds.play import play_mapped_rules, run_machines
-from conformance.drive.bounds.tried import Tried, not_asked
+from conformance.drive.bounds.tried import Tried, beyond, not_asked
 from conformance.drive.bounds.values import ValueMap
 from conformance.drive.lockstep import Case, Played, given
 from conformance.drive.loop import Limits, drive
@@ -77,6 +78,8 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         play_channels(adapter, plan, played)
     wrong: tuple[str, ...] = ()
     if _is_whole(played):
+        wrong = () if plan.selected else play_lives(component, adapter, plan, played)
+    if _is_whole(played) and not wrong:
         wrong = () if plan.selected else broken(component, adapter, plan)
         played.ended_early |= not plan.may_go_on()
     if played.divergence is not None:
@@ -150,7 +153,8 @@ def seen_again(component: str, played: Played, plan: Plan) -> Examination:
 
 
 def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
-    doubts = [
+    doubts = list(played.tried.grows)
+    doubts += [
         f"skipped, not supported: {why}; offer less in hello, or leave it out with --config"
         for why in played.skipped
     ]
@@ -189,6 +193,7 @@ def _examined(
     left: list[str] = []
     if divergence is None:
         left = not_asked(played.tried, plan.offered, plan.chosen, injects=plan.injects)
+        left += beyond(plan.greatest)
         if never:
             left.append(f"rules {', '.join(never)} (no case fires them in these configurations)")
     return Examination(

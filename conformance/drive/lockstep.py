@@ -278,7 +278,7 @@ class Instance:
             return None
         expected = edges[-1].after.observed
         self._played.unseen.update(name for name in expected if name not in answer.state)
-        if at is None and _agrees(answer.state, expected):
+        if at is None and agrees(answer.state, expected):
             return None
         return last if at is None else at
 
@@ -294,6 +294,6 @@ def _wordless(effect: Wire) -> bytes:
     return canonical({"kind": "fail"} if effect.get("kind") == "fail" else effect)
 
 
-def _agrees(came: Wire, expected: Wire) -> bool:
+def agrees(came: Wire, expected: Wire) -> bool:
     """Every field that came and is known has the expected value; fields of later versions may be there."""
     return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)

@@ -37,6 +37,9 @@ BATCH = 100
 )
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
               help="Add random steps until there are N, over all components.")  # fmt: skip
+@click.option("--life", metavar="N", type=click.IntRange(0, 10**9),
+              help="Checkpoints of one long life; from 20,000 on memory and answer time are measured.  "
+              "[default: 20 for each example]")  # fmt: skip
 @seed("every case")
 @click.option("--seconds", type=SECONDS, help="Time budget in seconds; without it there is no limit.")
 @click.option(
@@ -60,6 +63,7 @@ def command(
     rules: tuple[str, ...],
     examples: int,
     steps: int,
+    life: int | None,
     seed: int,
     seconds: float | None,
     options: tuple[str, ...],
@@ -102,6 +106,7 @@ def command(
         may_go_on=lambda: ends is None or time.monotonic() < ends,
         selected=selected,
         steps=steps,
+        checkpoints=life,
     )
     order = Order(adapter, components, plan, out, listed, fix, fail_fast)
     try:

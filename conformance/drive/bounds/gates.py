@@ -61,7 +61,7 @@ def _directed(size: int, plan: Plan) -> Iterator[Case]:
         if (number + size) % turns:
             continue
         choose = generate.chooser("gate", oracle.config, rng, injects=plan.injects and size < LARGE[-1])
-        yield _case(oracle, drawn(oracle, choose, LENGTH)[0])
+        yield _case(oracle, drawn(oracle, choose, LENGTH if size not in LARGE else LENGTH // 3)[0])
         if size < LARGE[-1]:
             yield _case(oracle, complete_case(size, rng))
         elif plan.injects and oracle.config.get("mode", "exactly-once") == "exactly-once":
