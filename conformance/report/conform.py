@@ -34,7 +34,8 @@ def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
     words += ["--seed", str(plan.seed), "--examples", str(plan.examples)]
     words += ["--thorough"] if plan.extra_states == THOROUGH else []
     words += ["--no-suites"] if plan.extra_states is None else []
-    return shlex.join([*words, *(("--steps", str(plan.steps)) if plan.steps else ())])
+    words += ["--steps", str(plan.steps)] if plan.steps else []
+    return shlex.join([*words, *(("--life", str(plan.checkpoints)) if plan.checkpoints is not None else ())])
 
 
 def no_hello(answer: Failure, again: str) -> str:
@@ -68,7 +69,7 @@ def component(done: "Examination") -> str:
 def _reach(done: "Examination") -> Iterator[str]:
     """The bound within which nothing differs; a divergence needs no bound."""
     if done.verdict is not Verdict.DIVERGES and done.cases:
-        yield f"tried: {done.tried.describe()}"
+        yield from (f"{name}: {text}" for name, text in done.tried.lines().items())
         if done.not_asked:
             yield f"not tested: {'; '.join(done.not_asked)}"
         yield from suites.lines(done.guarantees)
