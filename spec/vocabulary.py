@@ -118,7 +118,21 @@ def types() -> Mapping[str, Mapping[str, Any]]:
     schemas = _read("types")
     for schema in schemas.values():
         schema.pop("model", None)
+        schema.pop("limit", None)
     return MappingProxyType(schemas)
+
+
+@cache
+def limited() -> Mapping[str, str]:
+    """By type, the entry of `limits` in `hello` that bounds its values; types without one are left out."""
+    return MappingProxyType({name: one["limit"] for name, one in _read("types").items() if "limit" in one})
+
+
+def exists(component: str, where: Where, config: Mapping[str, Any]) -> bool:
+    """Whether what exists at `where` exists under the configuration, given or by default."""
+    defaults = {one.name: one.defaults[0] for one in vocabulary()[component].config if one.defaults}
+    given = {"mode": "exactly-once", **defaults, **config}
+    return all(given[option] in values for option, values in where.items())
 
 
 @cache

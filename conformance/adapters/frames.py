@@ -129,7 +129,7 @@ def encode_answer(seq: int | None, answer: Result | Unsupported | Errored) -> by
     if isinstance(answer, Applied):
         frame = {"seq": seq, "effects": answer.effects, "state": answer.state}
     elif isinstance(answer, Hello):
-        components = {name: offer._asdict() for name, offer in answer.components.items()}
+        components = {name: _offer(offer) for name, offer in answer.components.items()}
         frame = {"seq": seq, "protocol": PROTOCOL, **answer._asdict(), "components": components}
     elif isinstance(answer, Made):
         frame = {"seq": seq, "ok": True}
@@ -142,6 +142,12 @@ def encode_answer(seq: int | None, answer: Result | Unsupported | Errored) -> by
         if answer.at is not None:
             frame["at"] = answer.at
     return _line(frame)
+
+
+def _offer(offer: Offer) -> dict[str, Any]:
+    offered = offer._asdict()
+    limits = dict(offered.pop("limits"))
+    return {**offered, "limits": limits} if limits else offered
 
 
 def parse_answer(
@@ -181,9 +187,11 @@ def _hello(frame: Mapping[str, Any], seq: int) -> Hello:
     for name, offer in offered.items():
         if not isinstance(offer, dict):
             raise FrameError(f"components.{name}: expected an object, got {_value(offer)}", seq)
-        components[name] = Offer(
-            *(_texts(offer, key, f"components.{name}", seq) for key in ("modes", "profiles", "capabilities"))
+        modes, profiles, capabilities = (
+            _texts(offer, key, f"components.{name}", seq) for key in ("modes", "profiles", "capabilities")
         )
+        limits = _limits(offer, f"components.{name}.limits", seq)
+        components[name] = Offer(modes, profiles, capabilities, limits)
     implementation, version, language = (
         _text(frame, key, seq) for key in ("implementation", "version", "language")
     )
@@ -248,6 +256,13 @@ def _texts(offer: Mapping[str, Any], name: str, where: str, seq: int) -> tuple[s
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise FrameError(f"{where}.{name}: expected a list of strings, got {_value(values)}", seq)
     return tuple(values)
+
+
+def _limits(offer: Mapping[str, Any], where: str, seq: int) -> Mapping[str, int]:
+    values = offer.get("limits", {})
+    if not isinstance(values, dict) or not all(type(value) is int for value in values.values()):
+        raise FrameError(f"{where}: expected an object of ints, got {_value(values)}", seq)
+    return values
 
 
 def _is_deep(line: bytes) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from conformance.adapters.in_process import offer_of
-from conformance.adapters.protocol import Hello, Offer
+from conformance.adapters.protocol import LIMITS, Hello, Offer
 from conformance.errors import InputError
 from model.components import COMPONENTS
-from spec.vocabulary import vocabulary
+from spec.vocabulary import limited, vocabulary
 
 
 def unknown_words(hello: Hello) -> list[str]:
@@ -48,13 +48,27 @@ def _of_component(name: str, offer: Offer, known: Offer) -> list[str]:
         ("mode", offer.modes, known.modes),
         ("profile", offer.profiles, known.profiles),
         ("capability", offer.capabilities, known.capabilities),
+        ("limit", tuple(offer.limits), _limits(name)),
     )
-    return [
+    small = (
+        f"{name}, limit {word!r}: expected at least {LIMITS[word]:,}, got {value:,}"
+        for word, value in offer.limits.items()
+        if value < LIMITS.get(word, value)
+    )
+    unknown = (
         f"{name}, {kind} {word!r}: {_expected(word, words)}"
         for kind, offered, words in kinds
         for word in offered
         if word not in words
-    ]
+    )
+    return [*unknown, *small]
+
+
+def _limits(component: str) -> list[str]:
+    """The kinds of values that its options and events have."""
+    words = vocabulary()[component]
+    fields = (*words.config, *(field for event in words.events for field in event.fields))
+    return sorted({limited()[field.type] for field in fields if field.type in limited()})
 
 
 def _expected(word: str, known: Sequence[str]) -> str:

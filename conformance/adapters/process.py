@@ -14,6 +14,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO, TypeVar
 
 from conformance import escape
@@ -117,6 +118,18 @@ class ProcessAdapter:
             with contextlib.suppress(subprocess.TimeoutExpired):  # still there: ended below
                 self.exit_code = self._process.wait(_GRACE_SECONDS)
         self._end()
+
+    def memory(self) -> int | None:
+        """Bytes of the resident memory of the process and its group; None where there is no /proc."""
+        if self._process is None or not Path("/proc/self/stat").exists():
+            return None
+        group = str(self._process.pid)
+        pages = 0
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # the process has ended
+                fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(") ")[2].split()
+                pages += int(fields[21]) if fields[2] == group else 0
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     # ------------------------------------------------------------ many frames at once
 

@@ -7,6 +7,7 @@ a crash or a skip cannot be taken for a pass.
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import orjson
@@ -20,6 +21,8 @@ Effects = Sequence[Wire]
 
 DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
+LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})
+"""By kind of value, the least limit that an implementation may declare for it."""
 PROTOCOL = 1
 """The version of the wire that this suite speaks."""
 
@@ -41,6 +44,8 @@ class Offer(NamedTuple):
     modes: tuple[str, ...]
     profiles: tuple[str, ...]
     capabilities: tuple[str, ...]
+    limits: Mapping[str, int] = MappingProxyType({})
+    """The greatest values that it takes, by kind (LIMITS); nothing greater is sent."""
 
 
 class Hello(NamedTuple):
@@ -144,6 +149,14 @@ class Adapter(Protocol):
 
     def bye(self) -> None:
         """Let go of the implementation and of all it holds; harmless when repeated."""
+
+
+@runtime_checkable
+class Watched(Adapter, Protocol):
+    """An adapter whose memory can be read."""
+
+    def memory(self) -> int | None:
+        """Bytes that the implementation occupies; None: they cannot be read here."""
 
 
 @runtime_checkable
