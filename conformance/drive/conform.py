@@ -9,12 +9,12 @@ from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.hello_words import require_known_words
 from conformance.adapters.protocol import Adapter, Hello, Wire
 from conformance.drive import replays, saved
-from conformance.drive.durable import with_durability
 from conformance.drive.examine import Examination, examine, not_offered, seen_again
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan, for_offer
+from conformance.durable.verdict import with_durability
 from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult

@@ -69,13 +69,13 @@ def _judged(lived: Lived, player: Player) -> tuple[str, str]:
         return f"durable: {lived.failed.describe()}", ""
     lived = _shortest(lived, player)
     failures = sum(not player.play(lived.moves).is_sound for _ in range(REPEATS))
-    what = f"{lived.wrong.rule}: {lived.wrong.what}" if lived.wrong else f"{_said(lived)}"
-    moves = "; ".join(f"{number}. {move.describe()}" for number, move in enumerate(lived.moves, 1))
-    return "", f"durable: {what}, after {moves} (seen in {failures} of {REPEATS} repetitions)"
-
-
-def _said(lived: Lived) -> str:
-    return lived.failed.describe() if lived.failed is not None else "nothing"
+    what = ""
+    if lived.wrong is not None:
+        what = f"{lived.wrong.rule}: {lived.wrong.what}"
+    elif lived.failed is not None:
+        what = lived.failed.describe()
+    moves = [f"{number}. {move.describe()}" for number, move in enumerate(lived.moves, 1)]
+    return "", "\n".join([f"durable: {what} (seen in {failures} of {REPEATS} repetitions), after", *moves])
 
 
 def _shortest(lived: Lived, player: Player) -> Lived:

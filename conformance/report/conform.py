@@ -59,7 +59,8 @@ def component(done: "Examination") -> str:
     steps = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}{unseen}"
     lines = [wrapped(f"  {done.component:<12} {done.verdict.value:<12}  {steps}", indent=29)]
     margin = " " * 15
-    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *done.broken))
+    broken = [line for wrong in done.broken for line in wrong.splitlines()]
+    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *broken))
     if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
         tail = done.stopped.stderr.rstrip().splitlines()[-STDERR_LINES:]
         lines += (f"{margin}| {escape.line(line)}" for line in tail)
@@ -108,7 +109,7 @@ def closing(
     if plan.steps:
         total = sum(one.steps for one in examined)
         lines.append(f"  steps   {total:,} in all, {plan.steps:,} requested")
-    if verdict is not Verdict.DIVERGES:  # the story of a divergence ends with the command
+    if all(one.divergence is None for one in examined):  # the story of a divergence ends with the command
         lines.append(command_lines("  again   ", again))
     return "\n".join(lines)
 
