@@ -19,7 +19,7 @@ from functools import cache
 from importlib import resources
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""
@@ -30,6 +30,7 @@ _OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
 _OF_KIND = _OF_BOTH | {"kind", "fields"}
 _VALUES = ("0", "1")
 """What the texts of an interval name: parts of the value."""
+_While = Literal["each", "any", "map", "set"]
 
 Drawn = TypeVar("Drawn")
 
@@ -54,7 +55,7 @@ class Mark(NamedTuple):
 class Interval(NamedTuple):
     """How a state field is drawn: as an interval while it holds."""
 
-    when: Literal["each", "any", "map", "set"] | bool
+    when: _While | bool
     """It holds for `each` value, if there are `any`, for each pair of a `map` of lists, if the field is
     `set`, or if it is true or false."""
     lane: str
@@ -224,8 +225,9 @@ def _drawn(place: str, shape: Callable[..., Drawn], entry: object, named: Collec
         if unknown:
             raise VocabularyError(f"{place}: drawn: {key}: expected some of {sorted(named)}, got {unknown}")
     when = entry.get("when", True)
-    if not isinstance(when, bool) and when not in ("each", "any", "map", "set"):
-        raise VocabularyError(f"{place}: drawn: expected each, any, map, set, true or false, got {when!r}")
+    if not isinstance(when, bool) and when not in get_args(_While):
+        known = ", ".join(get_args(_While))
+        raise VocabularyError(f"{place}: drawn: expected {known}, true or false, got {when!r}")
     try:
         return shape(**entry)
     except TypeError as error:

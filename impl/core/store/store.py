@@ -52,7 +52,7 @@ class CompletedCheckpointStore(component.Component[events.StoreEvent, events.Sto
     ) -> None:
         if retain < 1:
             raise ConfigError(
-                f"retain has to be at least 1, got {retain}; correct it, a restore needs a checkpoint"
+                f"retain must be at least 1, got {retain}; correct it, a restore needs a checkpoint"
             )
         self._retain = retain
         self._profile = profile
