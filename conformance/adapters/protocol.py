@@ -22,6 +22,8 @@ DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
 PROTOCOL = 1
 """The version of the wire that this suite speaks."""
+ANSWER_LIMIT_SECONDS = 5.0
+"""The time limit of one answer, if no other is chosen."""
 
 
 def canonical(wire: object) -> bytes:
@@ -98,7 +100,7 @@ class Crashed(NamedTuple):
 
 
 class Hung(NamedTuple):
-    """No answer came within the time limit, in seconds."""
+    """No answer came within the time limit, in seconds; `stderr` is its head and its tail."""
 
     seconds: float
     stderr: str
