@@ -12,7 +12,7 @@ from conformance.drive import replays, saved
 from conformance.drive.examine import Examination, examine, not_offered, seen_again
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played
-from conformance.drive.plan import Plan, for_offer
+from conformance.drive.plan import Plan, for_offer, with_options
 from conformance.drive.shrinking.evidence import budget_of
 from conformance.errors import InputError
 from conformance.generators import generate
@@ -76,8 +76,8 @@ class Reported(NamedTuple):
 def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
     """Examine the components, and pass the text about each to `say` as soon as it is done.
 
-    Raises ListError if the list of known divergences cannot be played, InputError for a released Flink and
-    for a `hello` with unknown words.
+    Raises ListError if the list of known divergences cannot be played, InputError for a released Flink, for
+    a `hello` with unknown words, and for options that no examined component can have.
     """
     hello = adapter.hello()
     if not isinstance(hello, Hello):
@@ -91,6 +91,7 @@ def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
     implementation = saved.name_of(hello)
     offered = [name for name in generate.COMPONENTS if name in hello.components]
     chosen = list(order.components) or components_of(order.plan.selected, offered)
+    chosen = with_options(order.plan, hello, chosen, are_named=bool(order.components))
     say(texts.heading(implementation, order.plan))
     examined = []
     for done in _examined(adapter, hello, chosen, order):

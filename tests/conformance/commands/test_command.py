@@ -200,3 +200,36 @@ def test_saved_files_can_be_read_by_others(diverged):
 def test_a_release_that_is_not_listed_is_wrong_usage(action, capsys):
     assert cli.run(["flink", action, "9.9"]) == Exit.USAGE
     assert "Flink 9.9 is not listed; expected one of: 1.9.3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("chanels=3", "no examined component has this option; did you mean 'channels'?"),
+        ("mode=exactly_once", "did you mean 'exactly-once'?"),
+        ("channels=40000", "expected an int of at most 32768, got 40000"),
+        ("alignment_timeout_ms=5", "unknown fields ['alignment_timeout_ms']"),
+        ("retain=2", "no examined component has this option"),
+    ],
+)
+def test_an_option_that_nothing_can_have_is_a_usage_error(little_adapter, capsys, option, says):
+    command = ["conform", "--adapter", little_adapter("fake_gates", "right"), "--config", option]
+
+    assert cli.run(command) == Exit.USAGE
+    assert says in capsys.readouterr().err
+
+
+def test_components_without_the_option_are_left_out_unless_they_are_named(capsys):
+    command = ["conform", "--adapter", "model", "--examples", "1", "--config", "remembered=1"]
+
+    assert cli.run(command) == Exit.CONFORMS
+    assert "offsets; not checked: gate, channel" in " ".join(capsys.readouterr().out.split())
+    assert cli.run([*command, "--component", "store"]) == Exit.USAGE
+
+
+def test_a_saved_divergence_of_another_configuration_is_not_replayed(little_adapter, tmp_path, capsys):
+    right = little_adapter("fake_gates", "right")
+    command = ["conform", "--adapter", right, "--examples", "2", "--out", str(tmp_path)]
+
+    assert cli.run([*command, "--config", "profile=flink-1.12"]) == Exit.DIVERGES
+    assert cli.run([*command, "--config", "channels=2"]) == Exit.CONFORMS, capsys.readouterr().out

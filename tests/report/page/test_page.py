@@ -142,7 +142,7 @@ def test_the_divergence_is_told_and_drawn(late):
     )  # the interval, what only the model has of it, the legend
     assert len([a for a in read.all("rect", "blocked") if "model" in a["class"].split()]) == 1
     assert case[1]["event"] == "barrier 1 on 0"
-    assert case[1]["effects"] == [["resume 1", "resume 1"]]
+    assert case[1]["effects"] == [["resume 0", "resume 0"]]
     assert [row["field"] for row in case[1]["state"] if row["differs"]] == ["blocked"]
     assert [row["field"] for row in case[0]["state"] if row["implementation"] is None] == []
 
