@@ -25,6 +25,8 @@ LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**3
 """By kind of value, the least limit that an implementation may declare for it."""
 PROTOCOL = 1
 """The version of the wire that this suite speaks."""
+ANSWER_LIMIT_SECONDS = 5.0
+"""The time limit of one answer, if no other is chosen."""
 
 
 def canonical(wire: object) -> bytes:
@@ -110,7 +112,7 @@ class Crashed(NamedTuple):
 
 
 class Hung(NamedTuple):
-    """No answer came within the time limit, in seconds."""
+    """No answer came within the time limit, in seconds; `stderr` is its head and its tail."""
 
     seconds: float
     stderr: str

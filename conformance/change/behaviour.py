@@ -20,7 +20,7 @@ from conformance.change.repository import ChangeError
 from conformance.divergence import Answer, Divergence
 from conformance.drive.lockstep import given, play
 from conformance.drive.oracle import GOES_ON, Edge, Node
-from conformance.drive.shrink import fewest_events
+from conformance.drive.shrinking.shrink import fewest_events
 from conformance.vectors.vector import Vector
 
 

@@ -8,7 +8,7 @@ from conformance import escape
 from conformance.adapters.protocol import Crashed, Failure, Hung, Malformed
 from conformance.report import suites
 from conformance.report.formats.columns import command as command_lines
-from conformance.report.formats.columns import wrapped
+from conformance.report.formats.columns import head_and_tail, wrapped
 from conformance.verdict import Verdict, together
 from spec.vocabulary import vocabulary
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from conformance.drive.listed import Known, Listed
     from conformance.drive.plan import Plan
 
-STDERR_LINES = 8
-"""The number of lines of stderr that are shown."""
 THOROUGH = 2
 """The extra states of complete suites with --thorough."""
 COMPONENTS = tuple(vocabulary())
@@ -42,7 +40,7 @@ def no_hello(answer: Failure, again: str) -> str:
     """An implementation that does not answer to `hello`."""
     lines = [f"UNDETERMINED  no answer to hello: {answer.describe()}"]
     if isinstance(answer, Crashed | Hung | Malformed) and answer.stderr.strip():
-        lines.append(answer.stderr.rstrip())
+        lines += head_and_tail(answer.stderr)
     return "\n".join([*lines, command_lines("  again   ", again)])
 
 
@@ -61,9 +59,9 @@ def component(done: "Examination") -> str:
     margin = " " * 15
     broken = [line for wrong in done.broken for line in wrong.splitlines()]
     lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *broken))
-    if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
-        tail = done.stopped.stderr.rstrip().splitlines()[-STDERR_LINES:]
-        lines += (f"{margin}| {escape.line(line)}" for line in tail)
+    stopped = done.stopped if done.divergence is None else None  # else the story has it
+    if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
+        lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))
     return "\n".join(lines)
 
 
