@@ -21,13 +21,15 @@ LONGEST = 600
 """Events of a rule case at a gate of many channels, if that can be."""
 KINDS = 8
 """So many modes, profiles and levels have the long cases of every size; of more, they take turns."""
+MANY = 20
+"""Runs of fewer examples have no large gates."""
 LARGE_BATCH = 100
 """Events of one request to a large gate, at least: only then its state, which is long, is compared."""
 
 
 def play_channels(adapter: Adapter, plan: Plan, total: Played) -> None:
-    """Gates of each size, ascending, up to the limit of `hello`."""
-    most = plan.greatest.get("channels", LARGE[-1])
+    """Gates of each size, ascending, up to the limit of `hello`; large ones only in runs of MANY examples."""
+    most = min(plan.greatest.get("channels", LARGE[-1]), LARGE[-1] if plan.examples >= MANY else SIZES[-1])
     for size in (*SIZES, *LARGE):
         if size > most:
             break
