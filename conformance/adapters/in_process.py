@@ -73,7 +73,7 @@ class InProcess:
             return protocol.Unsupported(str(error))
         except self._refused as error:
             return protocol.Errored(str(error))
-        except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a crash is an answer
             return _crashed(error)
         return protocol.Made()
 
@@ -89,7 +89,9 @@ class InProcess:
             return protocol.Applied(effects, instance.observe())
         except self._refused as error:
             return protocol.Errored(str(error), len(effects))
-        except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
+        except self._unsupported as error:
+            return protocol.Unsupported(str(error))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a crash is an answer
             self._instance = None
             return _crashed(error)
 
@@ -98,7 +100,7 @@ class InProcess:
         self._instance = None
 
 
-def _crashed(error: Exception) -> protocol.Crashed:
+def _crashed(error: BaseException) -> protocol.Crashed:
     return protocol.Crashed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
 
 

@@ -143,7 +143,11 @@ def _part(done: Examination, implementation: str, order: Order, say: Say) -> Par
         done.bound,
         rules=done.coverage.fired,
         findings=tuple(findings),
-        tried={**done.tried.values(), "not_asked": list(done.not_asked)},
+        tried={
+            **done.tried.values(),
+            "not_asked": list(done.not_asked),
+            "complete_suites": [guarantee.values() for guarantee in done.guarantees],
+        },
     )
 
 

@@ -1,11 +1,11 @@
-"""Examine one component of an implementation: a case of every rule, seeded walks, Hypothesis, the verdict.
+"""Examine one component of an implementation: a case of every rule, walks, Hypothesis, complete suites.
 
 CONFORMS needs every rule that can fire to have fired, every case to have been played to its end, and no
 configuration to have been skipped. What was not so is listed among the doubts.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import Adapter, Failure
 from conformance.cases.rule_cases import chosen_cases
@@ -24,6 +24,7 @@ from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
 from conformance.drive.shrink import shrink
 from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
+from conformance.suites.play import Guarantee, play_suites
 from conformance.verdict import Verdict
 
 
@@ -52,6 +53,8 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
+    guarantees: tuple[Guarantee, ...] = ()
+    """What each complete suite says."""
 
     @property
     def bound(self) -> str:
@@ -77,6 +80,9 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     if _is_whole(played) and component == "gate" and "channels" not in plan.chosen:
         play_channels(adapter, plan, played)
     wrong: tuple[str, ...] = ()
+    guarantees: list[Guarantee] = []
+    if _is_whole(played) and plan.extra_states is not None and not plan.selected:
+        guarantees = play_suites(component, adapter, plan, played)
     if _is_whole(played):
         wrong = () if plan.selected else play_lives(component, adapter, plan, played)
     if _is_whole(played) and not wrong:
@@ -90,7 +96,8 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     covered, _ = _covered(component, played, plan)
     doubts = _doubts(played, covered) + _not_here(plan)
     verdict = Verdict.UNDETERMINED if doubts else Verdict.CONFORMS
-    return _examined(component, verdict, plan, played, doubts=doubts)
+    done = _examined(component, verdict, plan, played, doubts=doubts)
+    return replace(done, guarantees=tuple(guarantees))
 
 
 def _walks(component: str, plan: Plan, maps: Sequence[ValueMap]) -> Iterator[Case | None]:

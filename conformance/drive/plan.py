@@ -50,6 +50,9 @@ class Plan(NamedTuple):
         """Checkpoints of one long life of an instance."""
         return self.examples * LIFE_PER_EXAMPLE if self.checkpoints is None else self.checkpoints
 
+    extra_states: int | None = None
+    """Complete suites are played for implementations of so many states more than the model; None: none."""
+
     @property
     def limits(self) -> Limits:
         """The limits of a loop over cases."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance import escape
 from conformance.adapters.protocol import Crashed, Failure, Hung, Malformed
+from conformance.report import suites
 from conformance.report.formats.columns import command as command_lines
 from conformance.report.formats.columns import wrapped
 from conformance.verdict import Verdict, together
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 STDERR_LINES = 8
 """The number of lines of stderr that are shown."""
+THOROUGH = 2
+"""The extra states of complete suites with --thorough."""
 COMPONENTS = tuple(vocabulary())
 """All components that can be driven, in the order of reports."""
 
@@ -29,6 +32,8 @@ def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
     words += [word for rule in sorted(plan.selected) for word in ("--rule", rule)]
     words += [word for key, value in plan.pinned.items() for word in ("--config", f"{key}={value}")]
     words += ["--seed", str(plan.seed), "--examples", str(plan.examples)]
+    words += ["--thorough"] if plan.extra_states == THOROUGH else []
+    words += ["--no-suites"] if plan.extra_states is None else []
     words += ["--steps", str(plan.steps)] if plan.steps else []
     return shlex.join([*words, *(("--life", str(plan.checkpoints)) if plan.checkpoints is not None else ())])
 
@@ -67,6 +72,7 @@ def _reach(done: "Examination") -> Iterator[str]:
         yield from (f"{name}: {text}" for name, text in done.tried.lines().items())
         if done.not_asked:
             yield f"not tested: {'; '.join(done.not_asked)}"
+        yield from suites.lines(done.guarantees)
 
 
 def known(listed: "Known", *, fix: bool) -> str:
