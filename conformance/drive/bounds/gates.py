@@ -8,6 +8,7 @@ from random import Random
 
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.cases.walks import LENGTH
+from conformance.divergence import Divergence
 from conformance.drive.bounds.channels import LARGE, SIZES, WIDTHS, boundary_case, complete_case, widened
 from conformance.drive.bounds.conduct import one_of_each
 from conformance.drive.bounds.play import rule_cases
@@ -21,20 +22,45 @@ LONGEST = 600
 """Events of a rule case at a gate of many channels, if that can be."""
 KINDS = 8
 """So many modes, profiles and levels have the long cases of every size; of more, they take turns."""
+MANY = 20
+"""Runs of fewer examples have no large gates."""
 LARGE_BATCH = 100
 """Events of one request to a large gate, at least: only then its state, which is long, is compared."""
 
 
 def play_channels(adapter: Adapter, plan: Plan, total: Played) -> None:
-    """Gates of each size, ascending, up to the limit of `hello`."""
-    most = plan.greatest.get("channels", LARGE[-1])
+    """Gates of each size, ascending, up to the limit of `hello`; large ones only in runs of MANY examples."""
+    most = min(plan.greatest.get("channels", LARGE[-1]), LARGE[-1] if plan.examples >= MANY else SIZES[-1])
     for size in (*SIZES, *LARGE):
         if size > most:
             break
-        large = plan.limits._replace(batch=max(plan.batch, LARGE_BATCH))
-        drive(_cases(size, plan), adapter, large if size in LARGE else plan.limits, total)
+        _play(size, adapter, plan, total)
         if _bound(size) in total.tried.declined:
             break
+        if total.divergence is not None and size in LARGE:
+            total.divergence = _at_smallest(total.divergence, adapter, plan)
+
+
+def _play(size: int, adapter: Adapter, plan: Plan, total: Played) -> None:
+    large = plan.limits._replace(batch=max(plan.batch, LARGE_BATCH))
+    drive(_cases(size, plan), adapter, large if _is_large(size) else plan.limits, total)
+
+
+def _at_smallest(found: Divergence, adapter: Adapter, plan: Plan) -> Divergence:
+    """The same by bisection: at a smaller gate there are fewer events to leave out."""
+    right, wrong = SIZES[-1], found.config["channels"]
+    while wrong - right > 1 and plan.may_go_on():
+        played = Played()
+        _play((right + wrong) // 2, adapter, plan, played)
+        if played.divergence is None:
+            right = (right + wrong) // 2
+        else:
+            found, wrong = played.divergence, (right + wrong) // 2
+    return found
+
+
+def _is_large(size: int) -> bool:
+    return size > SIZES[-1]
 
 
 def _bound(size: int) -> str:
@@ -51,7 +77,7 @@ def _cases(size: int, plan: Plan) -> Iterator[Case]:
 def _directed(size: int, plan: Plan) -> Iterator[Case]:
     """Short cases of each mode, profile and level; long and random ones in turns; large gates: each mode."""
     configs = list(one_of_each("gate", plan))
-    if size in LARGE:
+    if _is_large(size):
         configs = list({config.get("mode"): config for config in reversed(configs)}.values())
     turns = max(1, len(configs) // KINDS)
     for number, config in enumerate(configs):
@@ -61,7 +87,7 @@ def _directed(size: int, plan: Plan) -> Iterator[Case]:
         if (number + size) % turns:
             continue
         choose = generate.chooser("gate", oracle.config, rng, injects=plan.injects and size < LARGE[-1])
-        yield _case(oracle, drawn(oracle, choose, LENGTH if size not in LARGE else LENGTH // 3)[0])
+        yield _case(oracle, drawn(oracle, choose, LENGTH // 3 if _is_large(size) else LENGTH)[0])
         if size < LARGE[-1]:
             yield _case(oracle, complete_case(size, rng))
         elif plan.injects and oracle.config.get("mode", "exactly-once") == "exactly-once":

@@ -128,10 +128,12 @@ class Tried:
             "id_bounds": [BOUNDS[bound] for bound in sorted(self.bounds)],
             "time_bounds": [TIMES[bound] for bound in sorted(self.times)],
             "longest_life": self.longest,
-            "lives": self.lives,
-            "checkpoints_of_a_life": self.checkpoints,
-            "watched": sorted(self.watched),
-            "grows": list(self.grows),
+            "lives": {
+                "count": self.lives,
+                "checkpoints": self.checkpoints,
+                "measured": sorted(self.watched),
+                "grows": list(self.grows),
+            },
         }
 
 
