@@ -23,7 +23,7 @@ SLOWEST = (
     "tests/model/test_memoised.py",
     "tests/conformance/test_replays.py",
     "tests/conformance/test_closed_output.py",
-    "tests/conformance/test_change.py",
+    "tests/conformance/change/test_change.py",
     "tests/conformance/parts/test_triangle.py",
     "tests/model/test_dataflow_explored.py",
     "tests/conformance/test_bounds.py",

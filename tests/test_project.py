@@ -4,10 +4,12 @@ import ast
 import re
 import tomllib
 from collections import Counter
+from importlib import metadata
 from pathlib import Path
 
 import grimp
 import networkx
+from packaging.specifiers import SpecifierSet
 from setuptools import find_packages
 
 from conformance.rules.protocol_modules import all_protocol_files
@@ -32,6 +34,16 @@ def test_every_dependency_is_pinned():
 
     assert len(pinned) == len(lines)
     assert {name.lower() for name in direct()} <= pinned
+
+
+def test_every_pin_can_be_installed_on_the_first_release_of_the_least_python():
+    least = PROJECT["requires-python"].removeprefix(">=") + ".0"
+    required = {found.name: found.metadata.get("Requires-Python") for found in metadata.distributions()}
+
+    refusing = {
+        name for name, versions in required.items() if versions and least not in SpecifierSet(versions)
+    }
+    assert refusing == set()
 
 
 def test_every_dependency_is_justified_once():

@@ -26,7 +26,7 @@ from conformance.divergence import Divergence
 from conformance.drive.lockstep import Case, Played
 from conformance.drive.loop import drive
 from conformance.drive.saved import save
-from conformance.drive.shrink import shrink
+from conformance.drive.shrinking.shrink import shrink
 from conformance.generators import generate
 from conformance.parts.result import Context, Finding, PartResult, silent, verdict_of
 from conformance.report.divergence import phrases
