@@ -50,6 +50,9 @@ class Examination:
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
 
+    seconds: float = 0.0
+    """What it took."""
+
     @property
     def bound(self) -> str:
         """How far the verdict reaches, in one sentence without its end."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.divergence import Divergence
 from conformance.verdict import Verdict
 
 
@@ -19,6 +20,12 @@ class Finding:
     """Where it was found, if that is a file."""
     row: int = 0
     """The line of that file, from 1; 0 if there is none to name."""
+    case: Divergence | None = None
+    """The steps of the story as values."""
+    rows: tuple[int, ...] = ()
+    """The lines of that file at which the events of the case are."""
+    source: str = ""
+    """A file of what was checked, at which an annotation is shown."""
 
 
 @dataclass(frozen=True)
