@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify proofs models bench torture mutants million fuzz flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify proofs models bench torture mutants hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -61,6 +61,9 @@ torture: $(READY)  ## 300 faults at every point, drivers frozen and thawed among
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
 	$(BIN)/barrierspec mutants $(addprefix --layer ,$(LAYER))
+
+hidden-states: $(READY)  ## 1,000 wrong machines of each alphabet; none may pass its complete suite
+	$(BIN)/python -m conformance.suites.measure --machines 1000
 
 million: $(READY)  ## No false alarm: a million random steps in each component; SEED=7 for others; takes an hour
 	$(BIN)/barrierspec conform --adapter impl --steps 8000000 --seed $(or $(SEED),0)

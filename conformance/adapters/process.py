@@ -14,6 +14,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO, TypeVar
 
 from conformance import escape
@@ -27,7 +28,7 @@ STDERR_HEAD, STDERR_TAIL = 2048, 4096
 _CHUNK = 65536
 _GUARD = ("/bin/sh", "-c", 'read -r ended || kill -s KILL -- "-$1"', "guard")
 """Waits for a line, and kills the group that it is given if the pipe ends without one."""
-Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied)
+Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied, protocol.Visible)
 _GRACE_SECONDS = 2.0
 
 
@@ -103,6 +104,18 @@ class ProcessAdapter:
         """A fresh instance, in a fresh process if the one before is gone."""
         return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config))
 
+    def new_in(self, component: str, config: protocol.Wire, folder: str) -> protocol.Made | protocol.Failure:
+        """As `new`; the instance keeps its durable data in the folder, and continues what it finds there."""
+        return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config, folder))
+
+    def observe(self) -> protocol.Visible | protocol.Failure:
+        """What a reader of the durable data sees now; starts the process if none runs."""
+        return self._ask("observe", protocol.Visible, frames.encode_observe(self._seq))
+
+    def kill(self) -> None:
+        """Kill the process with its group; the next request starts a new one."""
+        self._end()
+
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """One batch; without a live process there is no instance, which is an error."""
         self.submit(events)
@@ -129,6 +142,18 @@ class ProcessAdapter:
             with contextlib.suppress(subprocess.TimeoutExpired):  # still there: ended below
                 self.exit_code = self._process.wait(_GRACE_SECONDS)
         self._end()
+
+    def memory(self) -> int | None:
+        """Bytes of the resident memory of the process and its group; None where there is no /proc."""
+        if self._process is None or not Path("/proc/self/stat").exists():
+            return None
+        group = str(self._process.pid)
+        pages = 0
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # the process has ended
+                fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(") ")[2].split()
+                pages += int(fields[21]) if fields[2] == group else 0
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     # ------------------------------------------------------------ many frames at once
 

@@ -1,8 +1,9 @@
 """Random walks: an endless source of short cases, decided by their seed alone."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from conformance.drive.bounds.values import ValueMap
 from conformance.drive.lockstep import Case, drawn, given
 from conformance.drive.oracle import Oracles
 from conformance.generators import generate
@@ -19,18 +20,29 @@ def walks(
     selected: Collection[str] = (),
     injects: bool = False,
     length: int = LENGTH,
+    maps: Sequence[ValueMap] = (),
 ) -> Iterator[Case | None]:
     """Random cases without end; None in place of a case that is left out.
 
-    `pinned`: only configurations that have these values. `asked`: a case is left out if it exercises none of
-    these rules. Without `injects` the task of a gate is never triggered itself.
+    `pinned`: only configurations that have these values. `selected`: a case is left out if it exercises none
+    of these rules. Without `injects` the task of a gate is never triggered itself. `maps`: every second case
+    has its values mapped by the next of these.
     """
-    oracles = Oracles(component)
-    for config, rng in generate.cases(component, seed, pinned):
+    oracles, large = Oracles(component), Oracles(component)
+    configs = len(generate.fitting(component, pinned))
+    for number, (config, rng) in enumerate(generate.cases(component, seed, pinned)):
         oracle = oracles.of(config)
         choose = generate.chooser(component, config, rng, injects=injects)
-        if not selected:
+        is_mapped = bool(maps) and (number + number // configs) % 2  # a configuration has its turn at both
+        values = maps[number // 2 % len(maps)] if is_mapped else None
+        if not selected and values is None:
             yield Case(oracle, choose, length, "random")
             continue
         events, fired = drawn(oracle, choose, length)
-        yield given(oracle, events, "random") if fired.intersection(selected) else None
+        if selected and not fired.intersection(selected):
+            yield None
+        elif values is None:
+            yield given(oracle, events, "random")
+        else:
+            far, sent = values.config(component, config), values.events(component, config, events)
+            yield given(large.of(far), sent, "random", bound=values.declined)

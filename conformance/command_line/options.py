@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import click
+import orjson
 
 _DEFAULT = click.core.ParameterSource.DEFAULT
 LONGEST_SECONDS = 86_400.0
@@ -64,3 +65,21 @@ class Output(click.Path):
 
 FILE = Output()
 FOLDER = Output(folder=True)
+
+
+def pinned(options: tuple[str, ...]) -> dict[str, object]:
+    """`channels=2` and the like; values are JSON where they can be read so, else text, as is release 1.9.
+
+    Raises UsageError if one is not of this form.
+    """
+    values: dict[str, object] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise click.UsageError(f"--config: expected KEY=VALUE, got {option!r}")
+        try:
+            read = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            read = value
+        values[name] = value if isinstance(read, float) else read
+    return values

@@ -18,6 +18,7 @@ from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played
 from conformance.drive.plan import Plan, for_offer, with_options
 from conformance.drive.shrinking.evidence import budget_of
+from conformance.durable.verdict import with_durability
 from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult
@@ -130,6 +131,7 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
         )
         begun = time.monotonic()
         done = _seen_before(component, adapter, order, share) or examine(component, adapter, share)
+        done = with_durability(done, adapter, offer, share)
         yield replace(done, seconds=time.monotonic() - begun)
 
 
@@ -151,7 +153,8 @@ def _part(done: Examination, implementation: str, order: Order, say: Say) -> Par
                 text,
                 str(files.replay),
                 files.rows[-1],
-                case=done.divergence,
+                case=done.divergence.values(),
+                divergence=done.divergence,
                 rows=files.rows,
             )
         )
@@ -166,7 +169,11 @@ def _part(done: Examination, implementation: str, order: Order, say: Say) -> Par
         findings=tuple(findings),
         again=order.again,
         seconds=done.seconds,
-        tried={**done.tried.values(), "not_asked": list(done.not_asked)},
+        tried={
+            **done.tried.values(),
+            "not_asked": list(done.not_asked),
+            "complete_suites": [guarantee.values() for guarantee in done.guarantees],
+        },
     )
 
 

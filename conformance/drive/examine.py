@@ -1,26 +1,30 @@
-"""Examine one component of an implementation: a case of every rule, seeded walks, Hypothesis, the verdict.
+"""Examine one component of an implementation: a case of every rule, walks, Hypothesis, complete suites.
 
 CONFORMS needs every rule that can fire to have fired, every case to have been played to its end, and no
 configuration to have been skipped. What was not so is listed among the doubts.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import Adapter, Failure
-from conformance.cases.hypothesis_machines import run_machine
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import walks
 from conformance.divergence import Divergence
 from conformance.drive.bounds.conduct import broken
-from conformance.drive.bounds.play import machine_source, play_bounds
-from conformance.drive.bounds.tried import Tried, not_asked
-from conformance.drive.lockstep import Played, given
-from conformance.drive.loop import drive
+from conformance.drive.bounds.gates import play_channels
+from conformance.drive.bounds.lives import play_lives
+from conformance.drive.bounds.play import play_mapped_rules, run_machines
+from conformance.drive.bounds.tried import Tried, beyond, not_asked
+from conformance.drive.bounds.values import ValueMap
+from conformance.drive.lockstep import Case, Played, given
+from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracles
 from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
 from conformance.drive.shrinking.evidence import evidence
 from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
+from conformance.suites.play import Guarantee, play_suites
 from conformance.verdict import Verdict
 
 
@@ -49,6 +53,10 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
+    durable: str = ""
+    """How often the process was killed and its durable data read; empty if it shows none."""
+    guarantees: tuple[Guarantee, ...] = ()
+    """What each complete suite says."""
 
     seconds: float = 0.0
     """What it took."""
@@ -60,7 +68,8 @@ class Examination:
         if not self.cases:
             return bound
         left = f"; not tested: {'; '.join(self.not_asked)}" if self.not_asked else ""
-        return f"{bound}; {self.tried.describe()}{left}"
+        durable = f"; {self.durable}" if self.durable else ""
+        return f"{bound}; {self.tried.describe()}{durable}{left}"
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
@@ -69,17 +78,21 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         return _none_fits(component, plan)
     chosen = chosen_cases(component, Oracles(component), plan.pinned, plan.selected, injects=plan.injects)
     played = drive((given(oracle, events, "rule") for _, oracle, events in chosen), adapter, plan.limits)
+    maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
-        walked = walks(component, plan.seed, pinned=plan.pinned, selected=plan.selected, injects=plan.injects)
-        enough = plan.limits._replace(cases=plan.examples * WALKS_PER_EXAMPLE, steps=plan.steps)
-        drive(walked, adapter, enough, played)
+        drive(_walks(component, plan, maps), adapter, _enough(plan), played)
     if _is_whole(played):
-        run_machine(component, adapter, machine_source(plan), played)
+        run_machines(component, adapter, plan, maps, played)
+    if _is_whole(played) and component == "gate" and "channels" not in plan.chosen:
+        play_channels(adapter, plan, played)
     wrong: tuple[str, ...] = ()
+    guarantees: list[Guarantee] = []
+    if _is_whole(played) and plan.extra_states is not None and not plan.selected:
+        guarantees = play_suites(component, adapter, plan, played)
     if _is_whole(played):
-        play_bounds(component, adapter, plan, played)
-        if played.is_sound and not plan.selected:
-            wrong = broken(component, adapter, plan)
+        wrong = () if plan.selected else play_lives(component, adapter, plan, played)
+    if _is_whole(played) and not wrong:
+        wrong = () if plan.selected else broken(component, adapter, plan)
         played.ended_early |= not plan.may_go_on()
     shown = evidence(played, adapter, plan.pinned)
     if shown is not None:
@@ -89,7 +102,24 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     covered, _ = _covered(component, played, plan)
     doubts = _doubts(played, covered) + _not_here(plan)
     verdict = Verdict.UNDETERMINED if doubts else Verdict.CONFORMS
-    return _examined(component, verdict, plan, played, doubts=doubts)
+    done = _examined(component, verdict, plan, played, doubts=doubts)
+    return replace(done, guarantees=tuple(guarantees))
+
+
+def _walks(component: str, plan: Plan, maps: Sequence[ValueMap]) -> Iterator[Case | None]:
+    return walks(
+        component,
+        plan.seed,
+        pinned=plan.pinned,
+        selected=plan.selected,
+        injects=plan.injects,
+        maps=maps,
+    )
+
+
+def _enough(plan: Plan) -> Limits:
+    """The limits of the walks."""
+    return plan.limits._replace(cases=plan.examples * WALKS_PER_EXAMPLE, steps=plan.steps)
 
 
 def _is_whole(played: Played) -> bool:
@@ -136,7 +166,8 @@ def seen_again(found: Divergence, played: Played, plan: Plan) -> Examination:
 
 
 def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
-    doubts = [
+    doubts = list(played.tried.grows)
+    doubts += [
         f"skipped, not supported: {why}; offer less in hello, or leave it out with --config"
         for why in played.skipped
     ]
@@ -171,6 +202,7 @@ def _examined(
     left: list[str] = []
     if divergence is None or divergence.verdict is Verdict.UNDETERMINED:
         left = not_asked(played.tried, plan.offered, plan.chosen, injects=plan.injects)
+        left += beyond(plan.greatest)
         if never:
             left.append(f"rules {', '.join(never)} (no case fires them in these configurations)")
     return Examination(

@@ -103,13 +103,17 @@ class Case(NamedTuple):
     """The source that the case comes from: `pinned`, `rule`, `random`, `tour`, `directed`, `bound`, ..."""
     is_exact: bool = False
     """Every field of the state and the text of a failure count, also where the protocol leaves them open."""
+    bound: str = ""
+    """The bound that the case tests: an implementation that does not support it has a smaller bound."""
 
 
-def given(oracle: Expects, events: Iterable[Wire], origin: str = "", *, is_exact: bool = False) -> Case:
+def given(
+    oracle: Expects, events: Iterable[Wire], origin: str = "", *, is_exact: bool = False, bound: str = ""
+) -> Case:
     """The case of these events."""
     known = list(events)
     position = iter(known)
-    return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact)
+    return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact, bound)
 
 
 def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
@@ -281,7 +285,7 @@ class Instance:
             return None
         expected = edges[-1].after.observed
         self._played.unseen.update(name for name in expected if name not in answer.state)
-        if at is None and _agrees(answer.state, expected):
+        if at is None and agrees(answer.state, expected):
             return None
         return last if at is None else at
 
@@ -297,6 +301,6 @@ def _wordless(effect: Wire) -> bytes:
     return canonical({"kind": "fail"} if effect.get("kind") == "fail" else effect)
 
 
-def _agrees(came: Wire, expected: Wire) -> bool:
+def agrees(came: Wire, expected: Wire) -> bool:
     """Every field that came and is known has the expected value; fields of later versions may be there."""
     return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)

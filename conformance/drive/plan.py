@@ -15,6 +15,9 @@ from spec.vocabulary import types, vocabulary
 WALKS_PER_EXAMPLE = 10
 """Walks are that much cheaper than examples of a Hypothesis machine."""
 
+LIFE_PER_EXAMPLE = 20
+"""Checkpoints of a long life for each example of a Hypothesis machine."""
+
 
 class Plan(NamedTuple):
     """What is to be done for each component."""
@@ -38,8 +41,20 @@ class Plan(NamedTuple):
     """The task of a gate is triggered itself, too: the implementation offers the event `inject`."""
     chosen: Mapping[str, object] = MappingProxyType({})
     """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
-    offered: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
     """By option, all that the implementation offers, chosen or not."""
+    greatest: Mapping[str, int] = MappingProxyType({})
+    """The limits that `hello` declares: the greatest id, number of channels and time that are sent."""
+    checkpoints: int | None = None
+    """Checkpoints of one long life of an instance; None: LIFE_PER_EXAMPLE for each example."""
+
+    @property
+    def life(self) -> int:
+        """Checkpoints of one long life of an instance."""
+        return self.examples * LIFE_PER_EXAMPLE if self.checkpoints is None else self.checkpoints
+
+    extra_states: int | None = None
+    """Complete suites are played for implementations of so many states more than the model; None: none."""
 
     @property
     def limits(self) -> Limits:
@@ -55,6 +70,7 @@ def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
         chosen=plan.pinned,
         offered=offered,
         injects=generate.injects(component, offer),
+        greatest=offer.limits,
     )
 
 

@@ -156,7 +156,7 @@ def _again(run: _Run) -> str | None:
         if first != then:
             return (
                 f"event {number + 1}, {run.events[number]}: first {_shown(_pair(first))}, then "
-                f"{_shown(_pair(then))}; `new` has to begin from nothing, and no answer may "
+                f"{_shown(_pair(then))}; `new` must begin from nothing, and no answer may "
                 "depend on time or chance"
             )
     return None

@@ -20,10 +20,12 @@ class Finding:
     """Where it was found, if that is a file."""
     row: int = 0
     """The line of that file, from 1; 0 if there is none to name."""
-    case: Divergence | None = None
-    """The steps of the story as values."""
+    case: Mapping[str, object] = field(default_factory=dict)
+    """The steps of the story, or a difference of two implementations, as JSON values; empty: it is none."""
+    divergence: Divergence | None = None
+    """What the case is made from, if it is the story of one implementation."""
     rows: tuple[int, ...] = ()
-    """The lines of that file at which the events of the case are."""
+    """The lines of that file at which the events of the divergence are."""
     source: str = ""
     """A file of what was checked, at which an annotation is shown."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance import escape
 from conformance.adapters.protocol import Crashed, Failure, Hung, Malformed
+from conformance.report import suites
 from conformance.report.formats.columns import command as command_lines
 from conformance.report.formats.columns import head_and_tail, wrapped
 from conformance.verdict import Verdict, together
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from conformance.drive.listed import Known, Listed
     from conformance.drive.plan import Plan
 
+THOROUGH = 2
+"""The extra states of complete suites with --thorough."""
 COMPONENTS = tuple(vocabulary())
 """All components that can be driven, in the order of reports."""
 
@@ -27,7 +30,10 @@ def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
     words += [word for rule in sorted(plan.selected) for word in ("--rule", rule)]
     words += [word for key, value in plan.pinned.items() for word in ("--config", f"{key}={value}")]
     words += ["--seed", str(plan.seed), "--examples", str(plan.examples)]
-    return shlex.join([*words, *(("--steps", str(plan.steps)) if plan.steps else ())])
+    words += ["--thorough"] if plan.extra_states == THOROUGH else []
+    words += ["--no-suites"] if plan.extra_states is None else []
+    words += ["--steps", str(plan.steps)] if plan.steps else []
+    return shlex.join([*words, *(("--life", str(plan.checkpoints)) if plan.checkpoints is not None else ())])
 
 
 def no_hello(answer: Failure, again: str) -> str:
@@ -51,7 +57,8 @@ def component(done: "Examination") -> str:
     steps = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}{unseen}"
     lines = [wrapped(f"  {done.component:<12} {done.verdict.value:<12}  {steps}", indent=29)]
     margin = " " * 15
-    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *done.broken))
+    broken = [line for wrong in done.broken for line in wrong.splitlines()]
+    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *broken))
     stopped = done.stopped if done.divergence is None else None  # else the story has it
     if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
         lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))
@@ -61,9 +68,12 @@ def component(done: "Examination") -> str:
 def _reach(done: "Examination") -> Iterator[str]:
     """The bound within which nothing differs; a divergence needs no bound."""
     if done.verdict is not Verdict.DIVERGES and done.cases:
-        yield f"tried: {done.tried.describe()}"
+        yield from (f"{name}: {text}" for name, text in done.tried.lines().items())
+        if done.durable:
+            yield done.durable
         if done.not_asked:
             yield f"not tested: {'; '.join(done.not_asked)}"
+        yield from suites.lines(done.guarantees)
 
 
 def known(listed: "Known", *, fix: bool) -> str:
@@ -97,7 +107,7 @@ def closing(
     if plan.steps:
         total = sum(one.steps for one in examined)
         lines.append(f"  steps   {total:,} in all, {plan.steps:,} requested")
-    if verdict is not Verdict.DIVERGES:  # the story of a divergence ends with the command
+    if all(one.divergence is None for one in examined):  # the story of a divergence ends with the command
         lines.append(command_lines("  again   ", again))
     return "\n".join(lines)
 

@@ -16,7 +16,7 @@ from conformance.verdict import Exit
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 BROKEN = f"{sys.executable} {ADAPTERS / 'gate_forgets_subsumption.py'}"
-STORE = ("conform", "--adapter", "impl", "--component", "store", "--examples", "1")
+STORE = ("conform", "--adapter", "impl", "--component", "store", "--no-suites", "--examples", "1")
 SILENT = ("conform", "--adapter", "./no-such-engine")
 CODES = {
     (): Exit.USAGE,

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
-from conformance.command_line.options import FOLDER, SECONDS
+from conformance.command_line.options import FOLDER, SECONDS, pinned
 from conformance.commands import COMPONENTS, limit, page, reports, seed, write_findings
 from conformance.verdict import together
 
@@ -21,10 +20,14 @@ if TYPE_CHECKING:
 
 BATCH = 100
 """Events of one request to a process."""
+LONG_LIFE = 100_000
+"""Checkpoints of the long life of a thorough run."""
+EXTRA_STATES = 1
+"""Complete suites are for implementations of so many states more than the model."""
 
 
 @click.command()
-@click.option("--adapter", metavar="CMD", help="The implementation: a command, or `model` or `impl`.")
+@click.option("--adapter", metavar="CMD", help="The implementation: a command, or `module:attribute`.")
 @click.option("--component", "components", multiple=True, help="Only this component; may be repeated.")
 @click.option("--rule", "rules", multiple=True, metavar="ID",
               help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
@@ -37,6 +40,9 @@ BATCH = 100
 )
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
               help="Add random steps until there are N, over all components.")  # fmt: skip
+@click.option("--life", metavar="N", type=click.IntRange(0, 10**9),
+              help="Checkpoints of one long life; from 20,000 on memory and answer time are measured.  "
+              "[default: 20 for each example]")  # fmt: skip
 @seed("every case")
 @click.option("--seconds", type=SECONDS, help="Time budget in seconds; without it there is no limit.")
 @click.option(
@@ -52,6 +58,12 @@ BATCH = 100
 @click.option("--fail-fast", is_flag=True, help="Stop at the first component that diverges.")
 @click.option("--fix", is_flag=True,
               help="Update the file of --known-divergences: add new, remove passing ones.")  # fmt: skip
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="Complete suites for two extra states, not for one; a life of 100,000 checkpoints.",
+)
+@click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
 @reports
 @page
 def command(
@@ -60,6 +72,7 @@ def command(
     rules: tuple[str, ...],
     examples: int,
     steps: int,
+    life: int | None,
     seed: int,
     seconds: float | None,
     options: tuple[str, ...],
@@ -69,6 +82,8 @@ def command(
     known_file: Path | None,
     fail_fast: bool,
     fix: bool,
+    thorough: bool,
+    no_suites: bool,
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
@@ -78,6 +93,7 @@ def command(
     from conformance.drive.conform import Order, again, conform
     from conformance.drive.listed import Known, read, write
     from conformance.drive.plan import Plan
+    from conformance.report.conform import THOROUGH
     from conformance.rules.selection import selected_rules
 
     unknown = sorted(set(components) - set(COMPONENTS))
@@ -88,7 +104,7 @@ def command(
     if replay_file is not None:
         return again(replay_file, adapter, limit, click.echo, _shown(replay_file, html_file)).exit_code
     if adapter is None:
-        raise click.UsageError("give --adapter 'CMD ...' (or `model` or `impl`), or --replay FILE")
+        raise click.UsageError("give --adapter 'CMD ...' (or `module:attribute`), or --replay FILE")
     if fix and known_file is None:
         raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
     listed = None if known_file is None else Known(read(known_file), grows=fix)
@@ -98,10 +114,12 @@ def command(
         seed=seed,
         examples=examples,
         batch=BATCH if isinstance(opened, ProcessAdapter) else 1,
-        pinned=_pinned(options),
+        pinned=pinned(options),
         may_go_on=lambda: ends is None or time.monotonic() < ends,
         selected=selected,
         steps=steps,
+        extra_states=None if no_suites else THOROUGH if thorough else EXTRA_STATES,
+        checkpoints=LONG_LIFE if thorough and life is None else life,
     )
     order = Order(adapter, components, plan, out, listed, fix, fail_fast)
     try:
@@ -141,18 +159,3 @@ def _shown(replay_file: Path, html_file: Path | None) -> "Callable[[Replayed, Ad
         write(page_of_replay(done, adapter, replay_file), html_file)
 
     return write_page
-
-
-def _pinned(options: tuple[str, ...]) -> dict[str, object]:
-    """`channels=2` and the like; values are JSON where they can be read so, else text, as is release 1.9."""
-    pinned: dict[str, object] = {}
-    for option in options:
-        name, equals, value = option.partition("=")
-        if not equals:
-            raise click.UsageError(f"--config: expected KEY=VALUE, got {option!r}")
-        try:
-            read = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            read = value
-        pinned[name] = value if isinstance(read, float) else read
-    return pinned

@@ -61,7 +61,7 @@ def _finding(found: Finding) -> dict[str, Any]:
         "story": found.story,
         "file": found.file or None,
         "row": found.row or None,
-        **({"case": found.case.values()} if found.case is not None else {}),
+        **({"case": dict(found.case)} if found.case else {}),
     }
 
 

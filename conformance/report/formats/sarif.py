@@ -82,7 +82,7 @@ def _result(part: PartResult, found: Finding, ids: list[str]) -> dict[str, Any]:
         "level": "warning" if found.rule is None else "error",
         "message": {"text": f"{found.line}\n\n{found.story}".rstrip()},
         "locations": [{**_place(found, found.row), "logicalLocations": [{"name": part.name}]}],
-        **({"codeFlows": [_flow(found, found.case)]} if found.case is not None else {}),
+        **({"codeFlows": [_flow(found, found.divergence)]} if found.divergence is not None else {}),
         "partialFingerprints": {"barrierspec/v1": hashlib.sha256(escape.utf8(key).encode()).hexdigest()[:16]},
     }
 

@@ -167,12 +167,12 @@ def test_fail_fast_ends_at_the_first_component_that_diverges(little_adapter, tmp
 
 def test_a_number_of_steps_is_gone_to(capsys):
     selected = ["--component", "store", "--component", "offsets", "--examples", "1", "--steps", "3000"]
-    assert cli.run(["conform", "--adapter", "impl", *selected]) == 0
+    assert cli.run(["conform", "--adapter", "impl", "--no-suites", *selected]) == 0
     said = capsys.readouterr().out
 
     (told,) = [line for line in said.splitlines() if line.startswith("  steps   ")]
     assert 3000 <= int(told.split()[1].replace(",", "")) < 3600
-    assert said.rstrip().endswith("--examples 1 --steps 3000")
+    assert said.rstrip().endswith("--examples 1 --no-suites --steps 3000")
 
 
 def test_a_rule_about_an_event_that_is_not_offered_is_undetermined():

@@ -1,0 +1,100 @@
+"""`learn`: choose a configuration and an alphabet, learn the machine, compare, write the files, ask TLC."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Adapter, Hello
+from conformance.drive.plan import Plan, for_offer
+from conformance.errors import InputError
+from conformance.learn import formats, tla
+from conformance.learn.compare import Difference, compared
+from conformance.learn.learn import Learned, learn
+from conformance.suites.alphabet import Alphabet
+from conformance.suites.machine import Machine
+from conformance.suites.play import machine_of
+from conformance.suites.registry import alphabets, configurations
+from conformance.vectors.tla.text import NotInTlaError
+from spec.tool_output import TlcError
+
+
+class Order(NamedTuple):
+    """What `learn` is to do."""
+
+    component: str
+    pinned: Mapping[str, object]
+    """Values that the configuration has to have."""
+    extra: int
+    """k: the learned machine is right for an implementation of at most so many states more."""
+    out: Path
+    """The folder of the files."""
+    with_tlc: bool
+    may_go_on: Callable[[], bool] = lambda: True
+
+
+class Outcome(NamedTuple):
+    """What was learned."""
+
+    alphabet: Alphabet
+    model: Machine
+    learned: Learned
+    differences: tuple[Difference, ...]
+    files: tuple[Path, ...]
+    rules: tla.Checked | str
+    """What TLC finds, or why it was not asked."""
+
+
+def chosen(hello: Hello, order: Order) -> Alphabet:
+    """The first alphabet of the configurations that are offered and have the values. Raises InputError."""
+    offer = hello.components.get(order.component)
+    if offer is None:
+        known = ", ".join(hello.components)
+        raise InputError(f"the implementation does not offer {order.component}; choose one of {known}")
+    plan = for_offer(Plan(0, 1, pinned=order.pinned), order.component, offer)
+    for config in configurations(order.component, plan):
+        for alphabet in alphabets(order.component, config, injects=plan.injects):
+            return alphabet
+    raise InputError(
+        f"{order.component} has no alphabet for {dict(order.pinned)}; choose other values with --config, or "
+        "another component"
+    )
+
+
+def learned(adapter: Adapter, alphabet: Alphabet, implementation: str, order: Order) -> Outcome:
+    """Learn, compare and write. Raises NotLearnedError."""
+    model = machine_of(alphabet)
+    found = learn(adapter, alphabet, order.extra, order.may_go_on)
+    differences = tuple(compared(alphabet, model, found.machine))
+    files, rules = _written(alphabet, found, model, differences, implementation, order)
+    return Outcome(alphabet, model, found, differences, files, rules)
+
+
+def _written(
+    alphabet: Alphabet,
+    found: Learned,
+    model: Machine,
+    differences: tuple[Difference, ...],
+    implementation: str,
+    order: Order,
+) -> tuple[tuple[Path, ...], tla.Checked | str]:
+    order.out.mkdir(parents=True, exist_ok=True)
+    graph = formats.dot(found.machine)
+    contents = {
+        f"{alphabet.component}.json": formats.json(alphabet, found, model, differences),
+        f"{alphabet.component}.dot": graph.encode(),
+    }
+    picture = formats.svg(graph)
+    if picture is not None:
+        contents[f"{alphabet.component}.svg"] = picture.encode()
+    rules: tla.Checked | str
+    try:
+        module = tla.module_of(alphabet, found.machine, implementation)
+        contents |= {f"{module.name}.tla": module.tla.encode(), f"{module.name}.cfg": module.cfg.encode()}
+        rules = tla.checked(module) if order.with_tlc else "not asked for"
+    except NotInTlaError as why:
+        rules = str(why)
+    except TlcError as failed:
+        rules = f"TLC failed: {failed}"
+    for name, content in contents.items():
+        (order.out / name).write_bytes(content)
+    return tuple(order.out / name for name in contents), rules

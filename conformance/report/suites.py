@@ -1,0 +1,68 @@
+"""The lines about complete suites in a verdict: n, k, the letters and the number of sequences."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from conformance.report.divergence.phrases import of_config
+
+if TYPE_CHECKING:
+    from conformance.suites.play import Guarantee
+
+LISTED = 8
+"""With more suites than this, those of one mode, level and k have one line."""
+MEANING = "complete suites: what has at most n+k states over the letters and passes is the model"
+NOT_PLAYED = "complete suites: not played"
+FEWER = "k is lower where the sequences are too many for one run: choose a --config, or --thorough"
+
+
+def lines(guarantees: Sequence["Guarantee"]) -> Iterator[str]:
+    """What the complete suites of one component say."""
+    if not guarantees:
+        yield NOT_PLAYED
+    played = [one for one in guarantees if one.extra is not None]
+    if played:
+        yield MEANING
+    few = len(guarantees) <= LISTED
+    for _, group in groupby(sorted(played, key=_kind), key=_kind):
+        found = list(group)
+        yield from map(_line, found) if few else (_summary(found),)
+    if any(one.reason for one in played):
+        yield FEWER
+    missing = [one for one in guarantees if one.extra is None]
+    for reason in dict.fromkeys(one.reason for one in missing):
+        group_of = [one for one in missing if one.reason == reason]
+        more = f" and {len(group_of) - 1} others" if len(group_of) > 1 else ""
+        yield f"no complete suite for {_where(group_of[0])}{more}: {reason}"
+
+
+def _line(one: "Guarantee") -> str:
+    return (
+        f"- n={one.states}, k={one.extra}, {one.letters} letters, {one.sequences:,} sequences, "
+        f"{one.events:,} events: {_where(one)}"
+    )
+
+
+def _summary(found: Sequence["Guarantee"]) -> str:
+    first = found[0]
+    kind = ", ".join(str(first.config[name]) for name in ("mode", "level") if name in first.config)
+    sequences, events = sum(one.sequences for one in found), sum(one.events for one in found)
+    return (
+        f"- n={_range(one.states for one in found)}, k={first.extra}, "
+        f"{_range(one.letters for one in found)} letters, {sequences:,} sequences, {events:,} events: "
+        f"{len(found)} suites of {kind or first.component}"
+    )
+
+
+def _where(one: "Guarantee") -> str:
+    text = of_config(one.component, one.config)
+    return f"{text}; {one.subject}" if one.subject else text
+
+
+def _range(numbers: Iterator[int]) -> str:
+    known = sorted(numbers)
+    return f"{known[0]}" if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+
+
+def _kind(one: "Guarantee") -> tuple[str, str, int]:
+    return str(one.config.get("mode", "")), str(one.config.get("level", "")), -(one.extra or 0)

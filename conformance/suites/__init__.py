@@ -1,0 +1,6 @@
+"""Test suites that are complete for implementations with a bounded number of states.
+
+`alphabet` makes the events of a component finite, `gate` and its neighbours list the letters,
+`model_machine` reads the model off as a machine, `h_method` makes the suite, `play` plays it in `conform`,
+and `hidden_states` measures it with wrong machines.
+"""

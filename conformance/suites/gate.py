@@ -1,0 +1,150 @@
+"""The alphabets of the input gate, by mode."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.adapters.protocol import Wire
+from conformance.suites.alphabet import NOON, Alphabet, Clock, Dependent, Letter, Newest, letter
+from model.gate.profiles import NEWEST
+
+OLDER, NEWEST_ID, NEWER = Newest(-1), Newest(0), Newest(1)
+NEAR = (OLDER, NEWEST_ID, NEWER)
+LONG_PAST = Newest(-9)
+"""Obsolete in every state but the first."""
+TRACKED = 2
+"""Checkpoints under way at a gate of mode at-least-once."""
+ALIGNMENTS = ("timeout", "unaligned", "aligned")
+"""The options of barriers in the alphabets."""
+
+Bound = Callable[[Any, Wire], bool]
+
+
+@dataclass(frozen=True)
+class Waiting(Dependent):
+    """The value of a record: if it has to wait, the number of items before it; so no two are alike."""
+
+    channel: int
+
+    def at(self, state: Any) -> int:  # noqa: ANN401 - the model's own state
+        """The value in a state."""
+        return waiting_items(state) if _gate(state).blocked[self.channel] else 0
+
+
+@dataclass(frozen=True)
+class Unblocked(Dependent):
+    """The first channel that is open and not blocked."""
+
+    @property
+    def name(self) -> str:
+        """Its name in a letter."""
+        return "unblocked"
+
+    def at(self, state: Any) -> int | None:  # noqa: ANN401 - the model's own state
+        """The channel in a state; None: there is none."""
+        gate = _gate(state)
+        pairs = zip(gate.closed, gate.blocked, strict=True)
+        return next((channel for channel, flags in enumerate(pairs) if not any(flags)), None)
+
+
+def gate_alphabets(config: Wire, *, injects: bool, thorough: bool) -> Iterator[Alphabet]:
+    """The alphabets for one configuration."""
+    mode = config.get("mode", "exactly-once")
+    injects = injects and config.get("profile", NEWEST.name) == NEWEST.name
+    if mode == "exactly-once":
+        yield aligned(config, injects=injects)
+        if _is_polled(config):
+            yield aligned(config, injects=injects, waiting=2)
+    elif mode == "at-least-once":
+        yield tracking(config)
+    elif config["profile"] != "flink-1.11":
+        for alignment in ALIGNMENTS:
+            yield unaligned(config, (alignment,))
+        if thorough or not _is_polled(config):
+            yield unaligned(config, ALIGNMENTS)
+
+
+def aligned(config: Wire, *, injects: bool = False, waiting: int = 1) -> Alphabet:
+    """A gate of mode exactly-once: barriers, cancellations and ends, at level polled records as well."""
+    letters: list[Letter] = []
+    for channel in range(config["channels"]):
+        letters += (letter("barrier", channel=channel, checkpoint=near) for near in NEAR)
+        letters += (letter("cancel", channel=channel, checkpoint=near) for near in NEAR)
+        letters.append(letter("end_of_partition", channel=channel))
+    if injects:
+        letters += (letter("inject", checkpoint=near) for near in NEAR)
+    return _at_level(Alphabet("gate", config, tuple(letters)), waiting)
+
+
+def tracking(config: Wire, tracked: int = TRACKED) -> Alphabet:
+    """A gate of mode at-least-once: the same letters, and at most so many checkpoints under way."""
+    letters: list[Letter] = []
+    for channel in range(config["channels"]):
+        letters += (letter("barrier", channel=channel, checkpoint=near) for near in NEAR)
+        letters += (letter("cancel", channel=channel, checkpoint=near) for near in NEAR)
+        letters.append(letter("end_of_partition", channel=channel))
+        if _is_polled(config):
+            letters.append(letter("record", channel=channel, value=0))
+
+    def allows(state: Any, event: Wire) -> bool:  # noqa: ANN401 - the model's own state
+        tracker = state.inbox
+        return event.get("checkpoint", 0) <= tracker.latest or len(tracker.tracked) < tracked
+
+    return Alphabet("gate", config, tuple(letters), f"at most {tracked} checkpoints under way", allows)
+
+
+def unaligned(config: Wire, alignments: tuple[str, ...], waiting: int = 1) -> Alphabet:
+    """A gate of mode unaligned or alternating, whose barriers have some of the options."""
+    letters: list[Letter] = []
+    for channel in range(config["channels"]):
+        for kind in ("barrier", "announce"):
+            if kind == "announce" and config["profile"] == "flink-1.11":
+                continue
+            letters += (
+                letter(kind, channel=channel, checkpoint=near, alignment=alignment)
+                for near in NEAR
+                for alignment in alignments
+            )
+        letters += (letter("cancel", channel=channel, checkpoint=near) for near in NEAR)
+        letters.append(letter("end_of_partition", channel=channel))
+    if config["alignment_timeout_ms"]:
+        letters.append(letter("advance", ms=config["alignment_timeout_ms"]))
+    clock = Clock(_now, 2 * config["alignment_timeout_ms"] + 1, {"kind": "advance", "ms": NOON})
+    alphabet = Alphabet(
+        "gate", config, tuple(letters), clock=clock, subject=f"barriers {', '.join(alignments)}"
+    )
+    return _at_level(alphabet, waiting)
+
+
+def _at_level(alphabet: Alphabet, waiting: int) -> Alphabet:
+    """With records, of which at most so many wait, if the level is polled."""
+    if not _is_polled(alphabet.config):
+        return alphabet
+    channels = range(alphabet.config["channels"])
+    records = (letter("record", channel=channel, value=Waiting(channel)) for channel in channels)
+    letters = (*alphabet.letters, *records, letter("cancel", channel=Unblocked(), checkpoint=LONG_PAST))
+
+    def allows(state: Any, event: Wire) -> bool:  # noqa: ANN401 - the model's own state
+        channel = event.get("channel")
+        return channel is None or waiting_items(state) < waiting or not _gate(state).blocked[channel]
+
+    return alphabet._replace(letters=letters, bound=f"at most {waiting} waiting", allows=allows)
+
+
+def _is_polled(config: Wire) -> bool:
+    return bool(config.get("level", "polled") == "polled")
+
+
+def _gate(state: Any) -> Any:  # noqa: ANN401 - any gate, alone or with the items that wait for it
+    return getattr(state.inbox, "gate", state.inbox)
+
+
+def _now(state: Any) -> int:  # noqa: ANN401 - the model's own state
+    now: int = _gate(state).now
+    return now
+
+
+def waiting_items(state: Any) -> int:  # noqa: ANN401 - the model's own state
+    """The number of items that wait at a gate."""
+    at = state.inbox
+    return len(getattr(at, "waiting", ()) or getattr(at, "stored", ()))

@@ -1,0 +1,172 @@
+"""Complete test suites by the H-method, for implementations with up to k more states than the machine.
+
+The theorem (Dorofeeva, El-Fakih, Yevtushenko 2005): let the machine be minimal, with n states and the access
+words A. A suite is complete for implementations of at most n + k states if it contains every defined word of
+A followed by at most k + 1 letters, and if for each of the following pairs of words whose states differ it
+contains both words followed by one common separating word: two of A; one of A and one of A followed by
+1 to k + 1 letters; two of the latter kind of which one is a prefix of the other.
+
+Why: take a shortest way to fail from a state reached by A. It is longer than k + 1 letters. The n words of A
+and the first k + 1 states on this way are n + k + 1, so the implementation is in the same state twice. If the
+machine is there in two states as well, the separating word has told them apart and the suite has failed; if
+not, the way can be cut short, and was not a shortest one.
+
+Two states that differ only in which letters are defined need no word: an implementation behind the alphabet
+cannot be in the same state after words that the alphabet continues differently.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from conformance.suites.machine import END, Machine, Word, access_words
+from conformance.suites.separation import Separation
+
+
+@dataclass
+class Branch:
+    """One word of a suite: a node of the tree of all words."""
+
+    state: int
+    """The state of the machine after the word, or END."""
+    children: dict[int, "Branch"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite as a tree; its sequences are the longest words, as every prefix is played with them."""
+
+    machine: Machine
+    extra: int
+    """k: the suite is complete for implementations of at most so many states more."""
+    root: Branch
+
+    def words(self) -> Iterator[Word]:
+        """The sequences, in the order of their letters."""
+        pending: list[tuple[Word, Branch]] = [((), self.root)]
+        while pending:
+            word, branch = pending.pop()
+            if not branch.children:
+                yield word
+            following = sorted(branch.children.items(), reverse=True)
+            pending += (((*word, letter), child) for letter, child in following)
+
+
+def suite(machine: Machine, extra: int) -> Suite:
+    """The suite of a minimal machine for `extra` more states."""
+    return _Builder(machine, extra).built()
+
+
+def base_size(machine: Machine, extra: int) -> int:
+    """How many words A has that are followed by exactly `extra` + 1 letters: nearly the size of the suite."""
+    ways = [1] * machine.size
+    for _ in range(extra + 1):
+        ways = [sum(1 if step.target == END else ways[step.target] for _, step in machine.defined(s))
+                for s in range(machine.size)]  # fmt: skip
+    return sum(ways)
+
+
+@cache
+def _separation(machine: Machine) -> Separation:
+    return Separation(machine)
+
+
+class _Builder:
+    def __init__(self, machine: Machine, extra: int) -> None:
+        self._machine = machine
+        self._extra = extra
+        self._separation = _separation(machine)
+        self._root = Branch(0)
+
+    def built(self) -> Suite:
+        access = [self._add(self._root, word) for word in access_words(self._machine)]
+        for branch in access:
+            for word in self._separation.words:
+                self._add(branch, word)
+        for branch in access:
+            self._extend(branch, self._extra + 1)
+        identified = {id(branch) for branch in access}
+        for branch in access:
+            for child in list(branch.children.values()):
+                self._identify(child, self._extra, identified)
+        for branch in access:
+            for child in list(branch.children.values()):
+                self._part(child, (), self._extra)
+        return Suite(self._machine, self._extra, self._root)
+
+    def _add(self, branch: Branch, word: Word) -> Branch:
+        """The branch of a word, as far as the word is defined."""
+        for letter in word:
+            if branch.state == END:
+                break
+            step = self._machine.rows[branch.state][letter]
+            if step is None:
+                break
+            following = branch.children.get(letter)
+            if following is None:
+                following = branch.children[letter] = Branch(step.target)
+            branch = following
+        return branch
+
+    def _extend(self, branch: Branch, depth: int) -> None:
+        """Every defined word of at most `depth` letters follows."""
+        if depth and branch.state != END:
+            for letter, _ in self._machine.defined(branch.state):
+                self._extend(self._add(branch, (letter,)), depth - 1)
+
+    def _identify(self, branch: Branch, below: int, identified: set[int]) -> None:
+        """Separate the state after the word from every other state, deepest words first."""
+        if branch.state == END:
+            return
+        if below:
+            for letter, _ in self._machine.defined(branch.state):
+                self._identify(branch.children[letter], below - 1, identified)
+        if id(branch) in identified:
+            return
+        identified.add(id(branch))
+        masks = self._separation.masks
+        left = self._separation.separable[branch.state]
+        for word in self._separation.words:
+            if left and self._contains(branch, word):
+                left &= ~masks[word][branch.state]
+        while left:
+            best = max(
+                self._separation.words,
+                key=lambda word: ((left & masks[word][branch.state]).bit_count(), -len(word)),
+            )
+            self._add(branch, best)
+            left &= ~masks[best][branch.state]
+
+    def _contains(self, branch: Branch, word: Word) -> bool:
+        for letter in word:
+            following = branch.children.get(letter)
+            if following is None:
+                return False
+            branch = following
+        return True
+
+    def _part(self, branch: Branch, above: tuple[Branch, ...], below: int) -> None:
+        """Separate the states along one extension from each other."""
+        if branch.state == END:
+            return
+        for earlier in above:
+            if earlier.state != branch.state and not self._parted(earlier, branch):
+                word = self._separation.word(earlier.state, branch.state) or ()
+                self._add(earlier, word)
+                self._add(branch, word)
+        if below:
+            for letter, _ in self._machine.defined(branch.state):
+                self._part(branch.children[letter], (*above, branch), below - 1)
+
+    def _parted(self, one: Branch, other: Branch) -> bool:
+        """A word that follows both separates them."""
+        for letter in one.children.keys() & other.children.keys():
+            left, right = self._machine.rows[one.state][letter], self._machine.rows[other.state][letter]
+            assert left is not None
+            assert right is not None
+            if left.output != right.output:
+                return True
+            after, twin = one.children[letter], other.children[letter]
+            if after.state != twin.state and self._parted(after, twin):
+                return True
+        return False

@@ -1,0 +1,170 @@
+"""Complete suites in `conform`: which are played with how many extra states, and what this guarantees.
+
+Each suite is played with the extra states of the plan while all sequences of the component stay within
+SEQUENCES_AT_MOST, else with fewer; a suite that does not fit at all is stated, never passed over in silence.
+"""
+
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
+
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import Adapter, Wire, canonical
+from conformance.drive.lockstep import Played
+from conformance.drive.loop import drive, is_over
+from conformance.drive.plan import Plan
+from conformance.suites.alphabet import Alphabet
+from conformance.suites.h_method import Suite, base_size, suite
+from conformance.suites.machine import Machine
+from conformance.suites.model_machine import STATES_AT_MOST, TooLargeError, model_machine
+from conformance.suites.registry import alphabets, configurations
+from conformance.suites.sequences import cases, streamed
+
+SEQUENCES_AT_MOST = 30_000
+"""Sequences of all suites of one component in a default run: some seconds of a compiled implementation."""
+THOROUGH = 1_000_000
+"""The same with --thorough."""
+EXPLORED = 300_000
+"""Steps of the model that are explored for one component in a default run."""
+EXPLORED_THOROUGH = 10_000_000
+"""The same with --thorough."""
+TOO_LARGE = "the model has too many states over its letters to be explored in one run"
+
+
+class Guarantee(NamedTuple):
+    """What one suite that was played to its end says, or why it was not played."""
+
+    component: str
+    config: Wire
+    subject: str
+    """What the letters are about, where a configuration has several alphabets, and what bounds them."""
+    letters: int
+    states: int = 0
+    """n, the states of the model's machine; 0: it has too many."""
+    extra: int | None = None
+    """k, or None if the suite was not played to its end."""
+    sequences: int = 0
+    events: int = 0
+    reason: str = ""
+    """Why k is lower than the plan's, or why nothing was played."""
+
+    def values(self) -> dict[str, object]:
+        """The same as JSON values."""
+        return {
+            "config": dict(self.config),
+            "subject": self.subject,
+            "letters": self.letters,
+            "states": self.states,
+            "extra_states": self.extra,
+            "sequences": self.sequences,
+            "events": self.events,
+            "reason": self.reason,
+        }
+
+
+class Planned(NamedTuple):
+    """A suite that is to be played, if its guarantee has a k."""
+
+    alphabet: Alphabet | None
+    """None: there is none for the configuration."""
+    guarantee: Guarantee
+
+
+def play_suites(component: str, adapter: Adapter, plan: Plan, total: Played) -> list[Guarantee]:
+    """Play the suites of a component until one diverges; what each says. Outcomes are added to `total`."""
+    guarantees: list[Guarantee] = []
+    streams = adapter if isinstance(adapter, ProcessAdapter) else None
+    for alphabet, planned_one in planned(component, plan):
+        guarantee = planned_one
+        if is_over(total):
+            break
+        if alphabet is not None and guarantee.extra is not None:
+            chosen = suite_of(machine_of(alphabet), guarantee.extra)
+            played = Played() if streams is None else streamed(alphabet, chosen, streams, plan, total.unseen)
+            if played.cases < guarantee.sequences:  # what is left, step by step
+                streams = None
+                left = islice(cases(alphabet, chosen), played.cases, None)
+                drive(left, adapter, plan.limits._replace(batch=1), played)
+            total.add(played)
+            guarantee = _guaranteed(guarantee, played)
+        guarantees.append(guarantee)
+    return guarantees
+
+
+def planned(component: str, plan: Plan) -> list[Planned]:
+    """The suites of a component: all with k = 0, then larger ones, the smallest first, while they fit."""
+    wanted = plan.extra_states or 0
+    thorough = wanted > 1
+    left = THOROUGH if thorough else SEQUENCES_AT_MOST
+    room = EXPLORED_THOROUGH if thorough else EXPLORED
+    found: list[Planned] = []
+    none: list[Planned] = []
+    for config in configurations(component, plan):
+        listed = list(alphabets(component, config, injects=plan.injects, thorough=thorough))
+        for alphabet in listed:  # none explores more than half of what is left
+            states = room // 2 // len(alphabet.letters)
+            found.append(Planned(alphabet, _unplayed(alphabet, states)))
+            room -= (found[-1].guarantee.states or states) * len(alphabet.letters)
+        if not listed:
+            none.append(Planned(None, Guarantee(component, config, "", 0, reason="it has no alphabet yet")))
+    for extra in range(wanted + 1):
+        sizes = {at: _size(one, extra, left) for at, one in enumerate(found) if _may_grow(one, extra)}
+        for at in sorted(sizes, key=sizes.__getitem__):
+            now = found[at].guarantee
+            more = sizes[at] - now.sequences
+            if more <= left:
+                left -= more
+                found[at] = found[at]._replace(
+                    guarantee=now._replace(extra=extra, sequences=sizes[at], reason="")
+                )
+            else:
+                reason = f"k={extra} has about {sizes[at]:,} sequences, more than the limit for a run leaves"
+                found[at] = found[at]._replace(guarantee=now._replace(reason=reason))
+    return [*found, *none]
+
+
+def _may_grow(one: Planned, extra: int) -> bool:
+    """The suite with one extra state less fits."""
+    guarantee = one.guarantee
+    return guarantee.states > 0 and (extra == 0 or guarantee.extra == extra - 1)
+
+
+def _unplayed(alphabet: Alphabet, states_at_most: int) -> Guarantee:
+    subject = "; ".join(part for part in (alphabet.subject, alphabet.bound) if part)
+    guarantee = Guarantee(alphabet.component, alphabet.config, subject, len(alphabet.letters))
+    try:
+        return guarantee._replace(states=machine_of(alphabet, states_at_most).size)
+    except TooLargeError:
+        return guarantee._replace(reason=TOO_LARGE)
+
+
+def _size(one: Planned, extra: int, left: int) -> int:
+    """The number of sequences; where it is far beyond what is left, nearly so."""
+    assert one.alphabet is not None
+    machine = machine_of(one.alphabet)
+    size = base_size(machine, extra)
+    return size if size > 2 * left else sum(1 for _ in suite_of(machine, extra).words())
+
+
+def _guaranteed(planned_one: Guarantee, played: Played) -> Guarantee:
+    done = planned_one._replace(sequences=played.cases, events=played.steps)
+    if played.skipped or not played.is_sound or played.ended_early:
+        return done._replace(extra=None, reason="it was not played to its end")
+    return done
+
+
+_MACHINES: dict[tuple[str, bytes, str, tuple[str, ...]], Machine] = {}
+
+
+def machine_of(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> Machine:
+    """The model's machine, explored once a process. Raises TooLargeError."""
+    key = (alphabet.component, canonical(alphabet.config), alphabet.bound, alphabet.names)
+    if key not in _MACHINES:
+        _MACHINES[key] = model_machine(alphabet, states_at_most)
+    return _MACHINES[key]
+
+
+@cache
+def suite_of(machine: Machine, extra: int) -> Suite:
+    """The suite of a machine, made once a process."""
+    return suite(machine, extra)
