@@ -169,11 +169,7 @@ def _part(done: Examination, implementation: str, order: Order, say: Say) -> Par
         findings=tuple(findings),
         again=order.again,
         seconds=done.seconds,
-        tried={
-            **done.tried.values(),
-            "not_asked": list(done.not_asked),
-            "complete_suites": [guarantee.values() for guarantee in done.guarantees],
-        },
+        tried=done.reach.values,
     )
 
 
