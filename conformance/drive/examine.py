@@ -53,8 +53,8 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
-    durable: str = ""
-    """How often the process was killed and its durable data read; empty if it shows none."""
+    capabilities: tuple[str, ...] = ()
+    """How far optional capabilities were tested: durable data, events at once."""
     guarantees: tuple[Guarantee, ...] = ()
     """What each complete suite says."""
 
@@ -65,8 +65,8 @@ class Examination:
         if not self.cases:
             return bound
         left = f"; not tested: {'; '.join(self.not_asked)}" if self.not_asked else ""
-        durable = f"; {self.durable}" if self.durable else ""
-        return f"{bound}; {self.tried.describe()}{durable}{left}"
+        parts = "; ".join([bound, self.tried.describe(), *self.capabilities])
+        return f"{parts}{left}"
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:

@@ -69,8 +69,7 @@ def _reach(done: "Examination") -> Iterator[str]:
     """The bound within which nothing differs; a divergence needs no bound."""
     if done.verdict is not Verdict.DIVERGES and done.cases:
         yield from (f"{name}: {text}" for name, text in done.tried.lines().items())
-        if done.durable:
-            yield done.durable
+        yield from done.capabilities
         if done.not_asked:
             yield f"not tested: {'; '.join(done.not_asked)}"
         yield from suites.lines(done.guarantees)
