@@ -2,9 +2,10 @@
 
 The attribute maps components to factories, as in `components = {"gate": Gate}`. A factory takes the
 configuration and makes an instance with `apply(event)`, which returns the effects, and `observe()`, which
-returns the state. Its lists `modes`, `profiles` and `capabilities` state what it offers; a list that it does
-not have stands for all words of the protocol. ValueError refuses, NotImplementedError is `unsupported`, any
-other exception is a crash. Configurations, events and answers are copied and checked as those of a process.
+returns the state. Its lists `modes`, `profiles` and `capabilities` and its `limits` state what it offers; a
+list that it does not have stands for all words of the protocol. ValueError refuses, NotImplementedError is
+`unsupported`, any other exception is a crash. Configurations, events and answers are copied and checked as
+those of a process.
 """
 
 import re
@@ -114,4 +115,5 @@ def _offer(component: str, factory: Any) -> protocol.Offer:  # noqa: ANN401 - a 
         getattr(factory, "modes", known.modes),
         getattr(factory, "profiles", known.profiles),
         getattr(factory, "capabilities", known.capabilities),
+        getattr(factory, "limits", known.limits),
     )
