@@ -1,14 +1,53 @@
-"""The adapter of the bundled implementation: the only room of the suite's drivers that imports `impl`."""
+"""The adapter of the bundled implementation: the only module of the suite's drivers that imports `impl`."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 from typing import cast
 
 from conformance.adapters.in_process import InProcess, Instance
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import Errored, Failure, Hello, Made, Unsupported, Visible, Wire
 from impl.core import COMPONENTS, ConfigError, ProtocolError, UnsupportedError
+from spec.vocabulary import vocabulary
 
 
-def bundled_adapter() -> InProcess:
-    """The protocol core of `impl`, in this process."""
-    components = {name: cast(Callable[[Wire], Instance], make) for name, make in COMPONENTS.items()}
-    return InProcess("barrierspec-impl", components, (ProtocolError, ConfigError), (UnsupportedError,))
+class Bundled(InProcess):
+    """The protocol core of `impl`; in a folder, its Parquet sink and its checkpoint storage."""
+
+    def __init__(self) -> None:
+        components = {name: cast(Callable[[Wire], Instance], make) for name, make in COMPONENTS.items()}
+        super().__init__("barrierspec-impl", components, (ProtocolError, ConfigError), (UnsupportedError,))
+
+    def hello(self) -> Hello:
+        """What is durable needs pyarrow, which not every installation has."""
+        hello = super().hello()
+        if find_spec("pyarrow") is None:
+            return hello
+        return hello._replace(
+            components={
+                name: offer._replace(capabilities=(*offer.capabilities, *vocabulary()[name].capabilities))
+                for name, offer in hello.components.items()
+            }
+        )
+
+    def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
+        """A sink or a store that continues what it finds in the folder."""
+        from conformance.adapters.bundled_durable import DURABLE
+
+        make = DURABLE.get(component)
+        if make is None:
+            return Unsupported(f"a folder for {component}; offered for {', '.join(DURABLE)}")
+        return self.make(lambda given: make(given, Path(folder)), config)
+
+    def observe(self) -> Visible | Failure:
+        """What a reader of the output, or of the checkpoints, finds."""
+        from conformance.adapters.bundled_durable import DurableSink, DurableStore
+
+        if not isinstance(self._instance, DurableSink | DurableStore):
+            return Errored("no instance has a folder; send `new` with one first")
+        return Visible(self._instance.visible())
+
+
+def bundled_adapter() -> Bundled:
+    """The bundled implementation, in this process."""
+    return Bundled()

@@ -3,7 +3,8 @@
 import shlex
 
 from conformance.adapters.in_process import InProcess, model_adapter
-from conformance.adapters.process import ANSWER_LIMIT_SECONDS, ProcessAdapter
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import ANSWER_LIMIT_SECONDS
 from conformance.adapters.python_object import NAMED, python_object
 from conformance.errors import InputError
 

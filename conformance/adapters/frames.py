@@ -20,6 +20,7 @@ from conformance.adapters.protocol import (
     Made,
     Offer,
     Unsupported,
+    Visible,
     Wire,
 )
 
@@ -35,7 +36,9 @@ _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 """A string, or a bracket outside of strings."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
-OPS = ("hello", "new", "apply", "bye")
+OPS = ("hello", "new", "apply", "observe", "bye")
+Result = Hello | Made | Applied | Visible
+"""What answers a request that was carried out."""
 
 
 class FrameError(ValueError):
@@ -54,6 +57,7 @@ class Request(NamedTuple):
     component: str = ""
     config: Wire = MappingProxyType({})
     events: Sequence[Wire] = ()
+    folder: str | None = None
 
 
 # ---------------------------------------------------------------- requests
@@ -64,14 +68,20 @@ def encode_hello(seq: int) -> bytes:
     return _line({"seq": seq, "op": "hello", "protocol": PROTOCOL})
 
 
-def encode_new(seq: int, component: str, config: Wire) -> bytes:
-    """Ask for a fresh instance."""
-    return _line({"seq": seq, "op": "new", "component": component, "config": config})
+def encode_new(seq: int, component: str, config: Wire, folder: str | None = None) -> bytes:
+    """Ask for a fresh instance; with a folder, for one that keeps its durable data there."""
+    durable = {} if folder is None else {"folder": folder}
+    return _line({"seq": seq, "op": "new", "component": component, "config": config, **durable})
 
 
 def encode_apply(seq: int, events: Sequence[Wire]) -> bytes:
     """Hand over a batch of events."""
     return _line({"seq": seq, "op": "apply", "events": events})
+
+
+def encode_observe(seq: int) -> bytes:
+    """Ask what a reader of the durable data sees."""
+    return _line({"seq": seq, "op": "observe"})
 
 
 def encode_bye(seq: int) -> bytes:
@@ -96,13 +106,16 @@ def parse_request(line: bytes, limit: int = FRAME_LIMIT) -> Request:
             raise FrameError(f"component: expected a name, got {_value(component)}", seq)
         if not isinstance(config, dict):
             raise FrameError(f"config: expected an object, got {_value(config)}", seq)
-        return Request(seq, op, component=component, config=config)
+        folder = frame.get("folder")
+        if not isinstance(folder, str | None):
+            raise FrameError(f"folder: expected the path of a folder, got {_value(folder)}", seq)
+        return Request(seq, op, component=component, config=config, folder=folder)
     if op == "apply":
         events = frame.get("events")
         if not isinstance(events, list) or not events or not all(type(event) is dict for event in events):
             raise FrameError("events: expected a list with at least one object; send events in a list", seq)
         return Request(seq, op, events=events)
-    if op == "bye":
+    if op in ("observe", "bye"):
         return Request(seq, op)
     raise FrameError(f"op: expected one of {', '.join(OPS)}, got {_value(op)}", seq)
 
@@ -110,7 +123,7 @@ def parse_request(line: bytes, limit: int = FRAME_LIMIT) -> Request:
 # ---------------------------------------------------------------- answers
 
 
-def encode_answer(seq: int | None, answer: Hello | Made | Applied | Unsupported | Errored) -> bytes:
+def encode_answer(seq: int | None, answer: Result | Unsupported | Errored) -> bytes:
     """One answer as a line; `seq` is None only where the request's number could not be read."""
     frame: dict[str, Any]
     if isinstance(answer, Applied):
@@ -120,6 +133,8 @@ def encode_answer(seq: int | None, answer: Hello | Made | Applied | Unsupported 
         frame = {"seq": seq, "protocol": PROTOCOL, **answer._asdict(), "components": components}
     elif isinstance(answer, Made):
         frame = {"seq": seq, "ok": True}
+    elif isinstance(answer, Visible):
+        frame = {"seq": seq, "visible": answer.values}
     elif isinstance(answer, Unsupported):
         frame = {"seq": seq, "unsupported": answer.why}
     else:
@@ -137,7 +152,7 @@ def _offer(offer: Offer) -> dict[str, Any]:
 
 def parse_answer(
     line: bytes, seq: int, op: str, events: int = 0, limit: int = FRAME_LIMIT
-) -> Hello | Made | Applied | Unsupported | Errored:
+) -> Result | Unsupported | Errored:
     """Read the answer to request `seq`, an `op` with so many events; raises FrameError."""
     frame = _object(line, limit)
     if _seq(frame) != seq:
@@ -153,6 +168,10 @@ def parse_answer(
         return _hello(frame, seq)
     if op == "apply":
         return _applied(frame, seq, events)
+    if op == "observe":
+        if type(frame.get("visible")) is not list:
+            raise FrameError(f"visible: expected a list, got {_value(frame.get('visible'))}", seq)
+        return Visible(frame["visible"])
     if frame.get("ok") is not True:
         raise FrameError(f"ok: expected true in the answer to {op!r}, got {_shown(line)}", seq)
     return Made()

@@ -20,7 +20,7 @@ def unknown_words(hello: Hello) -> list[str]:
         if name not in COMPONENTS:
             found.append(f"component {name!r}: {_expected(name, list(COMPONENTS))}")
         else:
-            found += _of_component(name, offer, offer_of(name))
+            found += _of_component(name, offer, known_of(name))
     return found
 
 
@@ -29,6 +29,12 @@ def require_known_words(hello: Hello) -> None:
     unknown = unknown_words(hello)
     if unknown:
         raise InputError(f"hello has words that the protocol does not have: {'; '.join(unknown)}")
+
+
+def known_of(component: str) -> Offer:
+    """Every word that the protocol has for a component."""
+    known = offer_of(component)
+    return known._replace(capabilities=(*known.capabilities, *vocabulary()[component].capabilities))
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:

@@ -67,6 +67,13 @@ class InProcess:
         factory = self._components.get(component)
         if factory is None:
             return protocol.Unsupported(f"component {component!r}; offered: {', '.join(self._components)}")
+        return self.make(factory, config)
+
+    def make(
+        self, factory: Callable[[protocol.Wire], Instance], config: protocol.Wire
+    ) -> protocol.Made | protocol.Failure:
+        """The instance of a factory is the one that gets the events from now on."""
+        self._instance = None
         try:
             self._instance = factory(config)
         except self._unsupported as error:

@@ -25,6 +25,8 @@ LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**3
 """By kind of value, the least limit that an implementation may declare for it."""
 PROTOCOL = 1
 """The version of the wire that this suite speaks."""
+ANSWER_LIMIT_SECONDS = 5.0
+"""The time limit of one answer, if no other is chosen."""
 
 
 def canonical(wire: object) -> bytes:
@@ -70,6 +72,13 @@ class Applied(NamedTuple):
     """The rules that fired at each event; only the model knows them."""
 
 
+class Visible(NamedTuple):
+    """What a reader of the durable data sees."""
+
+    values: Sequence[Any]
+    """Of a sink the values of committed records, of a store the ids of retained checkpoints; in any order."""
+
+
 class Unsupported(NamedTuple):
     """The implementation does not offer this: a skip, never a pass."""
 
@@ -103,7 +112,7 @@ class Crashed(NamedTuple):
 
 
 class Hung(NamedTuple):
-    """No answer came within the time limit, in seconds."""
+    """No answer came within the time limit, in seconds; `stderr` is its head and its tail."""
 
     seconds: float
     stderr: str
@@ -161,3 +170,22 @@ class Overlapping(Adapter, Protocol):
 
     def collect(self) -> Applied | Failure:
         """The answer to the batch that was submitted."""
+
+
+@runtime_checkable
+class Keeping(Adapter, Protocol):
+    """An adapter that keeps durable data in a folder, and reads it as anybody would."""
+
+    def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
+        """Make an instance that keeps its durable data in a folder, and continues what it finds there."""
+
+    def observe(self) -> Visible | Failure:
+        """What a reader of the durable data sees now."""
+
+
+@runtime_checkable
+class Killable(Keeping, Overlapping, Protocol):
+    """An adapter whose process can be killed."""
+
+    def kill(self) -> None:
+        """Kill the implementation as the system would: nothing of it runs on."""

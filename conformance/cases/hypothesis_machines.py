@@ -21,7 +21,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
+from conformance.adapters.protocol import FAILURES, Adapter, Failure, Hung, Unsupported, Wire
 from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event
 from conformance.divergence import Divergence
 from conformance.drive.bounds.values import ValueMap
@@ -117,7 +117,8 @@ class LockStepMachine(RuleBasedStateMachine):
             self.oracle = setting.mapped.of(self.values.config(setting.component, self.oracle.config))
             self.node = self.oracle.start
         total = setting.total
-        self.is_over = total.ended_early = total.ended_early or not source.limits.may_go_on()
+        total.ended_early = total.ended_early or not source.limits.may_go_on()
+        self.is_over = total.ended_early or total.hung is not None
         if self.is_over:
             return
         if not source.selected:
@@ -171,7 +172,8 @@ class LockStepMachine(RuleBasedStateMachine):
         """Count what was played."""
         if self.instance is not None:
             played, self.instance = self.instance.end(), None
-            played.divergence = played.stopped = None  # raised where they came up
+            played.divergence = None  # raised where it came up, as any other failure but a hang
+            played.stopped = played.stopped if played.hung is not None else None
             played.origins["hypothesis"] = played.cases
             self.setting.total.add(played)
 
@@ -193,7 +195,9 @@ class LockStepMachine(RuleBasedStateMachine):
         self.instance = instance
 
     def _judge(self, found: Divergence | Failure | None) -> None:
-        if isinstance(found, FAILURES):
+        if isinstance(found, Hung):  # the examples that follow end at once
+            self.is_over = True
+        elif isinstance(found, FAILURES):
             raise NotDetermined(found)
         if isinstance(found, Divergence):
             self.is_over = self.setting.source.limits.is_known(found)

@@ -21,7 +21,7 @@ from conformance.drive.lockstep import Case, Played, given
 from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracles
 from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
-from conformance.drive.shrink import shrink
+from conformance.drive.shrinking.evidence import evidence
 from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.suites.play import Guarantee, play_suites
@@ -38,7 +38,7 @@ class Examination:
     steps: int = 0
     cases: int = 0
     divergence: Divergence | None = None
-    """Shrunk: no event can be left out."""
+    """The simplest case that differs, hangs or is flaky; its verdict is that of the component."""
     doubts: tuple[str, ...] = ()
     """Why it is UNDETERMINED."""
     stopped: Failure | None = None
@@ -53,6 +53,8 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
+    durable: str = ""
+    """How often the process was killed and its durable data read; empty if it shows none."""
     guarantees: tuple[Guarantee, ...] = ()
     """What each complete suite says."""
 
@@ -63,7 +65,8 @@ class Examination:
         if not self.cases:
             return bound
         left = f"; not tested: {'; '.join(self.not_asked)}" if self.not_asked else ""
-        return f"{bound}; {self.tried.describe()}{left}"
+        durable = f"; {self.durable}" if self.durable else ""
+        return f"{bound}; {self.tried.describe()}{durable}{left}"
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
@@ -88,9 +91,9 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     if _is_whole(played) and not wrong:
         wrong = () if plan.selected else broken(component, adapter, plan)
         played.ended_early |= not plan.may_go_on()
-    if played.divergence is not None:
-        smallest = shrink(played.divergence, adapter)
-        return _examined(component, Verdict.DIVERGES, plan, played, smallest)
+    shown = evidence(played, adapter, plan.pinned)
+    if shown is not None:
+        return _examined(component, shown.verdict, plan, played, shown)
     if wrong:
         return _examined(component, Verdict.DIVERGES, plan, played, wrong=wrong)
     covered, _ = _covered(component, played, plan)
@@ -154,9 +157,9 @@ def _shown(plan: Plan) -> str:
     )
 
 
-def seen_again(component: str, played: Played, plan: Plan) -> Examination:
-    """A divergence of an earlier run, which came first this time and is there still."""
-    return _examined(component, Verdict.DIVERGES, plan, played, played.divergence)
+def seen_again(found: Divergence, played: Played, plan: Plan) -> Examination:
+    """What an earlier run has saved, which came first this time and is there still."""
+    return _examined(found.component, found.verdict, plan, played, found)
 
 
 def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
@@ -167,10 +170,6 @@ def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
     ]
     if played.stopped is not None:
         doubts.append(played.stopped.describe())
-    if played.unrepeatable is not None:
-        once = played.unrepeatable
-        rule = once.rule or "a step that fires no rule"
-        doubts.append(f"differed once, at {rule}, and not when the same {once.step} events came again")
     if played.ended_early:
         doubts.append("the budget ended before the plan was done; give more --seconds")
     if not covered.is_full:
@@ -198,7 +197,7 @@ def _examined(
 ) -> Examination:
     covered, never = _covered(component, played, plan)
     left: list[str] = []
-    if divergence is None:
+    if divergence is None or divergence.verdict is Verdict.UNDETERMINED:
         left = not_asked(played.tried, plan.offered, plan.chosen, injects=plan.injects)
         left += beyond(plan.greatest)
         if never:

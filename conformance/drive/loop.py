@@ -24,7 +24,7 @@ class Limits(NamedTuple):
     """A divergence that is known ends its case, and not the loop."""
     cases: float = inf
     """The loop ends after this many cases,"""
-    stops: int = 3
+    stops: int = 2
     """The loop ends after this many cases that hung or could not begin: each may cost a whole time limit."""
     steps: int = 0
     """once there were so many steps."""
@@ -60,11 +60,12 @@ def drive(
             played.origins.clear()
         if played.divergence is not None and limits.is_known(played.divergence):
             played.divergence = None
-        played.stops = played.stopped is not None
+        hung_once = played.unrepeatable is not None and played.unrepeatable.lost == "hung"
+        played.stops = played.stopped is not None or hung_once
         total.add(played)
     return total
 
 
 def is_over(total: Played, limits: Limits = NO_LIMITS) -> bool:
-    """Whether a divergence was found, or too many cases were stopped."""
-    return total.divergence is not None or total.stops >= limits.stops
+    """Whether a divergence or a hang was found, or too many cases were stopped."""
+    return total.divergence is not None or total.hung is not None or total.stops >= limits.stops

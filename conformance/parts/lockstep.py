@@ -28,7 +28,7 @@ from conformance.drive.bounds.values import ALL
 from conformance.drive.lockstep import Case, Played
 from conformance.drive.loop import drive
 from conformance.drive.saved import save
-from conformance.drive.shrink import shrink
+from conformance.drive.shrinking.shrink import shrink
 from conformance.generators import generate
 from conformance.parts.result import Context, Finding, PartResult, silent, verdict_of
 from conformance.report.divergence import phrases

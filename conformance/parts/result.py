@@ -19,6 +19,8 @@ class Finding:
     """Where it was found, if that is a file."""
     row: int = 0
     """The line of that file, from 1; 0 if there is none to name."""
+    case: Mapping[str, object] = field(default_factory=dict)
+    """A difference of two implementations as JSON values; empty: it is none."""
 
 
 @dataclass(frozen=True)

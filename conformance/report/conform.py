@@ -8,7 +8,7 @@ from conformance import escape
 from conformance.adapters.protocol import Crashed, Failure, Hung, Malformed
 from conformance.report import suites
 from conformance.report.formats.columns import command as command_lines
-from conformance.report.formats.columns import wrapped
+from conformance.report.formats.columns import head_and_tail, wrapped
 from conformance.verdict import Verdict, together
 from spec.vocabulary import vocabulary
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from conformance.drive.listed import Known, Listed
     from conformance.drive.plan import Plan
 
-STDERR_LINES = 8
-"""The number of lines of stderr that are shown."""
 THOROUGH = 2
 """The extra states of complete suites with --thorough."""
 COMPONENTS = tuple(vocabulary())
@@ -42,7 +40,7 @@ def no_hello(answer: Failure, again: str) -> str:
     """An implementation that does not answer to `hello`."""
     lines = [f"UNDETERMINED  no answer to hello: {answer.describe()}"]
     if isinstance(answer, Crashed | Hung | Malformed) and answer.stderr.strip():
-        lines.append(answer.stderr.rstrip())
+        lines += head_and_tail(answer.stderr)
     return "\n".join([*lines, command_lines("  again   ", again)])
 
 
@@ -59,10 +57,11 @@ def component(done: "Examination") -> str:
     steps = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}{unseen}"
     lines = [wrapped(f"  {done.component:<12} {done.verdict.value:<12}  {steps}", indent=29)]
     margin = " " * 15
-    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *done.broken))
-    if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
-        tail = done.stopped.stderr.rstrip().splitlines()[-STDERR_LINES:]
-        lines += (f"{margin}| {escape.line(line)}" for line in tail)
+    broken = [line for wrong in done.broken for line in wrong.splitlines()]
+    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *broken))
+    stopped = done.stopped if done.divergence is None else None  # else the story has it
+    if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
+        lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))
     return "\n".join(lines)
 
 
@@ -70,6 +69,8 @@ def _reach(done: "Examination") -> Iterator[str]:
     """The bound within which nothing differs; a divergence needs no bound."""
     if done.verdict is not Verdict.DIVERGES and done.cases:
         yield from (f"{name}: {text}" for name, text in done.tried.lines().items())
+        if done.durable:
+            yield done.durable
         if done.not_asked:
             yield f"not tested: {'; '.join(done.not_asked)}"
         yield from suites.lines(done.guarantees)
@@ -106,7 +107,7 @@ def closing(
     if plan.steps:
         total = sum(one.steps for one in examined)
         lines.append(f"  steps   {total:,} in all, {plan.steps:,} requested")
-    if verdict is not Verdict.DIVERGES:  # the story of a divergence ends with the command
+    if all(one.divergence is None for one in examined):  # the story of a divergence ends with the command
         lines.append(command_lines("  again   ", again))
     return "\n".join(lines)
 

@@ -140,14 +140,18 @@ class Alphabet(NamedTuple):
                     return None
         return Taken(event, oracle.step(node, event)) if self.allows(node.state, event) else None
 
-    def events(self, oracle: Oracle, word: Sequence[int], start: int = PLAYED_START) -> Iterator[Wire]:
-        """The events of a word, as far as it is defined; `start` is what START becomes."""
+    def played(self, event: Wire) -> Wire:
+        """An event as it is sent: with short ids."""
+        return {name: _moved(value, PLAYED_START - START) for name, value in event.items()}
+
+    def events(self, oracle: Oracle, word: Sequence[int]) -> Iterator[Wire]:
+        """The events of a word as they are sent, as far as it is defined."""
         node = self.start(oracle)
         for chosen in word:
             taken = self.take(oracle, node, chosen)
             if taken is None:
                 return
-            yield {name: _moved(value, start - START) for name, value in taken.event.items()}
+            yield self.played(taken.event)
             if taken.edge.fails:
                 return
             node = taken.edge.after

@@ -4,20 +4,21 @@ Each suite is played with the extra states of the plan while all sequences of th
 SEQUENCES_AT_MOST, else with fewer; a suite that does not fit at all is stated, never passed over in silence.
 """
 
-from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
+from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Wire, canonical
-from conformance.drive.lockstep import Case, Played, given
+from conformance.drive.lockstep import Played
 from conformance.drive.loop import drive, is_over
-from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan
 from conformance.suites.alphabet import Alphabet
 from conformance.suites.h_method import Suite, base_size, suite
 from conformance.suites.machine import Machine
 from conformance.suites.model_machine import STATES_AT_MOST, TooLargeError, model_machine
 from conformance.suites.registry import alphabets, configurations
+from conformance.suites.sequences import cases, streamed
 
 SEQUENCES_AT_MOST = 30_000
 """Sequences of all suites of one component in a default run: some seconds of a compiled implementation."""
@@ -72,12 +73,20 @@ class Planned(NamedTuple):
 def play_suites(component: str, adapter: Adapter, plan: Plan, total: Played) -> list[Guarantee]:
     """Play the suites of a component until one diverges; what each says. Outcomes are added to `total`."""
     guarantees: list[Guarantee] = []
+    streams = adapter if isinstance(adapter, ProcessAdapter) else None
     for alphabet, planned_one in planned(component, plan):
         guarantee = planned_one
         if is_over(total):
             break
         if alphabet is not None and guarantee.extra is not None:
-            guarantee = _played(alphabet, guarantee, adapter, plan, total)
+            chosen = suite_of(machine_of(alphabet), guarantee.extra)
+            played = Played() if streams is None else streamed(alphabet, chosen, streams, plan, total.unseen)
+            if played.cases < guarantee.sequences:  # what is left, step by step
+                streams = None
+                left = islice(cases(alphabet, chosen), played.cases, None)
+                drive(left, adapter, plan.limits._replace(batch=1), played)
+            total.add(played)
+            guarantee = _guaranteed(guarantee, played)
         guarantees.append(guarantee)
     return guarantees
 
@@ -137,22 +146,11 @@ def _size(one: Planned, extra: int, left: int) -> int:
     return size if size > 2 * left else sum(1 for _ in suite_of(machine, extra).words())
 
 
-def _played(
-    alphabet: Alphabet, guarantee: Guarantee, adapter: Adapter, plan: Plan, total: Played
-) -> Guarantee:
-    assert guarantee.extra is not None
-    played = drive(cases(alphabet, suite_of(machine_of(alphabet), guarantee.extra)), adapter, plan.limits)
-    total.add(played)
-    done = guarantee._replace(sequences=played.cases, events=played.steps)
+def _guaranteed(planned_one: Guarantee, played: Played) -> Guarantee:
+    done = planned_one._replace(sequences=played.cases, events=played.steps)
     if played.skipped or not played.is_sound or played.ended_early:
         return done._replace(extra=None, reason="it was not played to its end")
     return done
-
-
-def cases(alphabet: Alphabet, chosen: Suite) -> Iterator[Case]:
-    """The sequences of a suite as cases."""
-    read, compared = (Oracle(alphabet.component, alphabet.config) for _ in range(2))
-    return (given(compared, alphabet.events(read, word), "suite") for word in chosen.words())
 
 
 _MACHINES: dict[tuple[str, bytes, str, tuple[str, ...]], Machine] = {}

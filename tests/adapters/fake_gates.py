@@ -2,9 +2,11 @@
 
 right: does as the protocol says. never-blocks: lets every channel go on. claims-polled: offers a level that
 it does not have. claims-older: says that it is of Flink 1.12, and does as 1.14 does. misspells-mode: offers
-a mode that nobody has. slow: right, and each answer takes a long computation.
+a mode that nobody has. slow: right, and each answer takes a long computation. blinks: shows a wrong state
+behind its first event. reads-one: right, but it takes all that has come for one request.
 """
 
+import os
 import sys
 
 import gate_forgets_subsumption as forgetful
@@ -37,6 +39,22 @@ class Slow(Right):
         return super().apply(event)
 
 
+class Blinks(Right):
+    events = 0
+
+    def apply(self, event):
+        self.events += 1
+        return super().apply(event)
+
+    def state(self):
+        return {**super().state(), "pending": self.pending and self.events != 1}
+
+
+def requests():
+    while request := os.read(0, 1 << 20):
+        yield request
+
+
 LIES = {
     "claims-polled": {"capabilities": ["handler", "polled"]},
     "claims-older": {"profiles": ["flink-1.12"]},
@@ -53,6 +71,8 @@ def answer(request, gate):
     return said, after
 
 
-forgetful.Gate = {"never-blocks": NeverBlocks, "slow": Slow}.get(HOW, Right)
+forgetful.Gate = {"never-blocks": NeverBlocks, "slow": Slow, "blinks": Blinks}.get(HOW, Right)
 forgetful.answer = answer
+if HOW == "reads-one":
+    sys.stdin = requests()
 forgetful.main()

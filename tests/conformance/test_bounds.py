@@ -172,7 +172,7 @@ def test_any_value_that_the_protocol_allows_can_be_chosen(conform, pinned):
 def test_a_value_that_the_protocol_does_not_allow_is_named(conform):
     code, said = conform("narrow_numbers", "gate", "exact", words=["--config", "channels=0"])
 
-    assert code == Exit.UNDETERMINED
+    assert code == Exit.USAGE
     assert "channels: expected an int of at least 1, got 0" in said
     assert "offer less in hello" not in said
 

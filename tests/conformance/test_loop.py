@@ -96,7 +96,7 @@ def test_a_bound_that_is_not_supported_ends_its_cases_and_is_stated():
 
 
 def test_too_many_stops_end_it():
-    assert drive(cases(), Refusing(Hung(1.0, ""))).stops == 3
+    assert drive(cases(), Refusing(Hung(1.0, ""))).stops == 2
     assert drive(cases(), Refusing(Hung(1.0, "")), Limits(stops=1)).stops == 1
 
 

@@ -1,8 +1,6 @@
 """What a command has found for machines: JSON and SARIF against their schemas, and JUnit."""
 
 import gzip
-import os
-import re
 import subprocess
 from importlib import resources
 from pathlib import Path
@@ -101,37 +99,6 @@ def test_annotations_stand_on_one_line_each_at_their_file():
         "::error file=a%2Cb.log,line=7,title=store%3A SUB-07::100 %25 too many%0A%0Aa: b,%0Ac",
         "::warning title=store%3A could not be judged::no answer",
     ]
-
-
-ACTION = (Path(__file__).parents[2] / "action.yml").read_text()
-
-
-def test_the_action_tells_it_in_the_summary_and_as_annotations(tmp_path):
-    (script,) = re.findall(r"      run: \|\n((?:        .*\n)+)", ACTION)
-    wanted = "\n".join(line for line in script.splitlines() if "pip install" not in line)
-    fake = tmp_path / "barrierspec"
-    fake.write_text(
-        '#!/bin/bash\necho "$@"\nwhile [ "$1" != --annotations ]; do shift; done\n'
-        'echo ::error::x > "$2"\nexit 1\n'
-    )
-    fake.chmod(0o755)
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(tmp_path)]
-    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "base"], check=True)
-    given = {"BASE": "HEAD", "SARIF": "a.sarif", "ANNOTATIONS": "notes", "GITHUB_STEP_SUMMARY": "summary"}
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    ran = subprocess.run(
-        ["bash", "-e", "-c", wanted],
-        cwd=tmp_path,
-        env={**os.environ, **given, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    called = "gate --base HEAD --sarif a.sarif --annotations notes"
-    assert (tmp_path / "summary").read_text() == f"```\n{called}\n```\n"
-    assert (ran.returncode, ran.stdout) == (1, "::error::x\n")
 
 
 @pytest.mark.rule("ALIGN-03")

@@ -96,7 +96,7 @@ def _behind_a_failure(oracle: Oracle, adapter: Adapter, run: Sequence[Wire], pla
         return None
     return (
         f"behind a `fail` a new instance answers otherwise than before it: {dict(again.event)}; "
-        "`new` has to begin from nothing"
+        "`new` must begin from nothing"
     )
 
 

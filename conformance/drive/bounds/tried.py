@@ -149,7 +149,9 @@ def not_asked(
     for option, name in OPTIONS.items():
         missing = [str(word) for word in offered.get(option, ()) if word not in getattr(tried, name)]
         if missing:
-            reason = "--config leaves it out" if chosen else "no configuration of the suite has it"
+            with_it = " with this --config" if chosen else ""
+            of_suite = f"no configuration of the suite has it{with_it}"
+            reason = "--config leaves it out" if option in chosen else of_suite
             left.append(f"{option} {', '.join(missing)} ({reason})")
     if not injects:
         left.append("event inject (not among the capabilities)")

@@ -43,10 +43,7 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
                 "verdict": result.verdict.value,
                 "bound": result.bound,
                 "rules": list(result.rules),
-                "findings": [
-                    {**asdict(found), "file": found.file or None, "row": found.row or None}
-                    for found in result.findings
-                ],
+                "findings": [_finding(found) for found in result.findings],
                 **({"tried": dict(result.tried)} if result.tried else {}),
             }
             for result in parts
@@ -54,6 +51,13 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
     }
     made = escape.json(made)
     documents.check("findings", made)
+    return made
+
+
+def _finding(found: Finding) -> dict[str, Any]:
+    made = {**asdict(found), "file": found.file or None, "row": found.row or None}
+    if not found.case:
+        del made["case"]
     return made
 
 

@@ -20,7 +20,7 @@ FAKES = {
     ("misbehaving", "noisy"): (Exit.DIVERGES, "the last word"),
     ("misbehaving", "hang"): (
         Exit.UNDETERMINED,
-        "| waiting for a lock",
+        "UNDETERMINED  hung: no answer within 1 s",
     ),
     ("misbehaving", "deaf"): (Exit.UNDETERMINED, "no answer to hello"),
     ("misbehaving", "wrong-seq"): (Exit.DIVERGES, "seq: expected"),

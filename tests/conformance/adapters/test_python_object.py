@@ -1,7 +1,5 @@
 """Implementations in this process: `--adapter module:attribute`, from the folder of the user."""
 
-import sys
-
 import pytest
 
 from conformance import cli
@@ -25,30 +23,19 @@ components = {{"offsets": Offsets}}
 """
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The folder of a user, whose modules are forgotten afterwards."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    known = set(sys.modules)
-    yield tmp_path
-    for name in set(sys.modules) - known:
-        del sys.modules[name]
-
-
 @pytest.mark.rule("ALIGN-12")
-def test_the_skeleton_conforms_in_process_and_a_defect_in_it_is_found(folder, capsys):
-    write_skeleton(skeleton("python"), folder, keep=False)
+def test_the_skeleton_conforms_in_process_and_a_defect_in_it_is_found(user_folder, capsys):
+    write_skeleton(skeleton("python"), user_folder, keep=False)
     asked = ["conform", "--adapter", "barrierspec_adapter:components", "--examples", "2"]
     assert cli.run(asked) == Exit.CONFORMS
     assert "conform   barrierspec_adapter:components 0, seed 0" in capsys.readouterr().out
 
     broken = (
-        (folder / "barrierspec_adapter.py")
+        (user_folder / "barrierspec_adapter.py")
         .read_text()
         .replace("return []\n        self", "pass\n        self")
     )
-    (folder / "broken_adapter.py").write_text(broken)
+    (user_folder / "broken_adapter.py").write_text(broken)
     assert cli.run([*asked[:2], "broken_adapter:components", *asked[3:]]) == Exit.DIVERGES
     assert "DIVERGES  ALIGN-12" in capsys.readouterr().out
 
@@ -65,9 +52,9 @@ def test_the_skeleton_conforms_in_process_and_a_defect_in_it_is_found(folder, ca
         ("return [['kind']]", Malformed),
     ],
 )
-def test_what_it_does_is_an_answer_and_changes_nothing_of_the_suite(folder, body, answer):
+def test_what_it_does_is_an_answer_and_changes_nothing_of_the_suite(user_folder, body, answer):
     name = f"offsets_{abs(hash(body))}"
-    (folder / f"{name}.py").write_text(OFFSETS.format(body=body))
+    (user_folder / f"{name}.py").write_text(OFFSETS.format(body=body))
     adapter, config, event = open_adapter(f"{name}:components"), {"remembered": 2}, dict(EVENT)
 
     assert isinstance(adapter.new("offsets", config), Made)
@@ -87,11 +74,11 @@ def test_what_it_does_is_an_answer_and_changes_nothing_of_the_suite(folder, body
         ("model.gate:components", "barrierspec has a package of this name; rename the module"),
     ],
 )
-def test_an_object_that_cannot_be_used_is_an_error_of_usage(folder, named, why):
-    (folder / "little.py").write_text(
+def test_an_object_that_cannot_be_used_is_an_error_of_usage(user_folder, named, why):
+    (user_folder / "little.py").write_text(
         "number = 1\nclass Gate:\n    modes = 'aligned'\nwrong = {'gate': Gate}\n"
     )
-    (folder / "leaves.py").write_text("raise SystemExit(3)\n")
+    (user_folder / "leaves.py").write_text("raise SystemExit(3)\n")
 
     with pytest.raises(InputError, match=why):
         open_adapter(named)
