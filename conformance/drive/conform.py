@@ -12,13 +12,13 @@ from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.hello_words import require_known_words
 from conformance.adapters.protocol import Adapter, Hello, Wire
+from conformance.capabilities import with_capabilities
 from conformance.drive import replays, saved
 from conformance.drive.examine import Examination, examine, not_offered, seen_again
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played
 from conformance.drive.plan import Plan, for_offer, with_options
 from conformance.drive.shrinking.evidence import budget_of
-from conformance.durable.verdict import with_durability
 from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult
@@ -131,7 +131,7 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
         )
         begun = time.monotonic()
         done = _seen_before(component, adapter, order, share) or examine(component, adapter, share)
-        done = with_durability(done, adapter, offer, share)
+        done = with_capabilities(done, adapter, offer, share)
         yield replace(done, seconds=time.monotonic() - begun)
 
 

@@ -54,8 +54,8 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
-    durable: str = ""
-    """How often the process was killed and its durable data read; empty if it shows none."""
+    capabilities: tuple[str, ...] = ()
+    """How far optional capabilities were tested: durable data, events at once."""
     guarantees: tuple[Guarantee, ...] = ()
     """What each complete suite says."""
     seconds: float = 0.0

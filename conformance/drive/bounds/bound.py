@@ -13,7 +13,7 @@ class Bound(NamedTuple):
     """How far a verdict reaches."""
 
     lines: tuple[str, ...]
-    """For a reader: options, channels, ids, lives, durable data, what was not tested and why, suites."""
+    """For a reader: options, channels, ids, lives, capabilities, what was not tested and why, suites."""
     values: Mapping[str, object]
     """The same for machines; `tried` of findings.schema.json names the keys."""
 
@@ -21,14 +21,14 @@ class Bound(NamedTuple):
 def bound_of(done: "Examination") -> Bound:
     """The bound of an examination; without lines if no case was played."""
     lines = [f"{name}: {text}" for name, text in done.tried.lines().items()]
-    lines += [done.durable] if done.durable else []
+    lines += done.capabilities
     lines += [f"not tested: {'; '.join(done.not_asked)}"] if done.not_asked else []
     lines += suites.lines(done.guarantees)
     values = {
         **done.tried.values(),
         "sequences": done.cases,
         "events": done.steps,
-        "durable": done.durable or None,
+        "capabilities": list(done.capabilities),
         "not_asked": list(done.not_asked),
         "complete_suites": [guarantee.values() for guarantee in done.guarantees],
     }
