@@ -87,7 +87,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         played.tried.reached = {} if plan.selected else reached.values()
     if _is_whole(played):
         run_machines(component, adapter, plan, maps, played)
-    if _is_whole(played) and component == "gate" and "channels" not in plan.chosen:
+    if _is_whole(played) and component == "gate" and "channels" not in plan.pinned:
         play_channels(adapter, plan, played)
     wrong: tuple[str, ...] = ()
     guarantees: list[Guarantee] = []
