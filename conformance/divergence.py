@@ -1,10 +1,14 @@
-"""A divergence as a value: the case up to its last event, what the model permits there, and what came."""
+"""A divergence as a value: the case up to its last event, what the model permits there, and what came.
+
+A hang and a flaky answer are such values too, with the verdict UNDETERMINED.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from conformance.adapters.protocol import Crashed, Effects, Failure, Malformed, Wire
+from conformance.adapters.protocol import FAILURES, Crashed, Effects, Failure, Hung, Malformed, Wire
+from conformance.verdict import Verdict
 
 
 class Answer(NamedTuple):
@@ -29,6 +33,8 @@ class Divergence:
     """The rules that fired in the model at this step; the first is the primary one."""
     before: tuple[Answer, ...] = ()
     """The permitted answers to the events before the last, which were given."""
+    repeats: tuple[int, int] | None = None
+    """Of a flaky answer: in how many plays of these events it came, and how many plays there were."""
 
     @property
     def step(self) -> int:
@@ -47,7 +53,7 @@ class Divergence:
 
     @property
     def lost(self) -> str | None:
-        """`crashed` or `malformed` where the implementation did not answer; else None."""
+        """`crashed`, `hung` or `malformed` where the implementation did not answer; else None."""
         return _LOST.get(type(self.got))
 
     @property
@@ -55,6 +61,35 @@ class Divergence:
         """What is charged: the primary rule, or how the answer was lost; None where no rule fires."""
         return self.lost or self.rule
 
+    @property
+    def verdict(self) -> Verdict:
+        """UNDETERMINED of a hang and of a flaky answer, else DIVERGES (docs/adapter-protocol.md)."""
+        if self.repeats is not None or isinstance(self.got, Hung):
+            return Verdict.UNDETERMINED
+        return Verdict.DIVERGES
 
-_LOST: Mapping[type, str] = {Crashed: "crashed", Malformed: "malformed"}
+    def values(self) -> dict[str, Any]:
+        """The case as JSON values: each event with the answer that was expected and the one that came."""
+        permitted = (*self.before, self.expected)
+        given = (*self.before, self.got)
+        return {
+            "component": self.component,
+            "config": dict(self.config),
+            "steps": [
+                {"event": dict(event), "expected": answer_values(due), "got": answer_values(came)}
+                for event, due, came in zip(self.events, permitted, given, strict=True)
+            ],
+            "rules": list(self.rules),
+            "repeats": list(self.repeats) if self.repeats is not None else None,
+        }
+
+
+def answer_values(answer: Answer | Failure) -> dict[str, Any]:
+    """An answer as JSON values; `outcome` is `applied`, `refused`, or the failure."""
+    if isinstance(answer, FAILURES):
+        return {"outcome": type(answer).__name__.lower(), **answer._asdict()}
+    return {"outcome": "refused" if answer.refused is not None else "applied", **answer._asdict()}
+
+
+_LOST: Mapping[type, str] = {Crashed: "crashed", Hung: "hung", Malformed: "malformed"}
 """Answers that are none. They break no rule: nothing was answered that could break one."""

@@ -19,16 +19,18 @@ from functools import cache
 from importlib import resources
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 Where = Mapping[str, tuple[str, ...]]
 """From an option to the values of which it has to have one; empty: everywhere."""
 
+_TABLES = ("config", "event", "effect", "state")
 _OF_BOTH = frozenset({"description", "note", "where", "model", "drawn"})
 _OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
 _OF_KIND = _OF_BOTH | {"kind", "fields"}
 _VALUES = ("0", "1")
 """What the texts of an interval name: parts of the value."""
+_While = Literal["each", "any", "map", "set"]
 
 Drawn = TypeVar("Drawn")
 
@@ -53,7 +55,7 @@ class Mark(NamedTuple):
 class Interval(NamedTuple):
     """How a state field is drawn: as an interval while it holds."""
 
-    when: Literal["each", "any", "map", "set"] | bool
+    when: _While | bool
     """It holds for `each` value, if there are `any`, for each pair of a `map` of lists, if the field is
     `set`, or if it is true or false."""
     lane: str
@@ -107,6 +109,8 @@ class Component(NamedTuple):
     state: tuple[Field, ...]
     lane: str = ""
     """Its own lane in a space-time diagram."""
+    capabilities: tuple[str, ...] = ()
+    """What an implementation may offer beyond the events, by requests of their own."""
 
 
 @cache
@@ -115,7 +119,21 @@ def types() -> Mapping[str, Mapping[str, Any]]:
     schemas = _read("types")
     for schema in schemas.values():
         schema.pop("model", None)
+        schema.pop("limit", None)
     return MappingProxyType(schemas)
+
+
+@cache
+def limited() -> Mapping[str, str]:
+    """By type, the entry of `limits` in `hello` that bounds its values; types without one are left out."""
+    return MappingProxyType({name: one["limit"] for name, one in _read("types").items() if "limit" in one})
+
+
+def exists(component: str, where: Where, config: Mapping[str, Any]) -> bool:
+    """Whether what exists at `where` exists under the configuration, given or by default."""
+    defaults = {one.name: one.defaults[0] for one in vocabulary()[component].config if one.defaults}
+    given = {"mode": "exactly-once", **defaults, **config}
+    return all(given[option] in values for option, values in where.items())
 
 
 @cache
@@ -142,9 +160,9 @@ def vocabulary() -> Mapping[str, Component]:
 
 def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Component:
     """The words of one component, given as TOML tables; raises VocabularyError."""
-    unknown = sorted(set(text) - {"title", "order", "lane", "config", "event", "effect", "state"})
+    unknown = sorted(set(text) - {"title", "order", "lane", "capabilities", *_TABLES})
     if unknown:
-        raise VocabularyError(f"{name}.toml: unknown tables {unknown}; expected config, event, effect, state")
+        raise VocabularyError(f"{name}.toml: unknown tables {unknown}; expected {', '.join(_TABLES)}")
     return Component(
         name,
         str(text["title"]),
@@ -153,6 +171,7 @@ def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Co
         tuple(_kinds(f"{name}.toml: effect", text.get("effect", ()), known)),
         tuple(_fields(f"{name}.toml: state", text.get("state", {}), known)),
         str(text.get("lane", name)),
+        tuple(text.get("capabilities", ())),
     )
 
 
@@ -206,8 +225,9 @@ def _drawn(place: str, shape: Callable[..., Drawn], entry: object, named: Collec
         if unknown:
             raise VocabularyError(f"{place}: drawn: {key}: expected some of {sorted(named)}, got {unknown}")
     when = entry.get("when", True)
-    if not isinstance(when, bool) and when not in ("each", "any", "map", "set"):
-        raise VocabularyError(f"{place}: drawn: expected each, any, map, set, true or false, got {when!r}")
+    if not isinstance(when, bool) and when not in get_args(_While):
+        known = ", ".join(get_args(_While))
+        raise VocabularyError(f"{place}: drawn: expected {known}, true or false, got {when!r}")
     try:
         return shape(**entry)
     except TypeError as error:

@@ -1,7 +1,7 @@
 """How processes share the tests: the slowest files first, and the tests of a file together.
 
 The tests of a file share fixtures and caches, hence one process runs them. Tests that share nothing and take
-long are distributed one by one. The folders on Spark are two units, so that two sessions are started at most.
+long are distributed one by one. The folders on Spark are one unit, so that one session is started.
 """
 
 from xdist.scheduler import LoadScopeScheduling
@@ -12,7 +12,7 @@ ONE_BY_ONE = (
     "tests/fuzz/test_fuzz.py",
 )
 SLOWEST = (
-    *ON_SPARK,
+    ON_SPARK[0],
     *ONE_BY_ONE,
     "tests/conformance/test_replay_types.py",
     "tests/conformance/parts/test_lockstep.py",
@@ -23,7 +23,7 @@ SLOWEST = (
     "tests/model/test_memoised.py",
     "tests/conformance/test_replays.py",
     "tests/conformance/test_closed_output.py",
-    "tests/conformance/test_change.py",
+    "tests/conformance/change/test_change.py",
     "tests/conformance/parts/test_triangle.py",
     "tests/model/test_dataflow_explored.py",
     "tests/conformance/test_bounds.py",
@@ -43,11 +43,11 @@ SLOWEST = (
 
 
 def unit_of(test: str) -> str:
-    """The unit that a test belongs to: its file, its folder if that is on Spark, or the test itself."""
+    """The unit that a test belongs to: its file, all that is on Spark, or the test itself."""
     file = test.partition("::")[0]
     folder = file.rpartition("/")[0]
     if folder in ON_SPARK:
-        return folder
+        return ON_SPARK[0]
     return test if file in ONE_BY_ONE else file
 
 

@@ -1,14 +1,59 @@
-"""The adapter of the bundled implementation: the only room of the suite's drivers that imports `impl`."""
+"""The adapter of the bundled implementation: the only module of the suite's drivers that imports `impl`."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 from typing import cast
 
 from conformance.adapters.in_process import InProcess, Instance
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import Errored, Failure, Hello, Made, Unsupported, Visible, Wire
 from impl.core import COMPONENTS, ConfigError, ProtocolError, UnsupportedError
+from spec.vocabulary import vocabulary
+
+OBSERVE = "observe"
+"""The capability of a component whose durable data can be read."""
 
 
-def bundled_adapter() -> InProcess:
-    """The protocol core of `impl`, in this process."""
-    components = {name: cast(Callable[[Wire], Instance], make) for name, make in COMPONENTS.items()}
-    return InProcess("barrierspec-impl", components, (ProtocolError, ConfigError), (UnsupportedError,))
+class Bundled(InProcess):
+    """The protocol core of `impl`; in a folder, its Parquet sink and its checkpoint storage."""
+
+    def __init__(self) -> None:
+        components = {name: cast(Callable[[Wire], Instance], make) for name, make in COMPONENTS.items()}
+        super().__init__("barrierspec-impl", components, (ProtocolError, ConfigError), (UnsupportedError,))
+
+    def hello(self) -> Hello:
+        """What is durable needs pyarrow, which not every installation has."""
+        hello = super().hello()
+        if find_spec("pyarrow") is None:
+            return hello
+        durable = {name: offer for name, offer in hello.components.items() if OBSERVE in known_of(name)}
+        words = {name: (*offer.capabilities, *known_of(name)) for name, offer in durable.items()}
+        offers = {name: offer._replace(capabilities=words[name]) for name, offer in durable.items()}
+        return hello._replace(components={**hello.components, **offers})
+
+    def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
+        """A sink or a store that continues what it finds in the folder."""
+        from conformance.adapters.bundled_durable import DURABLE
+
+        make = DURABLE.get(component)
+        if make is None:
+            return Unsupported(f"a folder for {component}; offered for {', '.join(DURABLE)}")
+        return self.make(lambda given: make(given, Path(folder)), config)
+
+    def observe(self) -> Visible | Failure:
+        """What a reader of the output, or of the checkpoints, finds."""
+        from conformance.adapters.bundled_durable import DurableSink, DurableStore
+
+        if not isinstance(self._instance, DurableSink | DurableStore):
+            return Errored("no instance has a folder; send `new` with one first")
+        return Visible(self._instance.visible())
+
+
+def known_of(component: str) -> tuple[str, ...]:
+    """The capabilities beyond events that the protocol has for a component."""
+    return vocabulary()[component].capabilities
+
+
+def bundled_adapter() -> Bundled:
+    """The bundled implementation, in this process."""
+    return Bundled()

@@ -1,9 +1,11 @@
-"""From what stands after `--adapter` to an adapter: a command, or `model` or `impl` in this process."""
+"""From what stands after `--adapter` to an adapter: a command, `module:attribute`, `model` or `impl`."""
 
 import shlex
 
 from conformance.adapters.in_process import InProcess, model_adapter
-from conformance.adapters.process import ANSWER_LIMIT_SECONDS, ProcessAdapter
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import ANSWER_LIMIT_SECONDS
+from conformance.adapters.python_object import NAMED, python_object
 from conformance.errors import InputError
 
 OURS = ("model", "impl")
@@ -22,10 +24,12 @@ def ours(name: str) -> InProcess:
 
 
 def open_adapter(command: str, seconds: float = ANSWER_LIMIT_SECONDS) -> InProcess | ProcessAdapter:
-    """The adapter behind a command line; `seconds` is the time limit of one answer.
+    """The adapter behind a command line; `seconds` is the time limit of one answer of a process.
 
-    Raises InputError if the line is empty or cannot be split.
+    Raises InputError if the line is empty or cannot be split, or names an object that cannot be imported.
     """
+    if NAMED.fullmatch(command):
+        return python_object(command)
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -20,6 +20,7 @@ from conformance.adapters.protocol import (
     Made,
     Offer,
     Unsupported,
+    Visible,
     Wire,
 )
 
@@ -35,7 +36,9 @@ _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 """A string, or a bracket outside of strings."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
-OPS = ("hello", "new", "apply", "bye")
+OPS = ("hello", "new", "apply", "observe", "bye")
+Result = Hello | Made | Applied | Visible
+"""What answers a request that was carried out."""
 
 
 class FrameError(ValueError):
@@ -54,6 +57,8 @@ class Request(NamedTuple):
     component: str = ""
     config: Wire = MappingProxyType({})
     events: Sequence[Wire] = ()
+    folder: str | None = None
+    at_once: bool = False
 
 
 # ---------------------------------------------------------------- requests
@@ -64,14 +69,20 @@ def encode_hello(seq: int) -> bytes:
     return _line({"seq": seq, "op": "hello", "protocol": PROTOCOL})
 
 
-def encode_new(seq: int, component: str, config: Wire) -> bytes:
-    """Ask for a fresh instance."""
-    return _line({"seq": seq, "op": "new", "component": component, "config": config})
+def encode_new(seq: int, component: str, config: Wire, folder: str | None = None) -> bytes:
+    """Ask for a fresh instance; with a folder, for one that keeps its durable data there."""
+    durable = {} if folder is None else {"folder": folder}
+    return _line({"seq": seq, "op": "new", "component": component, "config": config, **durable})
 
 
-def encode_apply(seq: int, events: Sequence[Wire]) -> bytes:
-    """Hand over a batch of events."""
-    return _line({"seq": seq, "op": "apply", "events": events})
+def encode_apply(seq: int, events: Sequence[Wire], *, at_once: bool = False) -> bytes:
+    """Hand over a batch of events; `at_once`: in no order."""
+    return _line({"seq": seq, "op": "apply", "events": events, **({"at_once": True} if at_once else {})})
+
+
+def encode_observe(seq: int) -> bytes:
+    """Ask what a reader of the durable data sees."""
+    return _line({"seq": seq, "op": "observe"})
 
 
 def encode_bye(seq: int) -> bytes:
@@ -96,13 +107,16 @@ def parse_request(line: bytes, limit: int = FRAME_LIMIT) -> Request:
             raise FrameError(f"component: expected a name, got {_value(component)}", seq)
         if not isinstance(config, dict):
             raise FrameError(f"config: expected an object, got {_value(config)}", seq)
-        return Request(seq, op, component=component, config=config)
+        folder = frame.get("folder")
+        if not isinstance(folder, str | None):
+            raise FrameError(f"folder: expected the path of a folder, got {_value(folder)}", seq)
+        return Request(seq, op, component=component, config=config, folder=folder)
     if op == "apply":
         events = frame.get("events")
         if not isinstance(events, list) or not events or not all(type(event) is dict for event in events):
             raise FrameError("events: expected a list with at least one object; send events in a list", seq)
-        return Request(seq, op, events=events)
-    if op == "bye":
+        return Request(seq, op, events=events, at_once=frame.get("at_once") is True)
+    if op in ("observe", "bye"):
         return Request(seq, op)
     raise FrameError(f"op: expected one of {', '.join(OPS)}, got {_value(op)}", seq)
 
@@ -110,16 +124,18 @@ def parse_request(line: bytes, limit: int = FRAME_LIMIT) -> Request:
 # ---------------------------------------------------------------- answers
 
 
-def encode_answer(seq: int | None, answer: Hello | Made | Applied | Unsupported | Errored) -> bytes:
+def encode_answer(seq: int | None, answer: Result | Unsupported | Errored) -> bytes:
     """One answer as a line; `seq` is None only where the request's number could not be read."""
     frame: dict[str, Any]
     if isinstance(answer, Applied):
         frame = {"seq": seq, "effects": answer.effects, "state": answer.state}
     elif isinstance(answer, Hello):
-        components = {name: offer._asdict() for name, offer in answer.components.items()}
+        components = {name: _offer(offer) for name, offer in answer.components.items()}
         frame = {"seq": seq, "protocol": PROTOCOL, **answer._asdict(), "components": components}
     elif isinstance(answer, Made):
         frame = {"seq": seq, "ok": True}
+    elif isinstance(answer, Visible):
+        frame = {"seq": seq, "visible": answer.values}
     elif isinstance(answer, Unsupported):
         frame = {"seq": seq, "unsupported": answer.why}
     else:
@@ -129,9 +145,15 @@ def encode_answer(seq: int | None, answer: Hello | Made | Applied | Unsupported 
     return _line(frame)
 
 
+def _offer(offer: Offer) -> dict[str, Any]:
+    offered = offer._asdict()
+    limits = dict(offered.pop("limits"))
+    return {**offered, "limits": limits} if limits else offered
+
+
 def parse_answer(
     line: bytes, seq: int, op: str, events: int = 0, limit: int = FRAME_LIMIT
-) -> Hello | Made | Applied | Unsupported | Errored:
+) -> Result | Unsupported | Errored:
     """Read the answer to request `seq`, an `op` with so many events; raises FrameError."""
     frame = _object(line, limit)
     if _seq(frame) != seq:
@@ -147,6 +169,10 @@ def parse_answer(
         return _hello(frame, seq)
     if op == "apply":
         return _applied(frame, seq, events)
+    if op == "observe":
+        if type(frame.get("visible")) is not list:
+            raise FrameError(f"visible: expected a list, got {_value(frame.get('visible'))}", seq)
+        return Visible(frame["visible"])
     if frame.get("ok") is not True:
         raise FrameError(f"ok: expected true in the answer to {op!r}, got {_shown(line)}", seq)
     return Made()
@@ -162,9 +188,11 @@ def _hello(frame: Mapping[str, Any], seq: int) -> Hello:
     for name, offer in offered.items():
         if not isinstance(offer, dict):
             raise FrameError(f"components.{name}: expected an object, got {_value(offer)}", seq)
-        components[name] = Offer(
-            *(_texts(offer, key, f"components.{name}", seq) for key in ("modes", "profiles", "capabilities"))
+        modes, profiles, capabilities = (
+            _texts(offer, key, f"components.{name}", seq) for key in ("modes", "profiles", "capabilities")
         )
+        limits = _limits(offer, f"components.{name}.limits", seq)
+        components[name] = Offer(modes, profiles, capabilities, limits)
     implementation, version, language = (
         _text(frame, key, seq) for key in ("implementation", "version", "language")
     )
@@ -229,6 +257,13 @@ def _texts(offer: Mapping[str, Any], name: str, where: str, seq: int) -> tuple[s
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise FrameError(f"{where}.{name}: expected a list of strings, got {_value(values)}", seq)
     return tuple(values)
+
+
+def _limits(offer: Mapping[str, Any], where: str, seq: int) -> Mapping[str, int]:
+    values = offer.get("limits", {})
+    if not isinstance(values, dict) or not all(type(value) is int for value in values.values()):
+        raise FrameError(f"{where}: expected an object of ints, got {_value(values)}", seq)
+    return values
 
 
 def _is_deep(line: bytes) -> bool:

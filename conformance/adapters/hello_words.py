@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from conformance.adapters.in_process import offer_of
-from conformance.adapters.protocol import Hello, Offer
+from conformance.adapters.protocol import LIMITS, Hello, Offer
 from conformance.errors import InputError
 from model.components import COMPONENTS
+from spec.vocabulary import limited, vocabulary
 
 
 def unknown_words(hello: Hello) -> list[str]:
@@ -19,7 +20,7 @@ def unknown_words(hello: Hello) -> list[str]:
         if name not in COMPONENTS:
             found.append(f"component {name!r}: {_expected(name, list(COMPONENTS))}")
         else:
-            found += _of_component(name, offer, offer_of(name))
+            found += _of_component(name, offer, known_of(name))
     return found
 
 
@@ -28,6 +29,12 @@ def require_known_words(hello: Hello) -> None:
     unknown = unknown_words(hello)
     if unknown:
         raise InputError(f"hello has words that the protocol does not have: {'; '.join(unknown)}")
+
+
+def known_of(component: str) -> Offer:
+    """Every word that the protocol has for a component."""
+    known = offer_of(component)
+    return known._replace(capabilities=(*known.capabilities, *vocabulary()[component].capabilities))
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
@@ -41,13 +48,27 @@ def _of_component(name: str, offer: Offer, known: Offer) -> list[str]:
         ("mode", offer.modes, known.modes),
         ("profile", offer.profiles, known.profiles),
         ("capability", offer.capabilities, known.capabilities),
+        ("limit", tuple(offer.limits), _limits(name)),
     )
-    return [
+    small = (
+        f"{name}, limit {word!r}: expected at least {LIMITS[word]:,}, got {value:,}"
+        for word, value in offer.limits.items()
+        if value < LIMITS.get(word, value)
+    )
+    unknown = (
         f"{name}, {kind} {word!r}: {_expected(word, words)}"
         for kind, offered, words in kinds
         for word in offered
         if word not in words
-    ]
+    )
+    return [*unknown, *small]
+
+
+def _limits(component: str) -> list[str]:
+    """The kinds of values that its options and events have."""
+    words = vocabulary()[component]
+    fields = (*words.config, *(field for event in words.events for field in event.fields))
+    return sorted({limited()[field.type] for field in fields if field.type in limited()})
 
 
 def _expected(word: str, known: Sequence[str]) -> str:

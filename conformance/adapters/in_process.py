@@ -67,13 +67,20 @@ class InProcess:
         factory = self._components.get(component)
         if factory is None:
             return protocol.Unsupported(f"component {component!r}; offered: {', '.join(self._components)}")
+        return self.make(factory, config)
+
+    def make(
+        self, factory: Callable[[protocol.Wire], Instance], config: protocol.Wire
+    ) -> protocol.Made | protocol.Failure:
+        """The instance of a factory is the one that gets the events from now on."""
+        self._instance = None
         try:
             self._instance = factory(config)
         except self._unsupported as error:
             return protocol.Unsupported(str(error))
         except self._refused as error:
             return protocol.Errored(str(error))
-        except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a crash is an answer
             return _crashed(error)
         return protocol.Made()
 
@@ -89,7 +96,9 @@ class InProcess:
             return protocol.Applied(effects, instance.observe())
         except self._refused as error:
             return protocol.Errored(str(error), len(effects))
-        except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
+        except self._unsupported as error:
+            return protocol.Unsupported(str(error))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a crash is an answer
             self._instance = None
             return _crashed(error)
 
@@ -98,7 +107,7 @@ class InProcess:
         self._instance = None
 
 
-def _crashed(error: Exception) -> protocol.Crashed:
+def _crashed(error: BaseException) -> protocol.Crashed:
     return protocol.Crashed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
 
 

@@ -1,7 +1,7 @@
 """The adapter of an implementation that runs as a process of its own: JSON lines over its pipes.
 
 Every answer has a time limit. A process that exits, hangs, or answers something that is no valid frame is
-ended, its outcome has the tail of its stderr, and the next `new` starts a fresh one. It has a
+ended, its outcome has the head and the tail of its stderr, and the next `new` starts a fresh one. It has a
 session of its own, and ends with its whole process group: a command may be a shell that starts the
 implementation. A guard beside it ends the group if this process dies, however it dies.
 """
@@ -14,20 +14,43 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO, TypeVar
 
 from conformance import escape
 from conformance.adapters import frames, protocol
 from conformance.adapters.frames import FRAME_LIMIT, FrameError
 
-ANSWER_LIMIT_SECONDS = 10.0
-STDERR_TAIL = 4096
-"""How many bytes of stderr are kept for the report."""
+FIRST_ANSWER = 2
+"""The first answer of a process may take so many time limits: the process has to start."""
+STDERR_HEAD, STDERR_TAIL = 2048, 4096
+"""How many bytes of stderr are kept for the report, from its beginning and from its end."""
 _CHUNK = 65536
 _GUARD = ("/bin/sh", "-c", 'read -r ended || kill -s KILL -- "-$1"', "guard")
 """Waits for a line, and kills the group that it is given if the pipe ends without one."""
-Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied)
+Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied, protocol.Visible)
 _GRACE_SECONDS = 2.0
+
+
+class _Kept:
+    """The head and the tail of a stream of bytes."""
+
+    def __init__(self) -> None:
+        self._head = self._tail = b""
+        self._dropped = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Take the next bytes."""
+        room = STDERR_HEAD - len(self._head)
+        self._head += chunk[:room]
+        tail = self._tail + chunk[room:]
+        self._dropped += max(0, len(tail) - STDERR_TAIL)
+        self._tail = tail[-STDERR_TAIL:]
+
+    def text(self) -> str:
+        """Both, and between them how many bytes were left out."""
+        left_out = f"\n... {self._dropped:,} bytes left out ...\n" if self._dropped else ""
+        return (self._head + left_out.encode() + self._tail).decode(errors="replace")
 
 
 class ProcessAdapter:
@@ -39,7 +62,7 @@ class ProcessAdapter:
     def __init__(
         self,
         command: str | Sequence[str],
-        seconds: float = ANSWER_LIMIT_SECONDS,
+        seconds: float = protocol.ANSWER_LIMIT_SECONDS,
         frame_limit: int = FRAME_LIMIT,
     ) -> None:
         self.command = shlex.split(command) if isinstance(command, str) else list(command)
@@ -50,7 +73,9 @@ class ProcessAdapter:
         self._seq = 0
         self._input = b""
         self._unsent = b""
-        self._stderr = b""
+        self._stderr = _Kept()
+        self._is_first = False
+        """The process has not answered yet."""
         self._submitted = 0
         self.starts = 0
         """How often a process was started."""
@@ -79,10 +104,29 @@ class ProcessAdapter:
         """A fresh instance, in a fresh process if the one before is gone."""
         return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config))
 
+    def new_in(self, component: str, config: protocol.Wire, folder: str) -> protocol.Made | protocol.Failure:
+        """As `new`; the instance keeps its durable data in the folder, and continues what it finds there."""
+        return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config, folder))
+
+    def observe(self) -> protocol.Visible | protocol.Failure:
+        """What a reader of the durable data sees now; starts the process if none runs."""
+        return self._ask("observe", protocol.Visible, frames.encode_observe(self._seq))
+
+    def kill(self) -> None:
+        """Kill the process with its group; the next request starts a new one."""
+        self._end()
+
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """One batch; without a live process there is no instance, which is an error."""
         self.submit(events)
         return self.collect()
+
+    def apply_at_once(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
+        """Events in no order; without a live process there is no instance, which is an error."""
+        if self._process is None:
+            return protocol.Errored("there is no instance; send `new` first")
+        self._unsent = frames.encode_apply(self._seq, events, at_once=True)
+        return self._answer("apply", protocol.Applied, len(events))
 
     def submit(self, events: Sequence[protocol.Wire]) -> None:
         """Send a batch and do not wait: the process works while the caller does; `collect` is next."""
@@ -105,6 +149,18 @@ class ProcessAdapter:
             with contextlib.suppress(subprocess.TimeoutExpired):  # still there: ended below
                 self.exit_code = self._process.wait(_GRACE_SECONDS)
         self._end()
+
+    def memory(self) -> int | None:
+        """Bytes of the resident memory of the process and its group; None where there is no /proc."""
+        if self._process is None or not Path("/proc/self/stat").exists():
+            return None
+        group = str(self._process.pid)
+        pages = 0
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # the process has ended
+                fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(") ")[2].split()
+                pages += int(fields[21]) if fields[2] == group else 0
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     # ------------------------------------------------------------ many frames at once
 
@@ -137,6 +193,11 @@ class ProcessAdapter:
 
     # ------------------------------------------------------------ one request, one answer
 
+    @property
+    def _limit(self) -> float:
+        """Seconds that the next answer may take."""
+        return self.seconds * (FIRST_ANSWER if self._is_first else 1)
+
     def _ask(self, op: str, expected: type[Result], request: bytes) -> Result | protocol.Failure:
         if self._process is None and (failed := self._start()) is not None:
             return failed
@@ -145,7 +206,8 @@ class ProcessAdapter:
 
     def _answer(self, op: str, expected: type[Result], events: int = 0) -> Result | protocol.Failure:
         seq, self._seq = self._seq, self._seq + 1
-        deadline = time.monotonic() + self.seconds
+        seconds = self._limit
+        deadline = time.monotonic() + seconds
         line = self._exchange()
         if not isinstance(line, bytes):
             return line
@@ -154,7 +216,8 @@ class ProcessAdapter:
         except FrameError as error:
             return self._malformed(str(error))
         if time.monotonic() > deadline:  # reading it is within the limit, too
-            return protocol.Hung(self.seconds, self._end())
+            return protocol.Hung(seconds, self._end())
+        self._is_first = False
         assert isinstance(
             answer, expected | protocol.Unsupported | protocol.Errored
         )  # parse_answer reads by the op
@@ -165,7 +228,8 @@ class ProcessAdapter:
         process = self._process
         assert process is not None
         stdin, stdout, stderr = _pipes(process)
-        deadline = time.monotonic() + self.seconds
+        seconds = self._limit
+        deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as ready:
             ready.register(stdout, selectors.EVENT_READ)
             ready.register(stderr, selectors.EVENT_READ)
@@ -179,7 +243,7 @@ class ProcessAdapter:
                     return self._malformed(f"an answer of more than {self._frame_limit} bytes")
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    return protocol.Hung(self.seconds, self._end())
+                    return protocol.Hung(seconds, self._end())
                 for key, _ in ready.select(left):
                     if key.fileobj is stdin:
                         self._unsent = _write(stdin, self._unsent)
@@ -188,7 +252,7 @@ class ProcessAdapter:
                         continue
                     chunk = os.read(key.fd, _CHUNK)
                     if key.fileobj is stderr:
-                        self._stderr = (self._stderr + chunk)[-STDERR_TAIL:]
+                        self._stderr.add(chunk)
                         if not chunk:
                             ready.unregister(stderr)
                     elif chunk:
@@ -199,7 +263,8 @@ class ProcessAdapter:
     # ------------------------------------------------------------ the process
 
     def _start(self) -> protocol.Crashed | None:
-        self._input = self._unsent = self._stderr = b""
+        self._input = self._unsent = b""
+        self._stderr, self._is_first = _Kept(), True
         self.starts += 1
         if not self.command:
             return protocol.Crashed("expected a command to start, got nothing", "")
@@ -239,7 +304,7 @@ class ProcessAdapter:
         return protocol.Malformed(what, self._end())
 
     def _end(self) -> str:
-        """End the process with its group, close its pipes, and give the tail of its stderr."""
+        """End the process with its group, close its pipes, and give the head and the tail of its stderr."""
         process, self._process = self._process, None
         if process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):  # the group has ended
@@ -247,13 +312,13 @@ class ProcessAdapter:
             process.wait()
             self._dismiss()
             stdin, stdout, stderr = _pipes(process)
-            self._stderr = (self._stderr + _rest(stderr))[-STDERR_TAIL:]
+            self._stderr.add(_rest(stderr))
             for pipe in (stdin, stdout, stderr):
                 try:
                     pipe.close()
                 except BrokenPipeError:
                     continue  # the dead process did not read it
-        return self._stderr.decode(errors="replace")
+        return self._stderr.text()
 
     def _dismiss(self) -> None:
         """The group has ended: its number may be reused, so the guard ends too."""
@@ -281,11 +346,11 @@ def _write(pipe: IO[bytes], unsent: bytes) -> bytes:
 
 
 def _rest(pipe: IO[bytes]) -> bytes:
-    """What still stands in a non-blocking pipe, as far as the tail is concerned."""
+    """What still stands in a non-blocking pipe; a pipe holds little."""
     rest = b""
     try:
         while chunk := os.read(pipe.fileno(), _CHUNK):
-            rest = (rest + chunk)[-STDERR_TAIL:]
+            rest += chunk
     except BlockingIOError:
         return rest  # a child of the process holds the pipe open
     return rest

@@ -7,6 +7,7 @@ a crash or a skip cannot be taken for a pass.
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import orjson
@@ -20,8 +21,12 @@ Effects = Sequence[Wire]
 
 DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
+LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})
+"""By kind of value, the least limit that an implementation may declare for it."""
 PROTOCOL = 1
 """The version of the wire that this suite speaks."""
+ANSWER_LIMIT_SECONDS = 5.0
+"""The time limit of one answer, if no other is chosen."""
 
 
 def canonical(wire: object) -> bytes:
@@ -41,6 +46,8 @@ class Offer(NamedTuple):
     modes: tuple[str, ...]
     profiles: tuple[str, ...]
     capabilities: tuple[str, ...]
+    limits: Mapping[str, int] = MappingProxyType({})
+    """The greatest values that it takes, by kind (LIMITS); nothing greater is sent."""
 
 
 class Hello(NamedTuple):
@@ -63,6 +70,13 @@ class Applied(NamedTuple):
     state: Wire
     rules: Sequence[tuple[str, ...]] = ()
     """The rules that fired at each event; only the model knows them."""
+
+
+class Visible(NamedTuple):
+    """What a reader of the durable data sees."""
+
+    values: Sequence[Any]
+    """Of a sink the values of committed records, of a store the ids of retained checkpoints; in any order."""
 
 
 class Unsupported(NamedTuple):
@@ -98,7 +112,7 @@ class Crashed(NamedTuple):
 
 
 class Hung(NamedTuple):
-    """No answer came within the time limit, in seconds."""
+    """No answer came within the time limit, in seconds; `stderr` is its head and its tail."""
 
     seconds: float
     stderr: str
@@ -140,6 +154,14 @@ class Adapter(Protocol):
 
 
 @runtime_checkable
+class Watched(Adapter, Protocol):
+    """An adapter whose memory can be read."""
+
+    def memory(self) -> int | None:
+        """Bytes that the implementation occupies; None: they cannot be read here."""
+
+
+@runtime_checkable
 class Overlapping(Adapter, Protocol):
     """An adapter that works on a batch while the suite prepares the next one; at most one is under way."""
 
@@ -148,3 +170,30 @@ class Overlapping(Adapter, Protocol):
 
     def collect(self) -> Applied | Failure:
         """The answer to the batch that was submitted."""
+
+
+@runtime_checkable
+class Keeping(Adapter, Protocol):
+    """An adapter that keeps durable data in a folder, and reads it as anybody would."""
+
+    def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
+        """Make an instance that keeps its durable data in a folder, and continues what it finds there."""
+
+    def observe(self) -> Visible | Failure:
+        """What a reader of the durable data sees now."""
+
+
+@runtime_checkable
+class Killable(Keeping, Overlapping, Protocol):
+    """An adapter whose process can be killed."""
+
+    def kill(self) -> None:
+        """Kill the implementation as the system would: nothing of it runs on."""
+
+
+@runtime_checkable
+class Concurrent(Adapter, Protocol):
+    """An adapter that gives its implementation several events without waiting between them."""
+
+    def apply_at_once(self, events: Sequence[Wire]) -> Applied | Failure:
+        """Give the instance events in no order: the effects of each, and the state behind all."""

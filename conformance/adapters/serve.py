@@ -14,8 +14,10 @@ from conformance.adapters.protocol import (
     Crashed,
     Errored,
     Hello,
+    Keeping,
     Made,
     Unsupported,
+    Visible,
 )
 
 
@@ -40,7 +42,7 @@ def serve(adapter: Adapter, lines: BinaryIO, answers: BinaryIO, limit: int = FRA
             return
 
 
-def _answer(adapter: Adapter, request: Request) -> Hello | Made | Applied | Unsupported | Errored:
+def _answer(adapter: Adapter, request: Request) -> frames.Result | Unsupported | Errored:
     if request.op == "bye":
         adapter.bye()
         return Made()
@@ -51,8 +53,20 @@ def _answer(adapter: Adapter, request: Request) -> Hello | Made | Applied | Unsu
         if isinstance(hello, Hello) and request.component not in hello.components:
             known = ", ".join(hello.components)
             return Errored(f"component: expected one of {known}, got {request.component!r}")
-        made = adapter.new(request.component, request.config)
+        if request.folder is None:
+            made = adapter.new(request.component, request.config)
+        elif isinstance(adapter, Keeping):
+            made = adapter.new_in(request.component, request.config, request.folder)
+        else:
+            return Unsupported("a folder: nothing of this implementation is durable")
         return made if isinstance(made, Made | Unsupported | Errored) else Errored(made.describe())
+    elif request.op == "observe":
+        if not isinstance(adapter, Keeping):
+            return Unsupported("observe: nothing of this implementation is durable")
+        seen = adapter.observe()
+        return seen if isinstance(seen, Visible | Unsupported | Errored) else Errored(seen.describe())
+    elif request.at_once:
+        return Unsupported("at_once: this implementation takes one event after the other")
     else:
         applied = adapter.apply(request.events)
         if isinstance(applied, Crashed):  # the next `new` starts afresh; the frames go on

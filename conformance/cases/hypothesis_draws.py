@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Wire
-from spec.vocabulary import Field, Where, types, vocabulary
+from spec.vocabulary import Field, exists, types, vocabulary
 
 _STEPS = 1024
 """A random number is one of so many, evenly spaced from 0 on; Hypothesis shrinks towards 0.5."""
@@ -61,13 +61,6 @@ def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *
         if is_given:
             event[field.name] = data.draw(_values(field, config, seen), field.name)
     return event
-
-
-def exists(component: str, where: Where, config: Wire) -> bool:
-    """Whether what exists at `where` exists under the configuration, given or by default."""
-    defaults = {one.name: one.defaults[0] for one in vocabulary()[component].config if one.defaults}
-    given = {"mode": "exactly-once", **defaults, **config}
-    return all(given[option] in values for option, values in where.items())
 
 
 def _values(field: Field, config: Wire, seen: Wire) -> st.SearchStrategy[Any]:

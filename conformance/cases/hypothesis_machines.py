@@ -21,10 +21,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from conformance.adapters.protocol import FAILURES, Adapter, Failure, Unsupported, Wire
+from conformance.adapters.protocol import FAILURES, Adapter, Failure, Hung, Unsupported, Wire
 from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event
 from conformance.divergence import Divergence
-from conformance.drive.bounds.ids import IdMap, mapped_as_drawn
+from conformance.drive.bounds.values import ValueMap
 from conformance.drive.lockstep import Instance, Played
 from conformance.drive.loop import Limits
 from conformance.drive.oracle import Node, Oracle, Oracles
@@ -66,8 +66,8 @@ class Source(NamedTuple):
     """Only examples that exercise one of these rules are played; empty: all."""
     injects: bool = False
     """The task of a gate is triggered itself, too."""
-    maps: tuple[IdMap, ...] = ()
-    """Each example has its ids mapped by one of these; empty: ids are as they are drawn."""
+    maps: tuple[ValueMap, ...] = ()
+    """Each example has its values mapped by one of these; empty: they are as they are drawn."""
     steps: int = STEPS
     """The number of events of one example at most."""
 
@@ -98,7 +98,7 @@ class LockStepMachine(RuleBasedStateMachine):
         """The events so far, until the implementation takes part."""
         self.instance: Instance | None = None
         self.drawn_in: tuple[Oracle, Node] | None = None
-        """Where ids are mapped: the state that events are drawn in, whose ids are small."""
+        """Where values are mapped: the state that events are drawn in, whose values are small."""
         self.random = DrawnRandom()
         self.walk: Chooser
         """The component's source of events, whose random numbers are drawn."""
@@ -111,20 +111,22 @@ class LockStepMachine(RuleBasedStateMachine):
         setting, source = self.setting, self.setting.source
         self.oracle = setting.oracles.of(one_of(data, setting.configs))
         self.node = self.oracle.start
-        self.ids = one_of(data, list(source.maps)) if source.maps else None
-        if self.ids is not None:
+        self.values = one_of(data, list(source.maps)) if source.maps else None
+        if self.values is not None:
             self.drawn_in = (self.oracle, self.node)
-            self.oracle = setting.mapped.of(self.oracle.config)
+            self.oracle = setting.mapped.of(self.values.config(setting.component, self.oracle.config))
             self.node = self.oracle.start
         total = setting.total
-        self.is_over = total.ended_early = total.ended_early or not source.limits.may_go_on()
+        total.ended_early = total.ended_early or not source.limits.may_go_on()
+        self.is_over = total.ended_early or total.hung is not None
         if self.is_over:
             return
         if not source.selected:
             self._play()
         self.random.data = data
-        config = self.oracle.config if self.drawn_in is None else self.drawn_in[0].config
-        self.walk = generate.chooser(setting.component, config, self.random, injects=source.injects)
+        self.walk = generate.chooser(setting.component, self.config, self.random, injects=source.injects)
+        for one in self.values.opening(setting.component, self.config) if self.values is not None else ():
+            self._both(one)
 
     @rule(data=st.data())
     def step(self, data: st.DataObject) -> None:
@@ -137,24 +139,29 @@ class LockStepMachine(RuleBasedStateMachine):
 
     def _plain(self, data: st.DataObject) -> Wire:
         setting = self.setting
-        config, injects = self.oracle.config, setting.source.injects
-        return plain_event(data, setting.component, config, self.seen, injects=injects)
+        injects = setting.source.injects
+        return plain_event(data, setting.component, self.config, self.seen, injects=injects)
 
     def take(self, event: Wire) -> None:
         """Give one event to both sides; raises DivergenceFound, and NotDetermined without an answer.
 
         With selected rules the implementation gets all events so far when the first of these rules fires.
-        With mapped ids the event has small ids, and both sides get the mapped ones.
+        With mapped values the event has small ones, and both sides get the mapped ones.
         """
         if self.is_over:
             return
-        if self.ids is None or self.drawn_in is None:
+        if self.values is None or self.drawn_in is None:
             self._both(event)
             return
         small, node = self.drawn_in
         self.drawn_in = (small, small.step(node, event).after)
-        for one in mapped_as_drawn(self.setting.component, event, self.ids):
+        for one in self.values.event(self.setting.component, small.config, event):
             self._both(one)
+
+    @property
+    def config(self) -> Wire:
+        """The configuration that events are drawn for."""
+        return (self.oracle if self.drawn_in is None else self.drawn_in[0]).config
 
     @property
     def seen(self) -> Wire:
@@ -165,7 +172,8 @@ class LockStepMachine(RuleBasedStateMachine):
         """Count what was played."""
         if self.instance is not None:
             played, self.instance = self.instance.end(), None
-            played.divergence = played.stopped = None  # raised where they came up
+            played.divergence = None  # raised where it came up, as any other failure but a hang
+            played.stopped = played.stopped if played.hung is not None else None
             played.origins["hypothesis"] = played.cases
             self.setting.total.add(played)
 
@@ -187,7 +195,9 @@ class LockStepMachine(RuleBasedStateMachine):
         self.instance = instance
 
     def _judge(self, found: Divergence | Failure | None) -> None:
-        if isinstance(found, FAILURES):
+        if isinstance(found, Hung):  # the examples that follow end at once
+            self.is_over = True
+        elif isinstance(found, FAILURES):
             raise NotDetermined(found)
         if isinstance(found, Divergence):
             self.is_over = self.setting.source.limits.is_known(found)

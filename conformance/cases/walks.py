@@ -1,8 +1,10 @@
 """Random walks: an endless source of short cases, decided by their seed alone."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from random import Random
 from types import MappingProxyType
 
+from conformance.drive.bounds.values import ValueMap
 from conformance.drive.lockstep import Case, drawn, given
 from conformance.drive.oracle import Oracles
 from conformance.generators import generate
@@ -19,18 +21,29 @@ def walks(
     selected: Collection[str] = (),
     injects: bool = False,
     length: int = LENGTH,
+    maps: Sequence[ValueMap] = (),
 ) -> Iterator[Case | None]:
     """Random cases without end; None in place of a case that is left out.
 
-    `pinned`: only configurations that have these values. `asked`: a case is left out if it exercises none of
-    these rules. Without `injects` the task of a gate is never triggered itself.
+    `pinned`: only configurations that have these values. `selected`: a case is left out if it exercises none
+    of these rules. Without `injects` the task of a gate is never triggered itself. `maps`: every second case
+    has its values mapped by one of these.
     """
-    oracles = Oracles(component)
-    for config, rng in generate.cases(component, seed, pinned):
+    oracles, large = Oracles(component), Oracles(component)
+    configs = len(generate.fitting(component, pinned))
+    for number, (config, rng) in enumerate(generate.cases(component, seed, pinned)):
         oracle = oracles.of(config)
         choose = generate.chooser(component, config, rng, injects=injects)
-        if not selected:
+        is_mapped = bool(maps) and (number % configs + number // configs) % 2  # each configuration at both
+        values = Random(f"{seed}/{component}/{number}/values").choice(maps) if is_mapped else None
+        if not selected and values is None:
             yield Case(oracle, choose, length, "random")
             continue
         events, fired = drawn(oracle, choose, length)
-        yield given(oracle, events, "random") if fired.intersection(selected) else None
+        if selected and not fired.intersection(selected):
+            yield None
+        elif values is None:
+            yield given(oracle, events, "random")
+        else:
+            far, sent = values.config(component, config), values.events(component, config, events)
+            yield given(large.of(far), sent, "random", bound=values.declined)

@@ -1,6 +1,6 @@
 """Behaviours gained, lost and changed: the runs of each side, played on both."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from itertools import groupby
@@ -20,7 +20,7 @@ from conformance.change.repository import ChangeError
 from conformance.divergence import Answer, Divergence
 from conformance.drive.lockstep import given, play
 from conformance.drive.oracle import GOES_ON, Edge, Node
-from conformance.drive.shrink import fewest_events
+from conformance.drive.shrinking.shrink import fewer_channels, fewest_events
 from conformance.vectors.vector import Vector
 
 
@@ -60,6 +60,10 @@ class Change(NamedTuple):
     """So many runs differ in this way."""
     rules: tuple[str, ...] = ()
     """What fires where they part, in the model that wrote the run."""
+    model: Answer | None = None
+    """The answer of the model, beside two implementations."""
+    right: str = ""
+    """Which of the two answers as the model: `old`, `new` or `neither`."""
 
 
 def meaning_of(changes: Iterable[Change]) -> Meaning:
@@ -72,16 +76,26 @@ def meaning_of(changes: Iterable[Change]) -> Meaning:
     return Meaning.STRENGTHENING if kinds == {Kind.LOST} else Meaning.INCOMPATIBLE
 
 
+Apart = Callable[[str, Wire, Sequence[Wire]], Divergence | None]
+"""Plays a component, a configuration and events on both sides: `expected` is the new answer where they first
+differ, `got` the old one, `rules` how the difference looks."""
+
+
 def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[Change]:
-    """One for each way to differ, in the order in which they are met.
+    """One for each way in which two models differ.
 
     Raises ChangeError if a side crashes, hangs or answers what is no frame: then nothing is known of it.
     """
+    return ways_to_differ(partial(_apart, old, new), vectors)
+
+
+def ways_to_differ(apart: Apart, vectors: Iterable[Vector]) -> Iterator[Change]:
+    """One change for each look, in the order in which they are met."""
     first: dict[str, Divergence] = {}
     runs: dict[str, int] = {}
     rules: dict[str, set[str]] = {}
     for vector in vectors:
-        found = _apart(old, new, vector.component, vector.config, vector.events)
+        found = apart(vector.component, vector.config, vector.events)
         if found is not None:
             looks = found.rules[0]
             runs[looks] = runs.get(looks, 0) + 1
@@ -90,12 +104,15 @@ def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[C
             if looks not in first or len(found.events) < len(first[looks].events):
                 first[looks] = found
     for looks, found in first.items():
-        again = partial(_apart, old, new, found.component, found.config)
-        shortest = fewest_events(found, again)
+        play = partial(apart, found.component)
+        shortest = fewest_events(found, partial(play, found.config))
+        fewer = fewer_channels(shortest, play)
+        if fewer is not None:
+            shortest = fewest_events(fewer, partial(play, fewer.config))
         before, after = shortest.got, shortest.expected
         assert isinstance(before, Answer)
         kind = _kind(before, after)
-        both = (found.component, found.config, shortest.events, before, after)
+        both = (found.component, shortest.config, shortest.events, before, after)
         yield Change(kind, *both, runs[looks], tuple(sorted(rules[looks])))
 
 
@@ -120,22 +137,20 @@ class _Side:
 def _apart(
     old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
 ) -> Divergence | None:
-    """Where the answers differ first: `expected` is the new one, `got` the old one, `rules` how they look."""
+    """As `Apart`, of two models: every field of the state and the text of a failure count."""
     side = _Side(new, component, config)
     exists = side.made.refused is None
     played = play(given(side, events if exists else (), is_exact=True), old)
     if played.stopped is not None:
         before, after = _answer(played.stopped), side.made
-        return (
-            _divergence(component, config, tuple(events[: played.steps]), before, after) if exists else None
-        )
+        return difference(component, config, tuple(events[: played.steps]), before, after) if exists else None
     if not exists:
-        return _divergence(component, config, (), Answer([], {}), side.made)
+        return difference(component, config, (), Answer([], {}), side.made)
     found = played.divergence
     if found is None:
         return None
     before = found.got if isinstance(found.got, Answer) else _answer(found.got)
-    return _divergence(component, config, found.events, before, found.expected)
+    return difference(component, config, found.events, before, found.expected)
 
 
 def _require_answer(came: Applied | Made | Failure) -> None:
@@ -150,9 +165,10 @@ def _answer(came: Applied | Made | Failure) -> Answer:
     return Answer([], {}) if isinstance(came, Made) else Answer([], {}, came.describe())
 
 
-def _divergence(
+def difference(
     component: str, config: Wire, events: tuple[Wire, ...], before: Answer, after: Answer
 ) -> Divergence:
+    """The difference of two answers to the last event, with how it looks as its rule."""
     event = events[-1]["kind"] if events else "new"
     answers = [
         "refused"

@@ -17,9 +17,8 @@ MARKS = ("model", "spec/rules.toml", "conformance/cli.py")
 """What every checkout of barrierspec holds."""
 INSTEAD = (
     "`gate` and `diff` compare revisions of barrierspec itself; give them inside its checkout. An "
-    "implementation of your own is checked by `barrierspec conform --adapter CMD`, several, or two versions "
-    "of one, beside each other by `barrierspec matrix FILE`, and a change of one against stored runs by "
-    "`barrierspec vectors verify FOLDER --adapter CMD`"
+    "implementation of your own is checked by `barrierspec conform --adapter CMD`, two versions of one are "
+    "compared by `barrierspec diff --adapter OLD --adapter NEW`, and several by `barrierspec matrix FILE`"
 )
 
 _DIGITS_OF_SHA1 = 40

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance.adapters.protocol import ANSWER_LIMIT_SECONDS
 from conformance.command_line.options import FILE, INTEGER, SECONDS
 from conformance.command_line.written import write
 from spec.vocabulary import vocabulary
@@ -62,8 +63,9 @@ def seed(what: str, default: int = 0) -> Callable[[Callable[..., Any]], Callable
 
 def limit(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--limit`, the time limit of one answer of an adapter."""
-    text = "Seconds that one answer may take."
-    return click.option("--limit", default=10.0, show_default=True, type=SECONDS, help=text)(command)
+    text = "Seconds that one answer may take; the first of a process may take twice as long."
+    default = ANSWER_LIMIT_SECONDS
+    return click.option("--limit", default=default, show_default=True, type=SECONDS, help=text)(command)
 
 
 def page(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,10 @@
 """`conform`: examines the components of an implementation one by one, and plays saved divergences."""
 
+import os
+import shlex
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,12 +12,13 @@ from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.hello_words import require_known_words
 from conformance.adapters.protocol import Adapter, Hello, Wire
+from conformance.capabilities import with_capabilities
 from conformance.drive import replays, saved
 from conformance.drive.examine import Examination, examine, not_offered, seen_again
 from conformance.drive.listed import Known
-from conformance.drive.lockstep import Played, replay
-from conformance.drive.oracle import Oracle
-from conformance.drive.plan import Plan, for_offer
+from conformance.drive.lockstep import Played
+from conformance.drive.plan import Plan, for_offer, with_options
+from conformance.drive.shrinking.evidence import budget_of
 from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult
@@ -76,8 +81,8 @@ class Reported(NamedTuple):
 def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
     """Examine the components, and pass the text about each to `say` as soon as it is done.
 
-    Raises ListError if the list of known divergences cannot be played, InputError for a released Flink and
-    for a `hello` with unknown words.
+    Raises ListError if the list of known divergences cannot be played, InputError for a released Flink, for
+    a `hello` with unknown words, and for options that no examined component can have.
     """
     hello = adapter.hello()
     if not isinstance(hello, Hello):
@@ -91,6 +96,7 @@ def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
     implementation = saved.name_of(hello)
     offered = [name for name in generate.COMPONENTS if name in hello.components]
     chosen = list(order.components) or components_of(order.plan.selected, offered)
+    chosen = with_options(order.plan, hello, chosen, are_named=bool(order.components))
     say(texts.heading(implementation, order.plan))
     examined = []
     for done in _examined(adapter, hello, chosen, order):
@@ -123,32 +129,55 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
         share = for_offer(plan, component, offer)._replace(
             selected=selected, steps=-(-plan.steps // len(chosen))
         )
-        yield _seen_before(component, adapter, order, share) or examine(component, adapter, share)
+        begun = time.monotonic()
+        done = _seen_before(component, adapter, order, share) or examine(component, adapter, share)
+        done = with_capabilities(done, adapter, offer, share)
+        yield replace(done, seconds=time.monotonic() - begun)
 
 
 def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
     """One component for machines; a divergence is saved, and its story is passed to `say`."""
     findings = [Finding(None, doubt) for doubt in done.doubts]
     if done.divergence is not None:
-        telling = Telling(done.divergence, implementation, order.command, done.steps)
+        shrunk = budget_of(done.divergence)
+        telling = Telling(done.divergence, implementation, order.command, done.steps, shrunk)
         files = saved.save(telling, order.plan.seed, order.out)
         text = story.tell(telling, files)
         say("\n" + text.removesuffix("\n"))
-        rule = done.divergence.charge or NO_RULE
-        findings.append(Finding(rule, story.headline(done.divergence), text, str(files[0])))
+        diverges = done.verdict is Verdict.DIVERGES
+        rule = (done.divergence.charge or NO_RULE) if diverges else None
+        findings.append(
+            Finding(
+                rule,
+                story.headline(done.divergence),
+                text,
+                str(files.replay),
+                files.rows[-1],
+                case=done.divergence.values(),
+                divergence=done.divergence,
+                rows=files.rows,
+            )
+        )
     findings += (Finding(NO_RULE, wrong) for wrong in done.broken)
+    source = _source(order.command)
+    findings = [replace(found, source=source) for found in findings]
     return PartResult(
         done.component,
         done.verdict,
         done.bound,
         rules=done.coverage.fired,
         findings=tuple(findings),
-        tried={
-            **done.tried.values(),
-            "not_asked": list(done.not_asked),
-            "complete_suites": [guarantee.values() for guarantee in done.guarantees],
-        },
+        again=order.again,
+        seconds=done.seconds,
+        tried=done.reach.values,
     )
+
+
+def _source(command: str) -> str:
+    """The first file below the working directory that a command names: an annotation is shown there."""
+    files = (word for word in shlex.split(command) if os.path.isfile(word))
+    below = (os.path.relpath(os.path.realpath(file)) for file in files)
+    return next((file for file in below if not file.startswith(os.pardir)), "")
 
 
 def _passing(known: Known, *, fix: bool) -> list[PartResult]:
@@ -164,16 +193,22 @@ def _passing(known: Known, *, fix: bool) -> list[PartResult]:
 
 
 def _seen_before(component: str, adapter: Adapter, order: Order, plan: Plan) -> Examination | None:
-    """A divergence that an earlier run has saved for this command, if it still exists and is not known."""
+    """What an earlier run has saved for this command, if it still exists and is not known.
+
+    A case in a configuration that is not offered, or not chosen, is left out.
+    """
     for found in saved.of_command(order.out, order.command, component):
+        if not generate.fits(found.config, plan.pinned):
+            continue
         try:
-            played = replay(Oracle(component, found.config), adapter, found.events)
+            played = saved.play(found, adapter)
         except (WireError, KeyError):
             continue  # saved by another version of the protocol
         if plan.selected and not plan.selected.intersection(played.fired):
             continue
-        if played.divergence is not None and not plan.is_known(played.divergence):
-            return seen_again(component, played, plan)
+        seen = played.divergence or played.hung or played.unrepeatable
+        if seen is not None and (seen.verdict is Verdict.UNDETERMINED or not plan.is_known(seen)):
+            return seen_again(seen, played, plan)
     return None
 
 
@@ -211,9 +246,8 @@ def again(
         raise InputError(f"{replay_file} names no implementation; give --adapter")
     adapter = open_adapter(command, limit)
     try:
-        oracle = Oracle(known.component, known.config)
         hello = adapter.hello()
-        played = replay(oracle, adapter, known.events)
+        played = saved.play(known, adapter)
         done = Replayed(known.component, known.config, known.events, played, saved.name_of(hello), command)
         if show is not None and played.stopped is None:
             show(done, adapter)
@@ -221,11 +255,12 @@ def again(
         raise InputError(f"{replay_file}: {error}; give a file as `conform` wrote it") from error
     finally:
         adapter.bye()
-    if played.divergence is not None:
-        telling = Telling(played.divergence, done.implementation, command, played.steps)
+    seen = played.divergence or played.hung or played.unrepeatable
+    if seen is not None:
+        telling = Telling(seen, done.implementation, command, played.steps, "")
         say(story.tell(telling).removesuffix("\n"))
-        say("\n".join(explained.of_divergence(played.divergence)))
-        return Verdict.DIVERGES
+        say("\n".join(explained.of_divergence(seen)))
+        return seen.verdict
     if played.stopped is not None:
         say(f"UNDETERMINED  {played.stopped.describe()}")
         return Verdict.UNDETERMINED

@@ -4,21 +4,25 @@ CONFORMS needs every rule that can fire to have fired, every case to have been p
 configuration to have been skipped. What was not so is listed among the doubts.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import Adapter, Failure
-from conformance.cases.hypothesis_machines import run_machine
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import walks
 from conformance.divergence import Divergence
+from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken
-from conformance.drive.bounds.play import machine_source, play_bounds
-from conformance.drive.bounds.tried import Tried, not_asked
-from conformance.drive.lockstep import Played, given
-from conformance.drive.loop import drive
+from conformance.drive.bounds.gates import play_channels
+from conformance.drive.bounds.lives import play_lives
+from conformance.drive.bounds.play import play_mapped_rules, run_machines
+from conformance.drive.bounds.tried import Tried, beyond, not_asked
+from conformance.drive.bounds.values import ValueMap
+from conformance.drive.lockstep import Case, Played, given
+from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracles
 from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
-from conformance.drive.shrink import shrink
+from conformance.drive.shrinking.evidence import evidence
 from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.suites.play import Guarantee, play_suites
@@ -35,7 +39,7 @@ class Examination:
     steps: int = 0
     cases: int = 0
     divergence: Divergence | None = None
-    """Shrunk: no event can be left out."""
+    """The simplest case that differs, hangs or is flaky; its verdict is that of the component."""
     doubts: tuple[str, ...] = ()
     """Why it is UNDETERMINED."""
     stopped: Failure | None = None
@@ -50,17 +54,23 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
+    capabilities: tuple[str, ...] = ()
+    """How far optional capabilities were tested: durable data, events at once."""
     guarantees: tuple[Guarantee, ...] = ()
     """What each complete suite says."""
+    seconds: float = 0.0
+    """What it took."""
 
     @property
     def bound(self) -> str:
         """How far the verdict reaches, in one sentence without its end."""
-        bound = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
-        if not self.cases:
-            return bound
-        left = f"; not tested: {'; '.join(self.not_asked)}" if self.not_asked else ""
-        return f"{bound}; {self.tried.describe()}{left}"
+        reached = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
+        return "; ".join((reached, *self.reach.lines))
+
+    @property
+    def reach(self) -> Bound:
+        """The same without the steps, line by line."""
+        return bound_of(self)
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
@@ -69,24 +79,25 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         return _none_fits(component, plan)
     chosen = chosen_cases(component, Oracles(component), plan.pinned, plan.selected, injects=plan.injects)
     played = drive((given(oracle, events, "rule") for _, oracle, events in chosen), adapter, plan.limits)
+    maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
-        walked = walks(component, plan.seed, pinned=plan.pinned, selected=plan.selected, injects=plan.injects)
-        enough = plan.limits._replace(cases=plan.examples * WALKS_PER_EXAMPLE, steps=plan.steps)
-        drive(walked, adapter, enough, played)
+        drive(_walks(component, plan, maps), adapter, _enough(plan), played)
     if _is_whole(played):
-        run_machine(component, adapter, machine_source(plan), played)
+        run_machines(component, adapter, plan, maps, played)
+    if _is_whole(played) and component == "gate" and "channels" not in plan.chosen:
+        play_channels(adapter, plan, played)
     wrong: tuple[str, ...] = ()
     guarantees: list[Guarantee] = []
     if _is_whole(played) and plan.extra_states is not None and not plan.selected:
         guarantees = play_suites(component, adapter, plan, played)
     if _is_whole(played):
-        play_bounds(component, adapter, plan, played)
-        if played.is_sound and not plan.selected:
-            wrong = broken(component, adapter, plan)
+        wrong = () if plan.selected else play_lives(component, adapter, plan, played)
+    if _is_whole(played) and not wrong:
+        wrong = () if plan.selected else broken(component, adapter, plan)
         played.ended_early |= not plan.may_go_on()
-    if played.divergence is not None:
-        smallest = shrink(played.divergence, adapter)
-        return _examined(component, Verdict.DIVERGES, plan, played, smallest)
+    shown = evidence(played, adapter, plan.pinned)
+    if shown is not None:
+        return _examined(component, shown.verdict, plan, played, shown)
     if wrong:
         return _examined(component, Verdict.DIVERGES, plan, played, wrong=wrong)
     covered, _ = _covered(component, played, plan)
@@ -94,6 +105,22 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     verdict = Verdict.UNDETERMINED if doubts else Verdict.CONFORMS
     done = _examined(component, verdict, plan, played, doubts=doubts)
     return replace(done, guarantees=tuple(guarantees))
+
+
+def _walks(component: str, plan: Plan, maps: Sequence[ValueMap]) -> Iterator[Case | None]:
+    return walks(
+        component,
+        plan.seed,
+        pinned=plan.pinned,
+        selected=plan.selected,
+        injects=plan.injects,
+        maps=maps,
+    )
+
+
+def _enough(plan: Plan) -> Limits:
+    """The limits of the walks."""
+    return plan.limits._replace(cases=plan.examples * WALKS_PER_EXAMPLE, steps=plan.steps)
 
 
 def _is_whole(played: Played) -> bool:
@@ -134,22 +161,19 @@ def _shown(plan: Plan) -> str:
     )
 
 
-def seen_again(component: str, played: Played, plan: Plan) -> Examination:
-    """A divergence of an earlier run, which came first this time and is there still."""
-    return _examined(component, Verdict.DIVERGES, plan, played, played.divergence)
+def seen_again(found: Divergence, played: Played, plan: Plan) -> Examination:
+    """What an earlier run has saved, which came first this time and is there still."""
+    return _examined(found.component, found.verdict, plan, played, found)
 
 
 def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
-    doubts = [
+    doubts = list(played.tried.grows)
+    doubts += [
         f"skipped, not supported: {why}; offer less in hello, or leave it out with --config"
         for why in played.skipped
     ]
     if played.stopped is not None:
         doubts.append(played.stopped.describe())
-    if played.unrepeatable is not None:
-        once = played.unrepeatable
-        rule = once.rule or "a step that fires no rule"
-        doubts.append(f"differed once, at {rule}, and not when the same {once.step} events came again")
     if played.ended_early:
         doubts.append("the budget ended before the plan was done; give more --seconds")
     if not covered.is_full:
@@ -177,8 +201,9 @@ def _examined(
 ) -> Examination:
     covered, never = _covered(component, played, plan)
     left: list[str] = []
-    if divergence is None:
+    if divergence is None or divergence.verdict is Verdict.UNDETERMINED:
         left = not_asked(played.tried, plan.offered, plan.chosen, injects=plan.injects)
+        left += beyond(plan.greatest)
         if never:
             left.append(f"rules {', '.join(never)} (no case fires them in these configurations)")
     return Examination(

@@ -43,8 +43,10 @@ class Played:
     divergence: Divergence | None = None
     stopped: Failure | None = None
     """The case ended early, and no verdict about it is possible: a skip, a hang, an instance not made."""
+    hung: Divergence | None = None
+    """It did not answer the last event within the time limit; `stopped` is then the same failure."""
     unrepeatable: Divergence | None = None
-    """It differed once, and not when the same events were given again."""
+    """It differed once, or hung, and not when the same events were given again."""
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
     origins: Counter[str] = field(default_factory=Counter)
@@ -69,6 +71,7 @@ class Played:
         self.unseen |= other.unseen
         self.divergence = self.divergence or other.divergence
         self.stopped = self.stopped or other.stopped
+        self.hung = self.hung or other.hung
         self.unrepeatable = self.unrepeatable or other.unrepeatable
         self.tried.add(other.tried)
         self.origins.update(other.origins)
@@ -100,13 +103,17 @@ class Case(NamedTuple):
     """The source that the case comes from: `pinned`, `rule`, `random`, `tour`, `directed`, `bound`, ..."""
     is_exact: bool = False
     """Every field of the state and the text of a failure count, also where the protocol leaves them open."""
+    bound: str = ""
+    """The bound that the case tests: an implementation that does not support it has a smaller bound."""
 
 
-def given(oracle: Expects, events: Iterable[Wire], origin: str = "", *, is_exact: bool = False) -> Case:
+def given(
+    oracle: Expects, events: Iterable[Wire], origin: str = "", *, is_exact: bool = False, bound: str = ""
+) -> Case:
     """The case of these events."""
     known = list(events)
     position = iter(known)
-    return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact)
+    return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact, bound)
 
 
 def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
@@ -122,11 +129,12 @@ def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
         instance.take(event)
     played = instance.end()
     played.origins[case.origin] = played.cases
-    if batch > 1 and played.divergence is not None:
-        again = replay(case.oracle, adapter, played.divergence.events)
-        if again.divergence is None:
-            played.unrepeatable, played.stopped = played.divergence, again.stopped
-        played.divergence = again.divergence
+    found = played.divergence or played.hung
+    if batch > 1 and found is not None:
+        again = replay(case.oracle, adapter, found.events)
+        played.divergence, played.hung, played.stopped = again.divergence, again.hung, again.stopped
+        if again.divergence is None and again.hung is None:
+            played.unrepeatable = found
     return played
 
 
@@ -242,6 +250,7 @@ class Instance:
         """Find out where a batch differs, and how; its first event has the position `first`."""
         if isinstance(answer, Hung | Unsupported):
             self._played.stopped = answer
+        if isinstance(answer, Unsupported):
             return
         if isinstance(answer, Errored) and edges[-1].refused is not None:
             return
@@ -259,9 +268,11 @@ class Instance:
         events = tuple(self.events[: first + at + 1])
         *before, expected = (answer_of(edge) for edge in self._edges[: first + at + 1])
         oracle = self._oracle
-        self._played.divergence = Divergence(
-            oracle.component, oracle.config, events, expected, got, edge.rules, tuple(before)
-        )
+        found = Divergence(oracle.component, oracle.config, events, expected, got, edge.rules, tuple(before))
+        if isinstance(got, Hung):
+            self._played.hung = found
+        else:
+            self._played.divergence = found
 
     def _first_difference(self, answer: Applied, edges: Sequence[Edge]) -> int | None:
         """The position of the first event whose effects differ, or of the last one if the state differs."""
@@ -274,7 +285,7 @@ class Instance:
             return None
         expected = edges[-1].after.observed
         self._played.unseen.update(name for name in expected if name not in answer.state)
-        if at is None and _agrees(answer.state, expected):
+        if at is None and agrees(answer.state, expected):
             return None
         return last if at is None else at
 
@@ -290,6 +301,6 @@ def _wordless(effect: Wire) -> bytes:
     return canonical({"kind": "fail"} if effect.get("kind") == "fail" else effect)
 
 
-def _agrees(came: Wire, expected: Wire) -> bool:
+def agrees(came: Wire, expected: Wire) -> bool:
     """Every field that came and is known has the expected value; fields of later versions may be there."""
     return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)

@@ -24,12 +24,10 @@ class Limits(NamedTuple):
     """A divergence that is known ends its case, and not the loop."""
     cases: float = inf
     """The loop ends after this many cases,"""
-    stops: int = 3
+    stops: int = 2
     """The loop ends after this many cases that hung or could not begin: each may cost a whole time limit."""
     steps: int = 0
     """once there were so many steps."""
-    bound: str = ""
-    """The name of a bound that these cases test: if the implementation does not support it, the loop ends."""
 
 
 NO_LIMITS = Limits()
@@ -40,7 +38,8 @@ def drive(
 ) -> Played:
     """Play the cases until one diverges, too many are stopped, or none is left; returns what came of all.
 
-    None stands for a case that is left out: it counts, and is not played. Outcomes are added to `total`.
+    None stands for a case that is left out: it counts, and is not played; so does a case of a bound that the
+    implementation has declined. Outcomes are added to `total`.
     """
     total = Played() if total is None else total
     begun = total.steps
@@ -50,22 +49,23 @@ def drive(
         if not limits.may_go_on():
             total.ended_early = True
             break
-        if case is None:
+        if case is None or case.bound in total.tried.declined:
             continue
         played = play(case, adapter, limits.batch)
         if isinstance(played.stopped, Unsupported):
-            if limits.bound:
-                total.tried.declined[limits.bound] = played.stopped.why
-                break
+            if case.bound:
+                total.tried.declined[case.bound] = played.stopped.why
+                continue
             played.skipped, played.stopped, played.cases = [played.stopped.why], None, 0
             played.origins.clear()
         if played.divergence is not None and limits.is_known(played.divergence):
             played.divergence = None
-        played.stops = played.stopped is not None
+        hung_once = played.unrepeatable is not None and played.unrepeatable.lost == "hung"
+        played.stops = played.stopped is not None or hung_once
         total.add(played)
     return total
 
 
 def is_over(total: Played, limits: Limits = NO_LIMITS) -> bool:
-    """Whether a divergence was found, or too many cases were stopped."""
-    return total.divergence is not None or total.stops >= limits.stops
+    """Whether a divergence or a hang was found, or too many cases were stopped."""
+    return total.divergence is not None or total.hung is not None or total.stops >= limits.stops

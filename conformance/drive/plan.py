@@ -1,16 +1,22 @@
 """What is to be done for each component of an implementation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from conformance.adapters.protocol import Offer
+from conformance.adapters.hello_words import nearest
+from conformance.adapters.protocol import Hello, Offer
 from conformance.divergence import Divergence
 from conformance.drive.loop import Limits
+from conformance.errors import InputError
 from conformance.generators import generate
+from spec.vocabulary import types, vocabulary
 
 WALKS_PER_EXAMPLE = 10
 """Walks are that much cheaper than examples of a Hypothesis machine."""
+
+LIFE_PER_EXAMPLE = 20
+"""Checkpoints of a long life for each example of a Hypothesis machine."""
 
 
 class Plan(NamedTuple):
@@ -35,8 +41,17 @@ class Plan(NamedTuple):
     """The task of a gate is triggered itself, too: the implementation offers the event `inject`."""
     chosen: Mapping[str, object] = MappingProxyType({})
     """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
-    offered: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
     """By option, all that the implementation offers, chosen or not."""
+    greatest: Mapping[str, int] = MappingProxyType({})
+    """The limits that `hello` declares: the greatest id, number of channels and time that are sent."""
+    checkpoints: int | None = None
+    """Checkpoints of one long life of an instance; None: LIFE_PER_EXAMPLE for each example."""
+
+    @property
+    def life(self) -> int:
+        """Checkpoints of one long life of an instance."""
+        return self.examples * LIFE_PER_EXAMPLE if self.checkpoints is None else self.checkpoints
 
     extra_states: int | None = None
     """Complete suites are played for implementations of so many states more than the model; None: none."""
@@ -55,4 +70,60 @@ def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
         chosen=plan.pinned,
         offered=offered,
         injects=generate.injects(component, offer),
+        greatest=offer.limits,
     )
+
+
+def with_options(plan: Plan, hello: Hello, components: Sequence[str], *, are_named: bool) -> list[str]:
+    """Those of the components that can have the options that the user has chosen with --config.
+
+    A component that the implementation does not offer stays. Raises InputError, with the nearest right word,
+    if there is none, or if one that the user has named (`are_named`) cannot have them.
+    """
+    refused = {
+        name: why
+        for name in components
+        if plan.pinned and name in hello.components and (why := _why_not(plan, name, hello.components[name]))
+    }
+    left = [name for name in components if name not in refused]
+    if refused and (are_named or not left):
+        known = {field.name for name in refused for field in vocabulary()[name].config}
+        missing = [key for key in plan.pinned if key not in known]
+        raise InputError(f"--config {_no_option(missing[0], sorted(known)) if missing else _first(refused)}")
+    return left
+
+
+def _first(refused: Mapping[str, str]) -> str:
+    """The refusal of one component: of one that has the option, if there is such a one."""
+    return next(
+        (why for why in refused.values() if " has no option " not in why), next(iter(refused.values()))
+    )
+
+
+def _why_not(plan: Plan, component: str, offer: Offer) -> str | None:
+    """Why no configuration of a component has what is offered and chosen; None if one has."""
+    fields = {field.name: field.type for field in vocabulary()[component].config}
+    for key, value in plan.pinned.items():
+        words = types()[fields[key]].get("enum", ()) if key in fields else ()
+        if key not in fields:
+            return f"{key}: {component} has no option of this name; it has {', '.join(fields)}"
+        if words and value not in words:
+            return f"{key}={value}: {component} has {', '.join(words)}{_suggestion(str(value), words)}"
+    pinned = for_offer(plan, component, offer).pinned
+    if generate.fitting(component, pinned):
+        return None
+    shown = ", ".join(f"{key}={value}" for key, value in plan.pinned.items())
+    return (
+        f"{shown}: no {component} of this implementation can have it: {generate.why_not(component, pinned)}"
+    )
+
+
+def _no_option(key: str, known: Sequence[str]) -> str:
+    return (
+        f"{key}: no examined component has this option{_suggestion(key, known)}; they have {', '.join(known)}"
+    )
+
+
+def _suggestion(word: str, known: Sequence[str]) -> str:
+    close = nearest(word, known)
+    return f"; did you mean {close!r}?" if close is not None else ""

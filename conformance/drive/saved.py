@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +16,12 @@ import orjson
 
 from conformance import escape
 from conformance.adapters.choose import open_adapter
-from conformance.adapters.protocol import FAILURES, Failure, Hello, Wire, canonical
-from conformance.divergence import Answer
+from conformance.adapters.protocol import Adapter, Failure, Hello, Wire, canonical
+from conformance.divergence import answer_values
 from conformance.drive import replays
-from conformance.drive.lockstep import replay
+from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
+from conformance.drive.shrinking.evidence import REPEATS, repeated
 from conformance.errors import InputError
 from conformance.report.divergence import as_test, story
 from conformance.report.divergence.story import Telling, Written
@@ -40,6 +42,8 @@ class Saved(NamedTuple):
     config: Wire
     events: tuple[Wire, ...]
     adapter: str
+    is_flaky: bool = False
+    """The answer came in some plays only."""
 
 
 def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
@@ -58,18 +62,18 @@ def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
         **played,
         "implementation": telling.implementation,
         "rules": divergence.rules,
-        "expected": _answer(divergence.expected),
-        "got": _answer(divergence.got),
+        "expected": answer_values(divergence.expected),
+        "got": answer_values(divergence.got),
+        "repeats": divergence.repeats,
         "seed": seed,
         "found_after": telling.found_after,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    replay_file.write_bytes(
-        orjson.dumps(escape.json(written), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    )
+    text = orjson.dumps(escape.json(written), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    replay_file.write_bytes(text)
     test_file.write_text(as_test.text(name, telling), encoding="utf-8")
-    _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name)
-    return Written(replay_file, test_file, module)
+    _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name, seed)
+    return Written(replay_file, test_file, module, _rows(text, len(divergence.events)))
 
 
 def load(path: Path) -> Saved:
@@ -93,7 +97,28 @@ def load(path: Path) -> Saved:
         raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
     if not read["events"] or not all(isinstance(event, dict) for event in read["events"]):
         raise ReplayError(f"{path}: expected at least one event, each an object; nothing can be replayed")
-    return Saved(read["component"], read["config"], tuple(read["events"]), read["adapter"])
+    known = (read["component"], read["config"], tuple(read["events"]), read["adapter"])
+    return Saved(*known, is_flaky=read.get("repeats") is not None)
+
+
+def play(found: Saved, adapter: Adapter) -> Played:
+    """Play a saved case; a flaky one until it differs, at most REPEATS times.
+
+    `unrepeatable` has the flaky answer with its repeats. Raises WireError or KeyError for a configuration of
+    another version of the protocol.
+    """
+    oracle = Oracle(found.component, found.config)
+    played = replay(oracle, adapter, found.events)
+    for _ in range(REPEATS if found.is_flaky else 0):
+        if played.divergence is None and played.hung is None:
+            played = replay(oracle, adapter, found.events)
+    seen = played.divergence or played.hung
+    if found.is_flaky and seen is not None:
+        again = repeated(seen, adapter)
+        differed, plays = again.repeats or (0, 0)
+        if differed < plays:
+            return replace(played, divergence=None, hung=None, stopped=None, unrepeatable=again)
+    return played
 
 
 def _of_trace(read: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -121,7 +146,9 @@ def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
                 yield found
 
 
-def assert_conforms(adapter: str, component: str, config: Wire, events: Sequence[Wire]) -> None:
+def assert_conforms(
+    adapter: str, component: str, config: Wire, events: Sequence[Wire], is_flaky: bool = False
+) -> None:
     """Play the events; raises AssertionError with the story if the implementation departs from the model.
 
     A case that cannot be played to its end is a failure too: it has shown nothing.
@@ -129,14 +156,15 @@ def assert_conforms(adapter: str, component: str, config: Wire, events: Sequence
     opened = open_adapter(adapter)
     try:
         hello = opened.hello()
-        played = replay(Oracle(component, config), opened, events)
+        played = play(Saved(component, config, tuple(events), adapter, is_flaky), opened)
     finally:
         opened.bye()
+    seen = played.divergence or played.hung or played.unrepeatable
+    if seen is not None:
+        telling = Telling(seen, name_of(hello), adapter, played.steps)
+        raise AssertionError(story.tell(telling))
     if played.stopped is not None:
         raise AssertionError(f"the case could not be played: {played.stopped.describe()}")
-    if played.divergence is not None:
-        telling = Telling(played.divergence, name_of(hello), adapter, played.steps)
-        raise AssertionError(story.tell(telling))
 
 
 def name_of(hello: Hello | Failure) -> str:
@@ -146,10 +174,12 @@ def name_of(hello: Hello | Failure) -> str:
     return escape.short(f"{hello.implementation} {hello.version}")
 
 
-def _answer(answer: Answer | Failure) -> dict[str, Any]:
-    if isinstance(answer, FAILURES):
-        return {"outcome": type(answer).__name__.lower(), **answer._asdict()}
-    return {"outcome": "refused" if answer.refused is not None else "applied", **answer._asdict()}
+def _rows(text: bytes, events: int) -> tuple[int, ...]:
+    """The lines of an indented replay file at which its events begin."""
+    lines = text.decode().splitlines()
+    first = lines.index('  "events": [')
+    begins = [number for number, line in enumerate(lines, start=1) if number > first and line == "    {"]
+    return tuple(begins[:events])
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ listed one, or if its shortest run does: what is found first may look otherwise,
 from conformance.adapters.protocol import Adapter, Effects, Wire, canonical
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Edge
-from conformance.drive.shrink import shrink
+from conformance.drive.shrinking.shrink import shrink
 
 Signature = tuple[object, ...]
 """What a divergence looks like, whatever its ids, channels and history."""

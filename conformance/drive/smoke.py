@@ -156,7 +156,7 @@ def _again(run: _Run) -> str | None:
         if first != then:
             return (
                 f"event {number + 1}, {run.events[number]}: first {_shown(_pair(first))}, then "
-                f"{_shown(_pair(then))}; `new` has to begin from nothing, and no answer may "
+                f"{_shown(_pair(then))}; `new` must begin from nothing, and no answer may "
                 "depend on time or chance"
             )
     return None
@@ -223,7 +223,9 @@ def _shown(value: object) -> str:
 
 def _shown_answer(answer: object) -> str:
     if isinstance(answer, Crashed | Hung | Malformed) and answer.stderr.strip():
-        return f"{answer.describe()}; stderr ends with: {answer.stderr.strip().splitlines()[-1]}"
+        first, *others = answer.stderr.strip().splitlines()
+        last = f" ... {others[-1]}" if others else ""
+        return f"{answer.describe()}; stderr: {_shown(first)}{last}"
     if isinstance(answer, FAILURES):
         return answer.describe()
     return f"expected a refusal, got {_shown(answer)}"

@@ -18,17 +18,22 @@ from conformance.generators.chooser import Chooser
 from model.components import COMPONENTS as COMPONENT_MODELS
 from model.components import WireError
 
+FEW = 4
+"""The configurations of the suite have at most so many channels."""
+
 
 def configs(component: str) -> Sequence[Wire]:
     """The configurations that walks go through, in turn."""
     return REGISTRY[component].configs
 
 
-def offered(offer: Offer) -> dict[str, tuple[str, ...]]:
+def offered(offer: Offer) -> dict[str, tuple[object, ...]]:
     """The options that an implementation names; an option that it does not name is tried with every value."""
     levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
-    given = {"mode": offer.modes, "profile": offer.profiles, "level": levels}
-    return {option: values for option, values in given.items() if values}
+    most = offer.limits.get("channels", FEW)
+    channels = tuple(range(1, most + 1)) if most < FEW else ()
+    given = {"mode": offer.modes, "profile": offer.profiles, "level": levels, "channels": channels}
+    return {option: tuple(values) for option, values in given.items() if values}
 
 
 def fits(config: Wire, pinned: Mapping[str, object]) -> bool:

@@ -61,7 +61,7 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
     from conformance.cases.scripts import scripted, tours_of
     from conformance.cases.walks import walks
     from conformance.drive.loop import drive
-    from conformance.drive.shrink import shrink
+    from conformance.drive.shrinking.shrink import shrink
 
     adapter = bundled_adapter()
     toured = (one for graph in graphs_of(mutant.component) for one in tours_of(graph))

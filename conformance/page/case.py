@@ -94,9 +94,9 @@ def witness(adapter: Adapter, component: str, config: Wire, events: Sequence[Wir
 
 def steps_of(divergence: Divergence, adapter: Adapter) -> tuple[Step, ...]:
     """The steps of a divergence; the last one as it was found."""
-    seen = witness(adapter, divergence.component, divergence.config, divergence.events)
+    seen = witness(adapter, divergence.component, divergence.config, divergence.events[:-1])
     last = Step(divergence.component, divergence.event, divergence.expected, divergence.got, divergence.rules)
-    return (*seen[:-1], last)
+    return (*seen, last)
 
 
 def sample(

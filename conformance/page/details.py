@@ -11,10 +11,10 @@ from conformance.adapters import protocol
 from conformance.divergence import Answer
 from conformance.page.case import Case, Step
 from conformance.report.divergence import phrases
+from conformance.report.formats.columns import head_and_tail
 from conformance.rules import index as rule_index
 
 UNKNOWN_RULE = "no rule of the index"
-_STDERR_LINES = 8
 
 
 def data(cases: Sequence[Case], cited: Iterable[str]) -> dict[str, Any]:
@@ -132,4 +132,4 @@ def _spelled(effects: protocol.Effects) -> list[bytes]:
 def _stderr(got: Answer | protocol.Failure | None) -> str:
     if not isinstance(got, protocol.Crashed | protocol.Hung | protocol.Malformed):
         return ""
-    return "\n".join(got.stderr.strip().splitlines()[-_STDERR_LINES:])
+    return "\n".join(head_and_tail(got.stderr))

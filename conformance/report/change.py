@@ -24,14 +24,33 @@ def paragraphs(changes: Sequence["Change"]) -> Iterator[str]:
     nearest = sorted(changes, key=lambda change: len(change.events))
     for change in nearest[:SHOWN]:
         runs = "1 run differs so" if change.runs == 1 else f"{change.runs:,} runs differ so"
+        runs = runs if change.runs else "stated in hello"
         config = phrases.of_config(change.component, change.config)
         yield _wrapped(f"  {change.kind.value:<8} ", f"{config}; {runs}")
         for number, event in enumerate(change.events, 1):
             yield f"      {number:>3}  {phrases.of_event(event)}"
         yield _wrapped("           old  ", _answer(change.old, change.new))
         yield _wrapped("           new  ", _answer(change.new, change.old))
+        if change.model is not None:
+            other = change.old if change.right == "new" else change.new
+            fired = ", ".join(change.rules) or "no rule"
+            yield _wrapped("         model  ", f"{_answer(change.model, other)}; as {change.right}; {fired}")
     if len(nearest) > SHOWN:
         yield f"  and {len(nearest) - SHOWN} ways more"
+
+
+def differences(changes: Sequence["Change"]) -> Iterator[Finding]:
+    """Each difference of two implementations, charged to the first rule that fires there."""
+    for one in changes:
+        rule = one.rules[0] if one.rules else UNDECLARED
+        story = "\n".join(paragraphs([one]))
+        yield Finding(rule, f"{one.component}: behaviour {one.kind.value}", story, case=_case(one))
+
+
+def _case(one: "Change") -> dict[str, object]:
+    case = {**one._asdict(), "right": one.right or None}
+    answers = {"old": one.old, "new": one.new, "model": one.model}
+    return {**case, "kind": one.kind.value, **{name: one and one._asdict() for name, one in answers.items()}}
 
 
 def findings(changes: Sequence["Change"], missing: Sequence[str]) -> Iterator[Finding]:
@@ -44,6 +63,8 @@ def findings(changes: Sequence["Change"], missing: Sequence[str]) -> Iterator[Fi
 
 def _answer(one: Answer, other: Answer) -> str:
     """The effects; where they are the same on both sides, what of the state is not."""
+    if one.refused is not None and one.refused.startswith("unsupported"):
+        return one.refused
     if canonical(one.effects) != canonical(other.effects) or one.refused or other.refused:
         return phrases.of_answer(one)
     apart = [name for name in one.state if canonical(one.state[name]) != canonical(other.state.get(name))]

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from conformance import escape
 from conformance.adapters.protocol import Crashed, Failure, Hung, Malformed
-from conformance.report import suites
 from conformance.report.formats.columns import command as command_lines
-from conformance.report.formats.columns import wrapped
+from conformance.report.formats.columns import head_and_tail, wrapped
 from conformance.verdict import Verdict, together
 from spec.vocabulary import vocabulary
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from conformance.drive.listed import Known, Listed
     from conformance.drive.plan import Plan
 
-STDERR_LINES = 8
-"""The number of lines of stderr that are shown."""
 THOROUGH = 2
 """The extra states of complete suites with --thorough."""
 COMPONENTS = tuple(vocabulary())
@@ -34,14 +31,15 @@ def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
     words += ["--seed", str(plan.seed), "--examples", str(plan.examples)]
     words += ["--thorough"] if plan.extra_states == THOROUGH else []
     words += ["--no-suites"] if plan.extra_states is None else []
-    return shlex.join([*words, *(("--steps", str(plan.steps)) if plan.steps else ())])
+    words += ["--steps", str(plan.steps)] if plan.steps else []
+    return shlex.join([*words, *(("--life", str(plan.checkpoints)) if plan.checkpoints is not None else ())])
 
 
 def no_hello(answer: Failure, again: str) -> str:
     """An implementation that does not answer to `hello`."""
     lines = [f"UNDETERMINED  no answer to hello: {answer.describe()}"]
     if isinstance(answer, Crashed | Hung | Malformed) and answer.stderr.strip():
-        lines.append(answer.stderr.rstrip())
+        lines += head_and_tail(answer.stderr)
     return "\n".join([*lines, command_lines("  again   ", again)])
 
 
@@ -53,25 +51,26 @@ def heading(implementation: str, plan: "Plan") -> str:
 
 
 def component(done: "Examination") -> str:
-    """Verdict and bound of one component, and what is in doubt."""
+    """Verdict and coverage of one component, and what is in doubt; `closing` has its bound."""
     unseen = f", not seen: {' '.join(done.unseen)}" if done.unseen else ""
     steps = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}{unseen}"
     lines = [wrapped(f"  {done.component:<12} {done.verdict.value:<12}  {steps}", indent=29)]
     margin = " " * 15
-    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *done.broken))
-    if isinstance(done.stopped, Crashed | Hung | Malformed) and done.stopped.stderr.strip():
-        tail = done.stopped.stderr.rstrip().splitlines()[-STDERR_LINES:]
-        lines += (f"{margin}| {escape.line(line)}" for line in tail)
+    broken = [line for wrong in done.broken for line in wrong.splitlines()]
+    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*done.doubts, *broken))
+    stopped = done.stopped if done.divergence is None else None  # else the story has it
+    if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
+        lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))
     return "\n".join(lines)
 
 
-def _reach(done: "Examination") -> Iterator[str]:
-    """The bound within which nothing differs; a divergence needs no bound."""
-    if done.verdict is not Verdict.DIVERGES and done.cases:
-        yield f"tried: {done.tried.describe()}"
-        if done.not_asked:
-            yield f"not tested: {'; '.join(done.not_asked)}"
-        yield from suites.lines(done.guarantees)
+def _bounds(examined: Sequence["Examination"]) -> Iterator[str]:
+    """The bound within which nothing differs, of each component; a divergence needs no bound."""
+    for done in examined:
+        name = done.component
+        for line in done.reach.lines if done.verdict is not Verdict.DIVERGES else ():
+            yield wrapped(f"  {name:<12} {line}", indent=15)
+            name = ""
 
 
 def known(listed: "Known", *, fix: bool) -> str:
@@ -100,12 +99,13 @@ def closing(
     verdict = together(verdicts)
     done = [one.component for one in examined]
     lines = ["", _verdict(verdict, chosen, [name for name in COMPONENTS if name not in done])]
+    lines += _bounds(examined)
     if len(examined) < len(chosen):
         lines.append(f"  not examined, because of --fail-fast: {', '.join(chosen[len(examined) :])}")
     if plan.steps:
         total = sum(one.steps for one in examined)
         lines.append(f"  steps   {total:,} in all, {plan.steps:,} requested")
-    if verdict is not Verdict.DIVERGES:  # the story of a divergence ends with the command
+    if all(one.divergence is None for one in examined):  # the story of a divergence ends with the command
         lines.append(command_lines("  again   ", again))
     return "\n".join(lines)
 
@@ -113,7 +113,7 @@ def closing(
 def _verdict(verdict: Verdict, chosen: Sequence[str], others: Sequence[str]) -> str:
     if verdict is Verdict.CONFORMS:
         left = f"; not checked: {', '.join(others)}" if others else ""
-        return wrapped(f"CONFORMS   within the steps above: {', '.join(chosen)}{left}", indent=11)
+        return wrapped(f"CONFORMS   within this bound: {', '.join(chosen)}{left}", indent=11)
     if verdict is Verdict.DIVERGES:
         return "DIVERGES"
     return "UNDETERMINED   " + ("see above" if chosen else "the implementation offers no known component")

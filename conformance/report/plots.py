@@ -5,6 +5,8 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from conformance.command_line.extras import require_extra
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -15,14 +17,10 @@ COLOURS = ("#0072b2", "#e69f00")
 """Of the attempts of a run, in turn: the colour changes where the job was restored."""
 
 
-class NotInstalledError(RuntimeError):
-    """There is no matplotlib; the message says how to install it."""
-
-
 def lines(title: str, across: str, up: str, series: Mapping[str, Points]) -> str:
     """One line for each series, by its name; both axes begin at 0. The same points make the same text.
 
-    Raises NotInstalledError without matplotlib.
+    Raises MissingPartError without matplotlib.
     """
     figure = _figure(4.2)
     axes = figure.add_subplot(title=title, xlabel=across, ylabel=up)
@@ -38,7 +36,7 @@ def lines(title: str, across: str, up: str, series: Mapping[str, Points]) -> str
 def checkpoints(measured: Sequence["CheckpointMeasures"], title: str) -> str:
     """How long each checkpoint of a run took, with its longest alignment dark, and how large it was.
 
-    Raises ValueError without a checkpoint, and NotInstalledError without matplotlib.
+    Raises ValueError without a checkpoint, and MissingPartError without matplotlib.
     """
     if not measured:
         raise ValueError("no checkpoint was completed, so there is nothing to draw")
@@ -71,10 +69,9 @@ def checkpoints(measured: Sequence["CheckpointMeasures"], title: str) -> str:
 
 
 def _figure(height: float) -> "Figure":
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as missing:
-        raise NotInstalledError("no matplotlib: pip install 'barrierspec[plots]'") from missing
+    require_extra("plots")
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(9, height), layout="constrained")
 
 

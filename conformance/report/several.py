@@ -29,8 +29,8 @@ def cell(found: "Examination | None") -> str:
     if found is None:
         return "-"
     if found.divergence is not None:
-        lost = found.divergence.lost
-        return f"DIVERGES, {lost}" if lost is not None else f"DIVERGES at {_charged(found)}"
+        lost = "flaky" if found.divergence.repeats is not None else found.divergence.lost
+        return f"{found.verdict.value}{f' at {_charged(found)}' if lost is None else f', {lost}'}"
     if found.broken:
         return "DIVERGES at the frames"
     if found.doubts:

@@ -87,7 +87,7 @@ def positive_int(config: Mapping[str, object], key: str, default: int | None = N
     """The int from 1 on under `key`. Raises ConfigError if it is none, or is missing without a default."""
     value = config.get(key, default)
     if type(value) is not int or value < 1:
-        raise ConfigError(f"{key} has to be an int from 1 on, got {value!r}; correct the configuration")
+        raise ConfigError(f"{key} must be an int from 1 on, got {value!r}; correct the configuration")
     return value
 
 

@@ -64,7 +64,7 @@ class Word:
             value = wire[name] if name in wire else cls._default_of(name)
             if accepted is not None and type(value) not in accepted:
                 types = " or ".join(sorted(one.__name__ for one in accepted))
-                raise cls._wrong(f"{name} has to be {types}, got {value!r}")
+                raise cls._wrong(f"{name} must be {types}, got {value!r}")
             values.append(value)
         if len(wire) > len(values) + 1 or not cls._plain:
             unknown = sorted(set(wire) - {"kind", *cls._names})
@@ -99,12 +99,12 @@ class Word:
             declared = cls._declared[name]
             if declared == tuple[str, ...]:
                 if not isinstance(value, list | tuple) or any(type(one) is not str for one in value):
-                    raise cls._wrong(f"{name} has to be a list of strings, got {value!r}")
+                    raise cls._wrong(f"{name} must be a list of strings, got {value!r}")
                 converted.append(tuple(value))
             elif isinstance(declared, type) and issubclass(declared, StrEnum):
                 offered = [one.value for one in declared]
                 if value not in offered:
-                    raise cls._wrong(f"{name} has to be one of {offered}, got {value!r}")
+                    raise cls._wrong(f"{name} must be one of {offered}, got {value!r}")
                 converted.append(declared(value))
             else:
                 converted.append(value)

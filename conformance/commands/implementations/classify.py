@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from conformance.verdict import Verdict
 
 MODES = ("exactly-once", "at-least-once")
+FAILED = "through a failure"
+KILLED = "through a failure that kills the process; its output is read"
 REPORTED = (
     "Only what the adapter reported was seen. A crash was an event for a process that went on: durability of "
     "pre-committed transactions over a restart was not observed."
+)
+READ = (
+    "The output of the sink was read, and its process was killed. Of a gate only what it reported was seen."
 )
 RECORDED = (
     "Only what the account holds was seen. An account does not say what was restarted: durability of "
@@ -72,8 +77,9 @@ def command(
 def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_words import require_known_words
-    from conformance.adapters.protocol import Hello
-    from conformance.observe.guarantees.driven import SCHEDULES, UndrivenError, worst_of_gate, worst_of_sink
+    from conformance.adapters.protocol import Hello, Killable
+    from conformance.durable.examine import RESTART
+    from conformance.observe.guarantees import driven
     from conformance.report.formats.columns import deeper
     from conformance.verdict import Verdict
 
@@ -85,17 +91,20 @@ def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: f
             yield Verdict.UNDETERMINED
             return
         require_known_words(hello)
-        components = {
-            "gate": (worst_of_gate, {"channels": 2, "mode": mode, "level": "polled"}),
-            "sink": (worst_of_sink, {}),
-        }
-        for component, (worst, config) in components.items():
-            if component not in hello.components:
+        gate = {"channels": 2, "mode": mode, "level": "polled"}
+        for component, offer in hello.components.items():
+            if component not in ("gate", "sink"):
                 continue
-            click.echo(f"{component}, driven {SCHEDULES} times through a failure:")
+            kills = RESTART in offer.capabilities and isinstance(implementation, Killable)
+            click.echo(f"{component}, driven {driven.SCHEDULES} times {KILLED if kills else FAILED}:")
             try:
-                found = worst(implementation, config, seed)
-            except UndrivenError as why:
+                if component == "gate":
+                    found = driven.worst_of_gate(implementation, gate, seed)
+                elif kills and isinstance(implementation, Killable):
+                    found = driven.worst_of_durable_sink(implementation, {}, seed)
+                else:
+                    found = driven.worst_of_sink(implementation, {}, seed)
+            except driven.UndrivenError as why:
                 click.echo(deeper(f"  {why}"))
                 yield Verdict.UNDETERMINED
             else:

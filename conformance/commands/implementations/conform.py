@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 BATCH = 100
 """Events of one request to a process."""
+LONG_LIFE = 100_000
+"""Checkpoints of the long life of a thorough run."""
 EXTRA_STATES = 1
 """Complete suites are for implementations of so many states more than the model."""
 
 
 @click.command()
-@click.option("--adapter", metavar="CMD", help="The implementation: a command, or `model` or `impl`.")
+@click.option("--adapter", metavar="CMD", help="The implementation: a command, or `module:attribute`.")
 @click.option("--component", "components", multiple=True, help="Only this component; may be repeated.")
 @click.option("--rule", "rules", multiple=True, metavar="ID",
               help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
@@ -38,6 +40,9 @@ EXTRA_STATES = 1
 )
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
               help="Add random steps until there are N, over all components.")  # fmt: skip
+@click.option("--life", metavar="N", type=click.IntRange(0, 10**9),
+              help="Checkpoints of one long life; from 20,000 on memory and answer time are measured.  "
+              "[default: 20 for each example]")  # fmt: skip
 @seed("every case")
 @click.option("--seconds", type=SECONDS, help="Time budget in seconds; without it there is no limit.")
 @click.option(
@@ -53,7 +58,11 @@ EXTRA_STATES = 1
 @click.option("--fail-fast", is_flag=True, help="Stop at the first component that diverges.")
 @click.option("--fix", is_flag=True,
               help="Update the file of --known-divergences: add new, remove passing ones.")  # fmt: skip
-@click.option("--thorough", is_flag=True, help="Complete suites for two extra states, not for one.")
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="Complete suites for two extra states, not for one; a life of 100,000 checkpoints.",
+)
 @click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
 @reports
 @page
@@ -63,6 +72,7 @@ def command(
     rules: tuple[str, ...],
     examples: int,
     steps: int,
+    life: int | None,
     seed: int,
     seconds: float | None,
     options: tuple[str, ...],
@@ -94,7 +104,7 @@ def command(
     if replay_file is not None:
         return again(replay_file, adapter, limit, click.echo, _shown(replay_file, html_file)).exit_code
     if adapter is None:
-        raise click.UsageError("give --adapter 'CMD ...' (or `model` or `impl`), or --replay FILE")
+        raise click.UsageError("give --adapter 'CMD ...' (or `module:attribute`), or --replay FILE")
     if fix and known_file is None:
         raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
     listed = None if known_file is None else Known(read(known_file), grows=fix)
@@ -109,6 +119,7 @@ def command(
         selected=selected,
         steps=steps,
         extra_states=None if no_suites else THOROUGH if thorough else EXTRA_STATES,
+        checkpoints=LONG_LIFE if thorough and life is None else life,
     )
     order = Order(adapter, components, plan, out, listed, fix, fail_fast)
     try:

@@ -1,5 +1,6 @@
 """`barrierspec matrix`: several implementations beside the model, whole jobs that are struck, one page."""
 
+import tomllib
 from pathlib import Path
 
 import click
@@ -34,17 +35,19 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     from conformance.drive.several import implementations
     from conformance.parts.several import examine_all
     from conformance.report import several
-    from conformance.torture.pipelines import pipelines, torture_all
     from conformance.verdict import together
 
-    chosen, jobs = implementations(file), pipelines(file)
+    chosen, jobs, struck = implementations(file), [], []
+    if "pipeline" in tomllib.loads(file.read_text(encoding="utf-8")):
+        from conformance.torture.pipelines import pipelines, torture_all  # needs the extra `spark`
+
+        jobs = pipelines(file)
     if not chosen and not jobs:
         raise click.UsageError(f"{file}: expected a table [[implementation]] or [[pipeline]], got none")
     all_done = []
     for done in examine_all(chosen, Plan(seed=seed, examples=examples, batch=20), limit):
         all_done.append(done)
         click.echo(several.line(done))
-    struck = []
     for one in torture_all(jobs, seed, out.parent / "matrix") if jobs else ():
         struck.append(one)
         click.echo(several.line_of_job(one))

@@ -10,7 +10,7 @@ from conformance.commands import limit, seed
 
 @click.command()
 @click.option(
-    "--adapter", required=True, metavar="CMD", help="The implementation: a command, or `model` or `impl`."
+    "--adapter", required=True, metavar="CMD", help="The implementation: a command, or `module:attribute`."
 )
 @seed("the runs")
 @limit

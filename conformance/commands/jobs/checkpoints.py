@@ -144,10 +144,7 @@ def _draw(folder: Path, target: Path) -> None:
         raise click.UsageError(f"{measured}: {why}; leave --plot out") from odd
     if not checkpoints:
         raise click.UsageError(f"{measured} has no completed checkpoint")
-    try:
-        drawn = plots.checkpoints(checkpoints, f"{len(checkpoints)} checkpoints of {folder.parent.name}")
-    except plots.NotInstalledError as missing:
-        raise click.UsageError(f"--plot: {missing}") from missing
+    drawn = plots.checkpoints(checkpoints, f"{len(checkpoints)} checkpoints of {folder.parent.name}")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(drawn)
     click.echo(f"{target}: {len(checkpoints)} checkpoints")

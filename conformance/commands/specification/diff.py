@@ -1,40 +1,112 @@
-"""`barrierspec diff`: what behaves otherwise in another revision or another generation of the model."""
+"""`barrierspec diff`: what behaves otherwise in another revision, generation or implementation."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from conformance.commands import COMPONENTS
+from conformance.commands import COMPONENTS, limit, reports, seed, write_findings
+
+if TYPE_CHECKING:
+    from conformance.change.compared import Compared
+    from conformance.report.formats.findings import Outputs
 
 
 @click.command()
-@click.argument("old")
+@click.argument("old", required=False)
 @click.argument("new", required=False)
+@click.option("--adapter", "adapters", multiple=True, metavar="CMD",
+              help="In place of OLD and NEW, given twice: two implementations, as in `conform`.")  # fmt: skip
 @click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this.")
-def command(old: str, new: str | None, components: tuple[str, ...]) -> int:
-    """Compare two git revisions (NEW left out: the working tree), or two generations of a component.
+@click.option("--examples", default=30, show_default=True, type=click.IntRange(1),
+              help="Examples for each component of two implementations.")  # fmt: skip
+@seed("every case of two implementations")
+@limit
+@reports
+def command(
+    old: str | None,
+    new: str | None,
+    adapters: tuple[str, ...],
+    components: tuple[str, ...],
+    examples: int,
+    seed: int,
+    limit: float,
+    files: "Outputs",
+) -> int:
+    """Compare two git revisions (NEW left out: the working tree), two generations, or two implementations.
 
-    Prints behaviours gained, lost and changed with the shortest run of each. Ends with 0 if there are
-    none, with 1 if there are.
+    Prints behaviours gained, lost and changed with the shortest run of each; for two implementations also
+    the answer of the model. Ends with 0 if there are none, with 1 if there are, and with 2 if nothing can be
+    concluded about two implementations.
     """
-    from conformance.change.behaviour import Meaning, meaning_of
-    from conformance.change.compared import compare_profiles, compare_revisions, component_of
-    from conformance.mutants.catalogue import load_catalogue
+    from conformance import escape
+    from conformance.change.adapters import UncomparedError
+    from conformance.change.behaviour import meaning_of
+    from conformance.parts.result import Finding, PartResult
     from conformance.report import change
-    from conformance.verdict import Exit
+    from conformance.verdict import Verdict
 
-    click.echo(f"barrierspec diff   {old} -> {new or 'the working tree'}\n")
+    if len(adapters) != (0 if old else 2):
+        raise click.UsageError(
+            "give --adapter OLD --adapter NEW, or one or two revisions, or two generations"
+        )
+    names = adapters or (old or "", new or "the working tree")
+    click.echo(f"barrierspec diff   {' -> '.join(map(escape.line, names))}\n")
+    words = [word for one in adapters for word in ("--adapter", one)] or [one for one in (old, new) if one]
+    words += [word for one in components for word in ("--component", one)]
+    words += ["--seed", str(seed), "--examples", str(examples)] if adapters else []
+    again = escape.shell(["barrierspec", "diff", *words])
+    try:
+        if adapters:
+            compared = _of_adapters(adapters, components, seed, examples, limit)
+        else:
+            compared = _of_models(old or "", new, components)
+    except UncomparedError as why:
+        click.echo(f"UNDETERMINED   {escape.line(str(why))}")
+        doubt = PartResult("change", Verdict.UNDETERMINED, "nothing", findings=(Finding(None, str(why)),))
+        write_findings(files, "diff", [doubt], again)
+        return Verdict.UNDETERMINED.exit_code
+    _print(compared, is_of_models=not adapters)
+    meaning = meaning_of(compared.changes)
+    click.echo(f"\n{change.closing(meaning, compared.bound)}")
+    verdict = Verdict.DIVERGES if compared.changes else Verdict.CONFORMS
+    found = tuple(change.differences(compared.changes))
+    part = PartResult("change", verdict, f"{meaning.value}: {compared.bound}", findings=found)
+    write_findings(files, "diff", [part], again)
+    return verdict.exit_code
+
+
+def _of_adapters(
+    adapters: tuple[str, ...], components: tuple[str, ...], seed: int, examples: int, limit: float
+) -> "Compared":
+    from conformance.adapters.choose import open_adapter
+    from conformance.change.adapters import compare_adapters
+
+    opened = [open_adapter(one, limit) for one in adapters]
+    try:
+        return compare_adapters(opened[0], opened[1], components, seed, examples)
+    finally:
+        for one in opened:
+            one.bye()
+
+
+def _of_models(old: str, new: str | None, components: tuple[str, ...]) -> "Compared":
+    from conformance.change.compared import compare_profiles, compare_revisions, component_of
+
     generation = None if new is None else component_of(old, new, components)
     if generation is not None and new is not None:
-        compared = compare_profiles(old, new, generation)
-    else:
-        compared = compare_revisions(Path.cwd(), old, new, components or COMPONENTS)
+        return compare_profiles(old, new, generation)
+    return compare_revisions(Path.cwd(), old, new, components or COMPONENTS)
+
+
+def _print(compared: "Compared", *, is_of_models: bool) -> None:
+    from conformance.mutants.catalogue import load_catalogue
+    from conformance.report import change
+
     for line in change.paragraphs(compared.changes):
         click.echo(line)
     for line in change.of_rules(compared.declared) if compared.declared is not None else ():
         click.echo(line)
-    for line in change.affected(compared.changes, [mutant.rule for mutant in load_catalogue()]):
+    mutated = [mutant.rule for mutant in load_catalogue()]
+    for line in change.affected(compared.changes, mutated) if is_of_models else ():
         click.echo(line)
-    meaning = meaning_of(compared.changes)
-    click.echo(f"\n{change.closing(meaning, compared.bound)}")
-    return Exit.CONFORMS if meaning is Meaning.COMPATIBLE else Exit.DIVERGES

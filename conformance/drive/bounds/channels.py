@@ -4,14 +4,22 @@ What a channel of the group delivers (barriers, announcements, its end) each of 
 after the other; records and cancellations come on one of them. So a case of two channels completes at a gate
 of 129 as it does at one of two, and an implementation that keeps its channels in a number of 32, 64 or 128
 bits takes one of them for another. The expected answers are the model's own.
+
+Directed cases go through all sizes around such numbers of bits, and through two large ones.
 """
 
 from collections.abc import Iterator, Sequence
+from random import Random
 
 from conformance.adapters.protocol import Wire
 
 WIDTHS = (33, 65, 129)
-"""One channel more than 32, 64 and 128 bits can hold."""
+"""One channel more than 32, 64 and 128 bits can hold; gates of these sizes get the case of each rule."""
+SIZES = (5, 6, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129)
+"""The sizes of gates in every mode, profile and level; those from 1 to 4 have cases of all sources."""
+LARGE = (1000, 32_768)
+"""The sizes of gates in every mode; the last one is the greatest that the protocol has."""
+_BITS = (8, 16, 32, 64, 128, 256, 512, 16_384)
 _OF_ALL = frozenset({"barrier", "announce", "receive_barrier", "end_of_partition"})
 
 
@@ -33,3 +41,34 @@ def _widened(event: Wire, channels: int, wide: int, *, first: bool) -> Iterator[
         yield from ({**event, "channel": channel + one} for one in range(more + 1))
     else:
         yield {**event, "channel": channel + more}
+
+
+def boundary_case(channels: int) -> list[Wire]:
+    """A short case on the first and last channels and those around powers of two: three checkpoints."""
+    near = (one for bits in _BITS for one in (bits - 1, bits) if one < channels)
+    some = sorted({0, min(1, channels - 1), *near, max(0, channels - 2), channels - 1})
+    last = some[-1]
+    return [
+        *(_barrier(channel, 1) for channel in reversed(some)),
+        {"kind": "cancel", "channel": last, "checkpoint": 1},
+        *(_barrier(channel, 2) for channel in some),
+        {"kind": "end_of_partition", "channel": last},
+        *(_barrier(channel, 3) for channel in some if channel != last),
+        _barrier(some[0], 3),
+    ]
+
+
+def complete_case(channels: int, rng: Random) -> list[Wire]:
+    """Every channel delivers its barrier, in a random order; at small gates all channels but one then end."""
+    order = list(range(channels))
+    rng.shuffle(order)
+    events = [_barrier(channel, 1) for channel in order]
+    if channels > SIZES[-1]:
+        return events
+    rng.shuffle(order)
+    events += ({"kind": "end_of_partition", "channel": channel} for channel in order[1:])
+    return [*events, _barrier(order[0], 2)]
+
+
+def _barrier(channel: int, checkpoint: int) -> Wire:
+    return {"kind": "barrier", "channel": channel, "checkpoint": checkpoint}

@@ -25,7 +25,7 @@ def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[str, ...]:
     """One sentence for each kind of conduct that is wrong, with the configuration that shows it."""
     oracles = Oracles(component)
     found: list[str] = []
-    for config in _one_of_each(component, plan):
+    for config in one_of_each(component, plan):
         if found or not plan.may_go_on():
             break
         oracle = oracles.of(config)
@@ -38,7 +38,7 @@ def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _one_of_each(component: str, plan: Plan) -> Iterator[Wire]:
+def one_of_each(component: str, plan: Plan) -> Iterator[Wire]:
     """One configuration for each mode, profile and level."""
     seen: set[tuple[object, ...]] = set()
     for config in generate.fitting(component, plan.pinned):
@@ -96,7 +96,7 @@ def _behind_a_failure(oracle: Oracle, adapter: Adapter, run: Sequence[Wire], pla
         return None
     return (
         f"behind a `fail` a new instance answers otherwise than before it: {dict(again.event)}; "
-        "`new` has to begin from nothing"
+        "`new` must begin from nothing"
     )
 
 

@@ -11,23 +11,19 @@ would take for the right one.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
+from spec.vocabulary import limited, vocabulary
 
 INT32, UINT32, DOUBLE, INT64 = 2**31, 2**32, 2**53, 2**63 - 1
 BOUNDS = {INT32: "2^31", UINT32: "2^32", DOUBLE: "2^53", INT64: "2^63 - 1"}
 """The bounds around which ids are tried, and how they are written."""
 COUNTED = frozenset({"coordinator"})
 """Components that draw their ids themselves."""
-FIELDS: dict[str, tuple[str, ...]] = {
-    "subtask": ("checkpoint", "completed"),
-    "offsets": ("checkpoint", "offsets"),
-}
-"""The fields of events that are mapped; of other components only `checkpoint`. Positions in what is read are
-as far-reaching as ids."""
 _ECHOED = frozenset({"acknowledge", "decline", "trigger_fails", "coordinator_done", "hook_done"})
-_ROOM = 256
+ROOM = 256
 """The highest id of a run whose end is not known is at most so far above the lowest."""
 
 
@@ -35,10 +31,16 @@ class IdMap(NamedTuple):
     """One map of ids."""
 
     bound: int
-    """The bound that it leads to, one of BOUNDS."""
+    """The bound that it leads to, one of BOUNDS or the greatest id of `hello`; 0: it leads to none."""
     name: str
     of: Callable[[int, int], int]
     """The mapped id, given the id and the highest one of the case; grows with the id."""
+
+    @property
+    def declined(self) -> str:
+        """What an implementation declines that answers `unsupported` to these ids."""
+        bound = BOUNDS.get(self.bound)
+        return self.name if bound is None else f"ids around {bound} and beyond"
 
 
 def _shifted(bound: int, below: int) -> IdMap:
@@ -53,14 +55,20 @@ def _parted(bound: int) -> IdMap:
     return IdMap(bound, name, lambda checkpoint, highest: checkpoint + (checkpoint > 1) * bound)
 
 
+def _up_to(bound: int, written: str) -> IdMap:
+    """Every distance stays, and the highest id is the bound."""
+    return IdMap(bound, f"ids up to {written}", lambda checkpoint, highest: bound - highest + checkpoint)
+
+
 MAPS: tuple[IdMap, ...] = (
+    IdMap(0, "ids with gaps", lambda checkpoint, highest: 9 * checkpoint),
     _shifted(INT32, 1),
     _parted(INT32),
     _shifted(UINT32, 1),
     IdMap(UINT32, "ids that are alike in 32 bits", lambda one, highest: one and 1 + (one - 1) * UINT32),
     _shifted(DOUBLE, 0),
     _parted(DOUBLE),
-    IdMap(INT64, "ids up to 2^63 - 1", lambda checkpoint, highest: INT64 - highest + checkpoint),
+    _up_to(INT64, BOUNDS[INT64]),
     IdMap(
         INT64,
         "ids around 1 and up to 2^63 - 1",
@@ -70,15 +78,18 @@ MAPS: tuple[IdMap, ...] = (
 """All maps, by their bounds, which ascend: who declines one declines all that follow with a greater bound."""
 
 
+def maps_within(greatest: int | None) -> tuple[IdMap, ...]:
+    """The maps whose ids an implementation takes that declares `greatest` as its greatest id."""
+    if greatest is None or greatest >= INT64:
+        return MAPS
+    kept = (ids for ids in MAPS if max(ids.of(ROOM, ROOM), ids.bound) <= greatest)
+    return (*kept, _up_to(greatest, f"{greatest:,}"))
+
+
 def mapped(component: str, events: Sequence[Wire], ids: IdMap) -> list[Wire]:
     """The case with its ids mapped."""
     highest = highest_id(component, events)
     return [event for one in events for event in mapped_event(component, one, ids, highest)]
-
-
-def mapped_as_drawn(component: str, event: Wire, ids: IdMap) -> list[Wire]:
-    """One event of a case whose end is not known yet, in the same order with all others."""
-    return mapped_event(component, event, ids, _ROOM)
 
 
 def highest_id(component: str, events: Sequence[Wire]) -> int:
@@ -88,20 +99,30 @@ def highest_id(component: str, events: Sequence[Wire]) -> int:
 
 
 def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[Wire]:
-    """The event with its ids mapped; at a component that draws its ids the far one comes before it."""
-    fields = [name for name in fields_of(component) if is_id(event.get(name))]
-    if not fields:
+    """The event with its ids mapped; at a component that draws its ids the far one comes before it.
+
+    An id above `highest` counts as `highest`: no mapped id is beyond the bound.
+    """
+    found = {name: min(event[name], highest) for name in fields_of(component) if is_id(event.get(name))}
+    if not found:
         return [event]
     if component in COUNTED:
-        far = ids.bound - highest if ids.bound == INT64 else ids.bound
-        echo = {**event, "checkpoint": event["checkpoint"] + far}
-        return [echo, event] if event["kind"] in _ECHOED else [event]
-    return [{**event, **{name: ids.of(event[name], highest) for name in fields}}]
+        if not ids.bound or event["kind"] not in _ECHOED:
+            return [event]
+        far = ids.bound if ids.bound in (INT32, UINT32, DOUBLE) else ids.bound - highest
+        return [{**event, **{name: one + far for name, one in found.items()}}, event]
+    return [{**event, **{name: ids.of(one, highest) for name, one in found.items()}}]
 
 
-def fields_of(component: str) -> tuple[str, ...]:
-    """The fields of its events that hold ids."""
-    return FIELDS.get(component, ("checkpoint",))
+@cache
+def fields_of(component: str, limit: str = "ids") -> tuple[str, ...]:
+    """The fields of its events whose types `limits` of `hello` bounds: with ids, or with `milliseconds`.
+
+    Positions in what is read are as far-reaching as ids, and count as such.
+    """
+    events = vocabulary()[component].events
+    named = (field.name for event in events for field in event.fields if limited().get(field.type) == limit)
+    return tuple(dict.fromkeys(named))
 
 
 def is_id(value: object) -> bool:

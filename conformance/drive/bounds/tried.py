@@ -1,10 +1,11 @@
 """What was tried: the bound of a verdict, in the words of its reader and as values for machines."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Wire
 from conformance.drive.bounds.ids import BOUNDS, fields_of
+from conformance.drive.bounds.times import BOUNDS as TIMES
 
 _NEAR = 2**20
 """Of ids below it the highest one is stated, of ids above it the bounds that they are near."""
@@ -24,8 +25,18 @@ class Tried:
     """Of the ids that are not near one of BOUNDS; -1: none."""
     bounds: set[int] = field(default_factory=set)
     """Those of BOUNDS that an id was near to."""
+    times: set[int] = field(default_factory=set)
+    """The bounds of times that cases reached."""
     longest: int = 0
     """Events of the longest life of one instance."""
+    checkpoints: int = 0
+    """Checkpoints of the longest life."""
+    lives: int = 0
+    """How many instances had a long life."""
+    watched: set[str] = field(default_factory=set)
+    """What was measured of every long life; empty: they were too short."""
+    grows: list[str] = field(default_factory=list)
+    """One sentence for each measure that grew over a life."""
     declined: dict[str, str] = field(default_factory=dict)
     """What the implementation has answered with `unsupported` at a bound, and why."""
 
@@ -37,14 +48,26 @@ class Tried:
         if "channels" in config:
             self.channels.add(config["channels"])
         fields = fields_of(component)
-        length = 0
+        length = passed = 0
         for event in events:
             length += 1
+            ms = event.get("ms", 0)
+            passed += ms if type(ms) is int else 0
             for name in fields:
                 checkpoint = event.get(name)
                 if type(checkpoint) is int and checkpoint > self.highest_id:
                     self._reach(checkpoint)
         self.longest = max(self.longest, length)
+        self.times.update(
+            [bound for bound in TIMES if passed >= bound - _NEAR][-1:] if passed > _NEAR else ()
+        )
+
+    def lived(self, checkpoints: int, events: int, watched: Collection[str]) -> None:
+        """Count one long life, and what was measured of it."""
+        self.lives += 1
+        self.checkpoints = max(self.checkpoints, checkpoints)
+        self.longest = max(self.longest, events)
+        self.watched.update(watched)
 
     def _reach(self, checkpoint: int) -> None:
         if checkpoint < _NEAR:
@@ -54,26 +77,45 @@ class Tried:
 
     def add(self, other: "Tried") -> None:
         """Take what another case reached."""
-        for name in ("modes", "profiles", "levels", "channels", "bounds"):
+        for name in ("modes", "profiles", "levels", "channels", "bounds", "times", "watched"):
             getattr(self, name).update(getattr(other, name))
         self.highest_id = max(self.highest_id, other.highest_id)
         self.longest = max(self.longest, other.longest)
+        self.checkpoints = max(self.checkpoints, other.checkpoints)
+        self.lives += other.lives
+        self.grows += other.grows
         self.declined.update(other.declined)
 
     def describe(self) -> str:
-        """One sentence, without its end: modes, profiles, levels, channels, ids, the longest life."""
-        parts = [
+        """All lines as one sentence, without its end."""
+        return "; ".join(f"{name} {text}" if name != "tried" else text for name, text in self.lines().items())
+
+    def lines(self) -> dict[str, str]:
+        """What was played, by its subject: what was `tried` of the options, `channels`, `ids`, `lives`."""
+        options = [
             f"{name} {', '.join(sorted(values, key=by_number))}"
             for name, values in (("modes", self.modes), ("profiles", self.profiles), ("levels", self.levels))
             if values
         ]
-        if self.channels:
-            parts.append(f"channels {ranges(self.channels)}")
-        if self.highest_id >= 0:
-            around = "".join(f", around {BOUNDS[bound]}" for bound in sorted(self.bounds))
-            parts.append(f"ids to {self.highest_id:,}{around}")
-        parts.append(f"at most {self.longest:,} events in one life")
-        return "; ".join(parts)
+        lines = {"tried": "; ".join(options), "channels": ranges(self.channels), "ids": self._ids()}
+        lines["lives"] = f"at most {self.longest:,} events"
+        if self.lives:
+            each = f"{self.lives} of " if self.lives > 1 else ""
+            lines["lives"] = f"{each}{self.checkpoints:,} checkpoints, {lines['lives']}; {self._watched()}"
+        return {name: text for name, text in lines.items() if text}
+
+    def _ids(self) -> str:
+        if self.highest_id < 0:
+            return ""
+        around = "".join(f", around {BOUNDS[bound]}" for bound in sorted(self.bounds))
+        times = ", ".join(f"around {TIMES[bound]}" for bound in sorted(self.times))
+        return f"to {self.highest_id:,}{around}" + (f"; times {times}" if times else "")
+
+    def _watched(self) -> str:
+        if not self.watched:
+            return "growth is not measured in so short lives"
+        grows = "some of it grows" if self.grows else "nothing grows"
+        return f"measured: {' and '.join(sorted(self.watched))}, {grows}"
 
     def values(self) -> dict[str, object]:
         """The same as JSON values."""
@@ -84,12 +126,19 @@ class Tried:
             "channels": sorted(self.channels),
             "highest_id": self.highest_id if self.highest_id >= 0 else None,
             "id_bounds": [BOUNDS[bound] for bound in sorted(self.bounds)],
+            "time_bounds": [TIMES[bound] for bound in sorted(self.times)],
             "longest_life": self.longest,
+            "lives": {
+                "count": self.lives,
+                "checkpoints": self.checkpoints,
+                "measured": sorted(self.watched),
+                "grows": list(self.grows),
+            },
         }
 
 
 def not_asked(
-    tried: Tried, offered: Mapping[str, Sequence[str]], chosen: Mapping[str, object], *, injects: bool
+    tried: Tried, offered: Mapping[str, Sequence[object]], chosen: Mapping[str, object], *, injects: bool
 ) -> list[str]:
     """What an implementation offers and was not tested, each with the reason.
 
@@ -98,14 +147,21 @@ def not_asked(
     """
     left: list[str] = []
     for option, name in OPTIONS.items():
-        missing = [word for word in offered.get(option, ()) if word not in getattr(tried, name)]
+        missing = [str(word) for word in offered.get(option, ()) if word not in getattr(tried, name)]
         if missing:
-            reason = "--config leaves it out" if chosen else "no configuration of the suite has it"
+            with_it = " with this --config" if chosen else ""
+            of_suite = f"no configuration of the suite has it{with_it}"
+            reason = "--config leaves it out" if option in chosen else of_suite
             left.append(f"{option} {', '.join(missing)} ({reason})")
     if not injects:
         left.append("event inject (not among the capabilities)")
     left += [f"{what} (unsupported: {why})" for what, why in tried.declined.items()]
     return left
+
+
+def beyond(limits: Mapping[str, int]) -> list[str]:
+    """What an implementation is not sent because its `hello` declares a limit."""
+    return [f"{what} above {greatest:,} (a limit of hello)" for what, greatest in limits.items()]
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -120,7 +176,7 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def _run(run: Sequence[int]) -> str:
-    return f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run))
+    return f"{run[0]:,} to {run[-1]:,}" if len(run) > 2 else ", ".join(f"{one:,}" for one in run)
 
 
 def by_number(word: str) -> tuple[object, ...]:

@@ -7,8 +7,9 @@ has lost or doubled a record, and `classify` names the anomaly. A seed draws eac
 
 from collections.abc import Hashable, Iterator, Mapping
 from random import Random
+from tempfile import TemporaryDirectory
 
-from conformance.adapters.protocol import Adapter, Applied, Failure, Made, Wire
+from conformance.adapters.protocol import Adapter, Applied, Failure, Killable, Made, Visible, Wire
 from conformance.observe.guarantees.guarantee import (
     Account,
     Classification,
@@ -45,6 +46,18 @@ def worst_of_sink(adapter: Adapter, config: Wire, seed: int) -> Classification:
     return _worst(
         _Sink(adapter, config, Random(f"{seed} sink {number}")).run() for number in range(SCHEDULES)
     )
+
+
+def worst_of_durable_sink(adapter: Killable, config: Wire, seed: int) -> Classification:
+    """As `worst_of_sink`; each failure kills the process, and the output is what a reader sees.
+
+    Raises UndrivenError.
+    """
+    accounts = []
+    for number in range(SCHEDULES):
+        with TemporaryDirectory(prefix="barrierspec-classify-") as folder:
+            accounts.append(_DurableSink(adapter, config, Random(f"{seed} sink {number}"), folder).run())
+    return _worst(iter(accounts))
 
 
 def unexpected(component: str, event: Wire, effect: Wire) -> UndrivenError:
@@ -87,8 +100,10 @@ class _Driven:
         yield from answer.effects[0]
 
 
-def _described(failure: Failure | Made | Applied) -> str:
-    return failure.describe() if not isinstance(failure, Made | Applied) else "answered something else"
+def _described(failure: Failure | Made | Applied | Visible) -> str:
+    if isinstance(failure, Made | Applied | Visible):
+        return "answered something else"
+    return failure.describe()
 
 
 # ---------------------------------------------------------------- a gate
@@ -185,8 +200,11 @@ class _Sink(_Driven):
         for last in range(at, _RECORDS):
             self._take({"kind": "write", "value": last})
         self._checkpoint(1.0)
-        seen = [one for shown in self.shown.values() for one in shown]
         sent: dict[Hashable, Sent] = {at: Sent(_KEY, "in-0", at, 1) for at in range(_RECORDS)}
+        return self._account(sent)
+
+    def _account(self, sent: dict[Hashable, Sent]) -> Account:
+        seen = [one for shown in self.shown.values() for one in shown]
         return Account(sent, [one.row for one in seen], seen=seen)
 
     def _checkpoint(self, luck: float) -> bool:
@@ -222,3 +240,30 @@ class _Sink(_Driven):
         filed = self.filed.get(transaction, self.checkpoint + 1)
         rows = [Row(_KEY, at, at + 1, at + 1) for at in self.written.get(transaction, ())]
         self.shown[transaction] = [Seen(row, filed, filed <= self.completed) for row in rows]
+
+
+class _DurableSink(_Sink):
+    """A sink whose process is killed at each failure; its rows are those that a reader of its output sees."""
+
+    adapter: Killable
+
+    def __init__(self, adapter: Killable, config: Wire, draw: Random, folder: str) -> None:
+        super().__init__(adapter, config, draw)
+        self._folder = folder
+
+    def new(self) -> None:
+        made = self.adapter.new_in(self.component, self.config, self._folder)
+        if not isinstance(made, Made):
+            raise UndrivenError(f"{self.component}: {_described(made)}")
+
+    def _fail(self, offsets: Mapping[int, int]) -> int:
+        self.adapter.kill()
+        self.new()
+        self._take({"kind": "restore", "checkpoint": self.completed or None})
+        return offsets[self.completed]
+
+    def _account(self, sent: dict[Hashable, Sent]) -> Account:
+        answer = self.adapter.observe()
+        if not isinstance(answer, Visible):
+            raise UndrivenError(f"{self.component}, observe: {_described(answer)}")
+        return Account(sent, [Row(_KEY, at, at + 1, at + 1) for at in answer.values])

@@ -8,9 +8,10 @@ from conformance.report.divergence.story import Telling
 def text(name: str, telling: Telling) -> str:
     """The source of the test; `name` is the hash of the divergence."""
     divergence = telling.divergence
+    flaky = ", True" if divergence.repeats is not None else ""
     headline = escape.python_docstring(escape.line(story.headline(divergence)))
     implementation = escape.python_docstring(escape.short(telling.implementation))
-    return f'''"""DIVERGES {headline}.
+    return f'''"""{divergence.verdict.value} {headline}.
 
 {implementation}; written by `barrierspec conform`. Fails as long as it is so.
 """
@@ -25,7 +26,7 @@ EVENTS = {escape.python([dict(event) for event in divergence.events])}
 
 
 def test_{name}() -> None:
-    case = json.dumps([ADAPTER, {escape.python_text(divergence.component)}, CONFIG, EVENTS])
+    case = json.dumps([ADAPTER, {escape.python_text(divergence.component)}, CONFIG, EVENTS{flaky}])
     play = [sys.executable, "-P", "-m", "conformance.drive.saved"]
     played = subprocess.run(play, input=case, capture_output=True, text=True, check=False)
     assert played.returncode == 0, played.stderr

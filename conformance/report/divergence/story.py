@@ -10,10 +10,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance import escape
-from conformance.adapters.protocol import FAILURES, Crashed, Hung, Malformed, Wire, canonical
+from conformance.adapters.protocol import (
+    ANSWER_LIMIT_SECONDS,
+    FAILURES,
+    Crashed,
+    Hung,
+    Malformed,
+    Wire,
+    canonical,
+)
 from conformance.divergence import Answer, Divergence
 from conformance.report.divergence import phrases
-from conformance.report.formats.columns import NARROW
+from conformance.report.formats.columns import NARROW, head_and_tail
 from conformance.rules import index as rule_index
 
 LINES = 48
@@ -22,7 +30,6 @@ CUT = 400
 """Characters of a paragraph; the answer of an implementation may be of any length."""
 _COLUMNS = (20, 24, 24)
 """Widths of event, expected and got; the step stands before them in 6 columns."""
-_STDERR_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,14 @@ class Telling:
     """What was given after `--adapter`."""
     found_after: int
     """Steps of the run until it was found."""
+    shrunk: str = "no event can be left out"
+    """How far it was shrunk; empty if it was not."""
+
+    @property
+    def limit(self) -> float | None:
+        """The time limit that a hang has exceeded, if it is not the usual one."""
+        got = self.divergence.got
+        return got.seconds if isinstance(got, Hung) and got.seconds != ANSWER_LIMIT_SECONDS else None
 
 
 class Written(NamedTuple):
@@ -45,6 +60,8 @@ class Written(NamedTuple):
     test: Path
     module: Path | Exception
     """For TLC; or why there is none."""
+    rows: tuple[int, ...] = ()
+    """The lines of `replay` at which the events begin."""
 
 
 def tell(telling: Telling, saved: Written | None = None) -> str:
@@ -62,11 +79,11 @@ def tell(telling: Telling, saved: Written | None = None) -> str:
         *_must(divergence),
         *_stderr(divergence),
         "",
-        f"  found after {telling.found_after:,} steps; no event can be left out",
+        f"  found after {telling.found_after:,} steps{f'; {telling.shrunk}' if telling.shrunk else ''}",
     ]
     if saved is not None:
         after += [
-            *_command(telling.adapter, saved.replay),
+            *_command(telling, saved.replay),
             f"  as test {escape.shell(('pytest', str(saved.test)))}",
         ]
         after += (
@@ -81,7 +98,15 @@ def tell(telling: Telling, saved: Written | None = None) -> str:
 
 
 def headline(divergence: Divergence) -> str:
-    """The rule and its title in one line, of any length."""
+    """The rule and its title in one line, of any length; of a flaky answer also how often it comes."""
+    if divergence.repeats is not None:
+        differed, plays = divergence.repeats
+        often = f"{differed} of {plays} more plays" if plays > 1 else "not when the same events came again"
+        return f"flaky, {often}: {_title(divergence)}"
+    return _title(divergence)
+
+
+def _title(divergence: Divergence) -> str:
     rule = divergence.rule
     if isinstance(divergence.got, Crashed | Hung | Malformed):
         return divergence.got.describe()
@@ -94,7 +119,10 @@ def headline(divergence: Divergence) -> str:
 
 def _headline(divergence: Divergence) -> list[str]:
     lines = textwrap.wrap(
-        f"DIVERGES  {_cut(headline(divergence))}", NARROW, subsequent_indent=" " * 20, break_long_words=False
+        f"{divergence.verdict.value}  {_cut(headline(divergence))}",
+        NARROW,
+        subsequent_indent=" " * 20,
+        break_long_words=False,
     )
     if len(divergence.rules) > 1 and divergence.lost is None:
         lines += _wrapped(f"also fired at this step: {', '.join(dict.fromkeys(divergence.rules[1:]))}", 10)
@@ -173,6 +201,8 @@ def differing(expected: Wire, got: Wire) -> list[str]:
 def difference(divergence: Divergence) -> str:
     """In plain sentences what differs at the last step."""
     expected, got = divergence.expected, divergence.got
+    if isinstance(got, Hung):
+        return "No answer came within the time limit (--limit)."
     if isinstance(got, FAILURES):
         if expected.refused is not None:
             return "The protocol does not allow this event here; it is to be answered with an error."
@@ -217,13 +247,15 @@ def _stderr(divergence: Divergence) -> list[str]:
     got = divergence.got
     if not isinstance(got, Crashed | Hung | Malformed) or not got.stderr.strip():
         return []
-    tail = got.stderr.strip().splitlines()[-_STDERR_LINES:]
-    return ["", "  stderr, at its end:", *(f"    {escape.line(line)[: NARROW - 4]}" for line in tail)]
+    lines = head_and_tail(got.stderr)
+    return ["", "  stderr:", *(f"    {escape.line(line)[: NARROW - 4]}" for line in lines)]
 
 
-def _command(adapter: str, replay_file: Path) -> list[str]:
+def _command(telling: Telling, replay_file: Path) -> list[str]:
     """The command in one line if it fits, else continued; pasted, it works either way."""
-    options = [escape.shell(("--adapter", adapter)), escape.shell(("--replay", str(replay_file)))]
+    options = [escape.shell(("--adapter", telling.adapter)), escape.shell(("--replay", str(replay_file)))]
+    if telling.limit is not None:
+        options[1] += f" --limit {telling.limit:g}"
     whole = f"  again   barrierspec conform {' '.join(options)}"
     if len(whole) <= NARROW:
         return [whole]

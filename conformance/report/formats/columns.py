@@ -10,6 +10,8 @@ from rich.table import Table
 
 from conformance import escape
 
+SIDE = 4
+"""Lines of stderr that are shown from its beginning, and from its end."""
 NARROW, WIDE = 80, 100
 """Of prose, at least and at most. A story keeps to the narrower; the screen of a verification is wider."""
 
@@ -25,6 +27,12 @@ def wrapped(line: str, indent: int) -> str:
         line, columns(), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
     )
     return escape.block(filled)
+
+
+def head_and_tail(stderr: str) -> list[str]:
+    """The first and the last lines of a stderr: one side often has the message, the other the trace."""
+    lines = stderr.strip().splitlines()
+    return lines if len(lines) <= 2 * SIDE + 1 else [*lines[:SIDE], "...", *lines[-SIDE:]]
 
 
 def deeper(text: str, by: int = 2) -> str:

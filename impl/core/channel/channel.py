@@ -143,7 +143,7 @@ def _observed(item: Payload | Barrier | Announced) -> list[object]:
 
 def _records(values: object, name: str) -> list[object]:
     if not isinstance(values, list | tuple):
-        raise ProtocolError(f"{name} has to be a list of record values, got {values!r}; send [] for none")
+        raise ProtocolError(f"{name} must be a list of record values, got {values!r}; send [] for none")
     return list(values)
 
 

@@ -40,7 +40,7 @@ class Coordinator(InspectedCoordinator):
         self, options: CoordinatorOptions, *, first_id: int = 1, completed: Iterable[int] = ()
     ) -> None:
         if first_id < 1:
-            raise ConfigError(f"first_id has to be at least 1, got {first_id}; correct it")
+            raise ConfigError(f"first_id must be at least 1, got {first_id}; correct it")
         self._state = CoordinatorState(options, first_id, completed)
 
     # ------------------------------------------------------------ the job

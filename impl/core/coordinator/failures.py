@@ -31,7 +31,7 @@ class CheckpointFailureManager:
 
     def __init__(self, tolerable: int = 0, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> None:
         if tolerable < UNLIMITED:
-            raise ConfigError(f"tolerable has to be -1 or more, got {tolerable}; -1 tolerates any number")
+            raise ConfigError(f"tolerable must be -1 or more, got {tolerable}; -1 tolerates any number")
         self._tolerable = tolerable
         self._profile = profile
         self._reasons = counted_reasons(profile)

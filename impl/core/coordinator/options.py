@@ -57,7 +57,7 @@ class CoordinatorOptions:
         }
         for name, (value, bound) in least.items():
             if value is not None and value < bound:
-                raise ConfigError(f"{name} has to be at least {bound}, got {value}; correct it")
+                raise ConfigError(f"{name} must be at least {bound}, got {value}; correct it")
         for name, names in (("operator_coordinators", self.operator_coordinators), ("hooks", self.hooks)):
             if len(set(names)) < len(names):
                 raise ConfigError(f"{name} have to have different names, got {list(names)}; correct them")
@@ -113,7 +113,7 @@ def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
 def _number(config: Mapping[str, object], key: str, default: int) -> int:
     value = config.get(key, default)
     if type(value) is not int:
-        raise ConfigError(f"{key} has to be an int, got {value!r}; correct the configuration")
+        raise ConfigError(f"{key} must be an int, got {value!r}; correct the configuration")
     return value
 
 
@@ -125,21 +125,19 @@ def _bool_or_none(config: Mapping[str, object], key: str) -> bool | None:
     value = config.get(key)
     if value is None or isinstance(value, bool):
         return value
-    raise ConfigError(f"{key} has to be true or false, got {value!r}; correct the configuration")
+    raise ConfigError(f"{key} must be true or false, got {value!r}; correct the configuration")
 
 
 def _names(config: Mapping[str, object], key: str) -> tuple[str, ...]:
     names = config.get(key, ())
     if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
         return tuple(str(name) for name in names)
-    raise ConfigError(f"{key} has to be a list of names, got {names!r}; correct the configuration")
+    raise ConfigError(f"{key} must be a list of names, got {names!r}; correct the configuration")
 
 
 def _listed(tasks: object) -> list[object]:
     if not isinstance(tasks, list | tuple):
-        raise ConfigError(
-            f'tasks has to be a list of {{"id": ..., "source": ...}}, got {tasks!r}; correct it'
-        )
+        raise ConfigError(f'tasks must be a list of {{"id": ..., "source": ...}}, got {tasks!r}; correct it')
     return list(tasks)
 
 
@@ -148,4 +146,4 @@ def _task(entry: object) -> Task:
         name, flags = entry.get("id"), [entry.get(key, False) for key in ("source", "external")]
         if isinstance(name, str) and all(isinstance(flag, bool) for flag in flags):
             return Task(name, *flags)
-    raise ConfigError(f'a task has to be {{"id": "src-0", "source": true}}, got {entry!r}; correct it')
+    raise ConfigError(f'a task must be {{"id": "src-0", "source": true}}, got {entry!r}; correct it')

@@ -40,9 +40,7 @@ def _alignment_limit(config: GateConfig) -> int | None:
     """The bytes that the gate may store; None for no limit. Raises ConfigError for any other value."""
     limit = config.options.get("alignment_limit_bytes", -1)
     if type(limit) is not int or limit < -1 or limit == 0:
-        raise ConfigError(
-            f"alignment_limit_bytes has to be -1 or an int from 1 on, got {limit!r}; correct it"
-        )
+        raise ConfigError(f"alignment_limit_bytes must be -1 or an int from 1 on, got {limit!r}; correct it")
     if limit == -1:
         return None
     if not config.profile.stores_blocked:
@@ -91,7 +89,7 @@ def _alignment_timeout(config: GateConfig) -> int:
     value = config.options.get("alignment_timeout_ms", 0)
     if type(value) is not int or value < 0:
         raise ConfigError(
-            f"alignment_timeout_ms has to be an int from 0 on, got {value!r}; correct the configuration"
+            f"alignment_timeout_ms must be an int from 0 on, got {value!r}; correct the configuration"
         )
     return value
 
@@ -124,7 +122,7 @@ def gate_from_config(config: Mapping[str, object]) -> Component[Any, GateEffect]
     after_finish = config.get("checkpoints_after_tasks_finish", profile.ends_count)
     if not isinstance(after_finish, bool):
         raise ConfigError(
-            f"checkpoints_after_tasks_finish has to be true or false, got {after_finish!r}; correct it"
+            f"checkpoints_after_tasks_finish must be true or false, got {after_finish!r}; correct it"
         )
     channels = positive_int(config, "channels")
     return MODES[mode](GateConfig(channels, profile, after_finish, level == "polled", config))

@@ -72,7 +72,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         highest = max(used, default=0)
         if next_transaction <= highest:
             raise ProtocolError(
-                f"next_transaction has to be above {highest}, got {next_transaction}; "
+                f"next_transaction must be above {highest}, got {next_transaction}; "
                 "a transaction id is used once"
             )
         sink = cls()

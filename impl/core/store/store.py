@@ -52,7 +52,7 @@ class CompletedCheckpointStore(component.Component[events.StoreEvent, events.Sto
     ) -> None:
         if retain < 1:
             raise ConfigError(
-                f"retain has to be at least 1, got {retain}; correct it, a restore needs a checkpoint"
+                f"retain must be at least 1, got {retain}; correct it, a restore needs a checkpoint"
             )
         self._retain = retain
         self._profile = profile
@@ -146,11 +146,14 @@ class CompletedCheckpointStore(component.Component[events.StoreEvent, events.Sto
     _events = component.events_of(events.StoreEvent)
 
 
-def store_from_config(config: Mapping[str, object]) -> CompletedCheckpointStore:
-    """A new store with the options of a configuration of the wire.
+def store_from_config(
+    config: Mapping[str, object], kept: Iterable[Completed] = ()
+) -> CompletedCheckpointStore:
+    """A store with the options of a configuration of the wire; `kept`: its first elements, oldest first.
 
     Raises ConfigError for a wrong value, UnsupportedError for an unknown profile.
     """
     component.only_keys(config, ("retain", "profile"))
     profile = component.supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
-    return CompletedCheckpointStore(component.positive_int(config, "retain"), COORDINATOR_PROFILES[profile])
+    retain = component.positive_int(config, "retain")
+    return CompletedCheckpointStore(retain, COORDINATOR_PROFILES[profile], kept)

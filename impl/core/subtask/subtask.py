@@ -23,7 +23,7 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
 
     def __init__(self, max_concurrent: int = 1, profile: TaskProfile = TASK_PROFILES[NEWEST_TASK]) -> None:
         if max_concurrent < 1:
-            raise ConfigError(f"max_concurrent has to be at least 1, got {max_concurrent}; correct it")
+            raise ConfigError(f"max_concurrent must be at least 1, got {max_concurrent}; correct it")
         self._profile = profile
         self._remembers = profile.remembers or max_concurrent
         self._task_runs = True

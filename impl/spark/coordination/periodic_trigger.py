@@ -29,7 +29,7 @@ class PeriodicTrigger:
     def __init__(self, interval_ms: int | None, *, min_pause_ms: int = 0, initial_delay_ms: int = 0) -> None:
         if (interval_ms is not None and interval_ms < 1) or min_pause_ms < 0 or initial_delay_ms < 0:
             raise ConfigError(
-                "interval_ms has to be at least 1 or None, min_pause_ms and initial_delay_ms at least 0, "
+                "interval_ms must be at least 1 or None, min_pause_ms and initial_delay_ms at least 0, "
                 f"got {interval_ms}, {min_pause_ms} and {initial_delay_ms}; correct them"
             )
         self._interval = None if interval_ms is None else max(interval_ms, min_pause_ms)

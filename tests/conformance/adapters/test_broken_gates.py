@@ -10,7 +10,7 @@ from conformance.drive.lockstep import replay
 from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan
-from conformance.drive.shrink import shrink
+from conformance.drive.shrinking.shrink import shrink
 from conformance.verdict import Verdict
 
 BROKEN = [

@@ -39,7 +39,7 @@ def test_an_answer_survives_the_wire(op, events, answer):
         (b"[1]\n", "expected a JSON object"),
         (b'{"op": "hello", "protocol": 1}\n', "seq: expected an int, got None"),
         (b'{"seq": true, "op": "bye"}\n', "seq: expected an int, got True"),
-        (b'{"seq": 1, "op": "dance"}\n', "op: expected one of hello, new, apply, bye, got 'dance'"),
+        (b'{"seq": 1, "op": "dance"}\n', "op: expected one of hello, new, apply, observe, bye, got 'dance'"),
         (b'{"seq": 1, "op": "hello", "protocol": 2}\n', "protocol: expected 1, got 2"),
         (b'{"seq": 1, "op": "new", "component": 3, "config": {}}\n', "component: expected a name"),
         (b'{"seq": 1, "op": "new", "component": "gate"}\n', "config: expected an object"),

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from conformance.adapters.process import STDERR_TAIL, ProcessAdapter
+from conformance.adapters.process import STDERR_HEAD, STDERR_TAIL, ProcessAdapter
 from conformance.adapters.protocol import (
     Applied,
     Crashed,
@@ -35,13 +35,15 @@ def test_after_a_crash_the_next_case_gets_a_fresh_process(start):
     assert adapter.apply(LATEST) == Errored("there is no instance; send `new` first")
 
 
-def test_of_a_flood_on_stderr_the_tail_is_kept(start):
+def test_of_a_flood_on_stderr_the_head_and_the_tail_are_kept(start):
     adapter = start("misbehaving", "noisy")
     adapter.new("store", STORE)
     crashed = adapter.apply(LATEST)
     assert isinstance(crashed, Crashed)
-    assert crashed.stderr.endswith("the last word\n")
-    assert len(crashed.stderr) == STDERR_TAIL
+    head, tail = crashed.stderr.split("\n... 793,870 bytes left out ...\n")
+    assert head.startswith("chatter\n")
+    assert tail.endswith("the last word\n")
+    assert (len(head), len(tail)) == (STDERR_HEAD, STDERR_TAIL)
 
 
 def test_a_hang_is_ended_at_the_time_limit(start):
@@ -53,8 +55,8 @@ def test_a_hang_is_ended_at_the_time_limit(start):
     assert isinstance(adapter.hello(), Hello)
 
 
-def test_a_process_that_never_answers_is_hung_at_hello(start):
-    assert start("misbehaving", "deaf", seconds=0.2).hello() == Hung(0.2, "")
+def test_a_process_that_never_answers_is_hung_at_hello_after_two_time_limits(start):
+    assert start("misbehaving", "deaf", seconds=0.2).hello() == Hung(0.4, "")
 
 
 def test_a_slow_answer_in_time_is_a_good_answer(start):

@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.adapters.validation import complaints
-from conformance.cases.hypothesis_draws import exists, plain_event
+from conformance.cases.hypothesis_draws import plain_event
 from conformance.generators import generate
 from conformance.vectors.tla.text import filled
 from model.components import COMPONENTS, WireError
-from spec.vocabulary import vocabulary
+from spec.vocabulary import exists, vocabulary
 
 RECORDS = ("channel", "subtask", "store", "sink", "offsets")
 """Components whose events are records of the model, field for field."""

@@ -19,7 +19,7 @@ from conformance.drive.lockstep import drawn, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle, Oracles
 from conformance.drive.plan import Plan
-from conformance.drive.shrink import fewest_events
+from conformance.drive.shrinking.shrink import fewest_events
 from conformance.generators import generate
 from conformance.rules.coverage import coverage
 from conformance.verdict import Verdict

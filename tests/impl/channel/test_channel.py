@@ -117,7 +117,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing():
 
     with pytest.raises(ProtocolError, match="got checkpoint 3"):
         channel.prioritise(3)
-    with pytest.raises(ProtocolError, match="input has to be a list"):
+    with pytest.raises(ProtocolError, match="input must be a list"):
         channel.apply({"kind": "restore", "input": "a", "output": []})
     with pytest.raises(ProtocolError, match="from 0 on"):
         channel.send_barrier(-1, Alignment.ALIGNED)

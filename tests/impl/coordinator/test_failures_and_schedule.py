@@ -52,7 +52,7 @@ def test_only_the_highest_success_clears_and_older_failures_are_ignored():
 def test_any_number_may_be_tolerated_and_less_than_none_may_not():
     it = CheckpointFailureManager(UNLIMITED)
     assert not any(it.failed(number, CHECKPOINT_EXPIRED) for number in range(100))
-    with pytest.raises(ConfigError, match="tolerable has to be -1 or more, got -2"):
+    with pytest.raises(ConfigError, match="tolerable must be -1 or more, got -2"):
         CheckpointFailureManager(-2)
 
 

@@ -75,7 +75,7 @@ notify_complete checkpoint=2
 
 @pytest.mark.parametrize("remembered", [0, -1, True, "many"])
 def test_a_bound_is_an_int_from_1_on(remembered):
-    with pytest.raises(ConfigError, match="remembered has to be an int from 1 on"):
+    with pytest.raises(ConfigError, match="remembered must be an int from 1 on"):
         COMPONENTS["offsets"]({"remembered": remembered})
 
 

@@ -188,7 +188,7 @@ def test_a_new_process_continues_from_the_durable_snapshot():
     it, effects = TransactionalSink.continuing(snapshot, next_transaction=7)
     assert effects == (Commit(4), Commit(5), AbortTransaction(6), Begin(7))
     assert it.observe() == state(7, committed=[4, 5])
-    with pytest.raises(ProtocolError, match="next_transaction has to be above 6, got 6"):
+    with pytest.raises(ProtocolError, match="next_transaction must be above 6, got 6"):
         TransactionalSink.continuing(snapshot, next_transaction=6)
 
 

@@ -135,14 +135,14 @@ def test_the_divergence_is_told_and_drawn(late):
     assert rules()["ALIGN-04"].must in read.text
     assert f"--replay {replay}" in read.text
     assert f"pytest {replay.with_name(f'test_{replay.stem}.py')}" in read.text
-    assert "The answer contradicts blocked[1] = true" in read.text
+    assert "The answer contradicts blocked[0] = true" in read.text
     assert [a["data-step"] for a in read.all("rect", "wrong")] == ["2"]
     assert (
         len(read.all("rect", "blocked")) == 2 + 1
     )  # the interval, what only the model has of it, the legend
     assert len([a for a in read.all("rect", "blocked") if "model" in a["class"].split()]) == 1
-    assert case[1]["event"] == "barrier 1 on 1"
-    assert case[1]["effects"] == [["resume 1", "resume 1"]]
+    assert case[1]["event"] == "barrier 1 on 0"
+    assert case[1]["effects"] == [["resume 0", "resume 0"]]
     assert [row["field"] for row in case[1]["state"] if row["differs"]] == ["blocked"]
     assert [row["field"] for row in case[0]["state"] if row["implementation"] is None] == []
 

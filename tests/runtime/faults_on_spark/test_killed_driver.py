@@ -64,6 +64,7 @@ class Watched:
         self._watch.join()
 
 
+@pytest.mark.usefixtures("spark_classes")
 @pytest.mark.rule("ONCE-03")
 @pytest.mark.rule("COORD-02")
 @pytest.mark.rule("ONCE-06")

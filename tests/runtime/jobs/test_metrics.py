@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
+from conformance.command_line.extras import MissingPartError
 from conformance.command_line.progress import RunDisplay, summary, tasks_table
 from conformance.report import plots
 from impl.core.gate.unaligned_events import Alignment
@@ -106,8 +107,8 @@ def test_the_plot_has_a_bar_for_every_checkpoint_and_another_colour_after_a_rest
 
 
 def test_without_matplotlib_the_message_says_how_to_install_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(plots.NotInstalledError, match=r"pip install 'barrierspec\[plots\]'"):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingPartError, match=r"pip install 'barrierspec\[plots\]'"):
         plots.checkpoints([measured(1, 1)], "a run")
 
 

@@ -71,7 +71,7 @@ def test_a_repository_of_something_else_is_wrong_usage(words, tmp_path, monkeypa
     assert cli.run(list(words)) == Exit.USAGE
     said = capsys.readouterr().err
     assert "expected a checkout of barrierspec" in said
-    for instead in ("barrierspec conform", "barrierspec matrix", "barrierspec vectors verify"):
+    for instead in ("barrierspec conform", "barrierspec matrix", "barrierspec diff --adapter OLD"):
         assert instead in said
 
 

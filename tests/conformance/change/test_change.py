@@ -19,7 +19,7 @@ from conformance.mutants.catalogue import load_catalogue
 from conformance.report.change import affected, paragraphs
 from conformance.vectors.vector import vector_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 GATE = {"channels": 2, "mode": "exactly-once", "level": "handler"}
 
 

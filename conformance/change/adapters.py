@@ -1,0 +1,204 @@
+"""Two versions of one implementation side by side: the answers are compared, and the model judges neither.
+
+The model writes the runs, which the protocol allows, in configurations that both versions offer. Beside each
+difference stands what the model answers, and which rules fire there. State fields that one version leaves out
+and the texts of failures do not count. A crash is an answer; a hang, and a difference that does not come
+again, leave the comparison undetermined.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from math import inf
+
+from conformance.adapters.hello_words import require_known_words
+from conformance.adapters.in_process import INJECT, offer_of
+from conformance.adapters.protocol import (
+    Adapter,
+    Applied,
+    Crashed,
+    Failure,
+    Hello,
+    Hung,
+    Made,
+    Malformed,
+    Offer,
+    Wire,
+    canonical,
+)
+from conformance.cases.rule_cases import chosen_cases
+from conformance.cases.walks import LENGTH
+from conformance.change.behaviour import Change, Kind, difference, ways_to_differ
+from conformance.change.compared import Compared
+from conformance.divergence import Answer, Divergence
+from conformance.drive.bounds.ids import mapped, maps_within
+from conformance.drive.lockstep import answer_of, drawn
+from conformance.drive.oracle import GOES_ON, Oracle, Oracles
+from conformance.drive.plan import WALKS_PER_EXAMPLE
+from conformance.generators import generate
+from conformance.vectors.vector import Vector, vector_of
+
+LOST = frozenset({"fail", "crashed", "malformed"})
+"""Effects of which only the kind counts; the last two stand for an answer that did not come."""
+
+
+class UncomparedError(Exception):
+    """Nothing can be concluded about two implementations; the message says why."""
+
+
+def compare_adapters(
+    old: Adapter, new: Adapter, components: Sequence[str], seed: int, examples: int
+) -> Compared:
+    """Compare what both offer of these components (empty: of all); `examples` as those of `conform`.
+
+    Raises UncomparedError if a side does not answer, or if there is nothing that both offer.
+    """
+    offers = [_offers(side) for side in (old, new)]
+    found: list[Change] = []
+    runs: list[Vector] = []
+    for component in components or generate.COMPONENTS:
+        before, after = (offer.get(component) for offer in offers)
+        found += _of_offers(component, before, after)
+        if before is not None and after is not None:
+            runs += _runs(component, before, after, seed, examples)
+    if not runs:
+        raise UncomparedError("there is no configuration that both offer")
+    found += map(_judged, ways_to_differ(partial(_apart, old, new), runs))
+    names = ", ".join(dict.fromkeys(run.component for run in runs))
+    steps = sum(len(run.steps) for run in runs)
+    return Compared(tuple(found), f"{len(runs):,} runs of {names}, {steps:,} steps; seed {seed}")
+
+
+def _offers(adapter: Adapter) -> dict[str, Offer]:
+    """By component, what is offered, with all words of the protocol in the place of an empty list."""
+    hello = adapter.hello()
+    if not isinstance(hello, Hello):
+        raise UncomparedError(f"hello: {hello.describe()}")
+    require_known_words(hello)
+    return {component: _whole(offer, offer_of(component)) for component, offer in hello.components.items()}
+
+
+def _whole(offer: Offer, known: Offer) -> Offer:
+    levels = tuple(word for word in known.capabilities if word != INJECT)
+    has_level = any(word in levels for word in offer.capabilities)
+    capabilities = offer.capabilities if has_level else (*levels, *offer.capabilities)
+    return Offer(offer.modes or known.modes, offer.profiles or known.profiles, capabilities, offer.limits)
+
+
+def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator[Change]:
+    """What only one of the two offers: a component, or words of one that both offer."""
+    if old is None or new is None:
+        words = [] if old is new else [("component", component, old is not None)]
+    else:
+        words = [
+            (option, word, word in before)
+            for option, before, after in zip(("mode", "profile", "capability"), old, new, strict=False)
+            for word in dict.fromkeys((*before, *after))
+            if (word in before) != (word in after)
+        ]
+        for limit in dict.fromkeys((*old.limits, *new.limits)):
+            was, is_now = (offer.limits.get(limit, inf) for offer in (old, new))
+            words += [(f"{limit} above", f"{min(was, is_now):,}", is_now < was)] if was != is_now else []
+    offered, missing = Answer([{"kind": "offered"}], {}), Answer([], {}, "not offered")
+    for option, word, is_old in words:
+        kind, answers = (Kind.LOST, (offered, missing)) if is_old else (Kind.GAINED, (missing, offered))
+        yield Change(kind, component, {option: word}, (), *answers, 0)
+
+
+def _runs(component: str, old: Offer, new: Offer, seed: int, examples: int) -> Iterator[Vector]:
+    """The case of each rule and random cases, with small ids and around the bounds of machine numbers."""
+    modes, profiles, capabilities = (
+        tuple(word for word in before if word in after)
+        for before, after in zip(old[:3], new[:3], strict=True)
+    )
+    kinds = dict.fromkeys((*old.limits, *new.limits))
+    limits = {kind: min(one.limits[kind] for one in (old, new) if kind in one.limits) for kind in kinds}
+    common, maps = Offer(modes, profiles, capabilities, limits), maps_within(limits.get("ids"))
+    pinned, injects = generate.offered(common), generate.injects(component, common)
+    if pinned.keys() != generate.offered(old).keys():
+        return  # of some option they have no word in common
+    oracles = Oracles(component)
+    for _, oracle, events in chosen_cases(component, oracles, pinned, injects=injects):
+        for sent in (events, *(mapped(component, events, ids) for ids in maps)):
+            yield vector_of("rule", component, oracle.config, sent)
+    cases = islice(generate.cases(component, seed, pinned), examples * WALKS_PER_EXAMPLE)
+    for number, (config, rng) in enumerate(cases):
+        choose = generate.chooser(component, config, rng, injects=injects)
+        walk, _ = drawn(oracles.of(config), choose, LENGTH)
+        place, has_small_ids = divmod(number, WALKS_PER_EXAMPLE)
+        sent = walk if has_small_ids or not maps else mapped(component, walk, maps[place % len(maps)])
+        yield vector_of("walk", component, config, sent)
+
+
+def _apart(
+    old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
+) -> Divergence | None:
+    """As `Apart`, of two implementations.
+
+    Raises UncomparedError for a hang, and for a difference that does not come again.
+    """
+    found = _first_difference(old, new, component, config, events)
+    if found is not None:
+        again = _first_difference(old, new, component, config, found.events)
+        if again is None or again.rules != found.rules:
+            raise UncomparedError(f"{component}: differed once, and not when the same events came again")
+    return found
+
+
+def _first_difference(
+    old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
+) -> Divergence | None:
+    before, after = (_answer(side.new(component, config)) for side in (old, new))
+    for number in range(len(events) + 1):
+        if not _same(before, after):
+            return difference(component, config, tuple(events[:number]), before, after)
+        if number == len(events) or _is_over(before, component, number):
+            return None
+        before, after = (_answer(side.apply([events[number]])) for side in (old, new))
+    return None
+
+
+def _answer(came: Applied | Made | Failure) -> Answer:
+    if isinstance(came, Applied):
+        return Answer(came.effects[0], came.state)
+    if isinstance(came, Hung):
+        raise UncomparedError(came.describe())
+    if isinstance(came, Crashed | Malformed):
+        word, _, reason = came.describe().partition(": ")
+        return Answer([{"kind": word, "reason": reason}], {})
+    return Answer([], {}, None if isinstance(came, Made) else came.describe())
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    """Both refuse, or the effects agree but for texts of failures, and the state fields that both show."""
+    if (one.refused is None) != (other.refused is None):
+        return False
+    effects = [[_wordless(effect) for effect in answer.effects] for answer in (one, other)]
+    shared = [name for name in one.state if name in other.state]
+    states = [canonical([answer.state[name] for name in shared]) for answer in (one, other)]
+    return effects[0] == effects[1] and (_fails(one) or states[0] == states[1])
+
+
+def _wordless(effect: Wire) -> bytes:
+    return canonical({"kind": effect["kind"]} if effect["kind"] in LOST else effect)
+
+
+def _fails(answer: Answer) -> bool:
+    return any(effect["kind"] in LOST for effect in answer.effects)
+
+
+def _is_over(answer: Answer, component: str, number: int) -> bool:
+    """Nothing more is sent: there is no instance, or none that may be used again."""
+    if answer.refused is not None:
+        return number == 0 or answer.refused.startswith("unsupported")
+    return _fails(answer) and component not in GOES_ON
+
+
+def _judged(change: Change) -> Change:
+    """With what the model answers to the last event, and the rules that fire there."""
+    if not change.events:
+        return change
+    edge = Oracle(change.component, change.config).transcript(change.events)[-1]
+    model = answer_of(edge)
+    right = [word for word, side in (("old", change.old), ("new", change.new)) if _same(side, model)]
+    return change._replace(model=model, rules=edge.rules, right=" and ".join(right) or "neither")

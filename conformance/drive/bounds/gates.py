@@ -1,0 +1,109 @@
+"""Gates of many channels: the case of each rule, directed cases and random ones, size by size.
+
+A gate that answers `unsupported` at a size gets none of that size or above.
+"""
+
+from collections.abc import Iterator
+from random import Random
+
+from conformance.adapters.protocol import Adapter, Wire
+from conformance.cases.walks import LENGTH
+from conformance.divergence import Divergence
+from conformance.drive.bounds.channels import LARGE, SIZES, WIDTHS, boundary_case, complete_case, widened
+from conformance.drive.bounds.conduct import one_of_each
+from conformance.drive.bounds.play import rule_cases
+from conformance.drive.lockstep import Case, Played, drawn, given
+from conformance.drive.loop import drive
+from conformance.drive.oracle import Oracle, Oracles
+from conformance.drive.plan import Plan
+from conformance.generators import generate
+
+LONGEST = 600
+"""Events of a rule case at a gate of many channels, if that can be."""
+KINDS = 8
+"""So many modes, profiles and levels have the long cases of every size; of more, they take turns."""
+MANY = 20
+"""Runs of fewer examples have no large gates."""
+LARGE_BATCH = 100
+"""Events of one request to a large gate, at least: only then its state, which is long, is compared."""
+
+
+def play_channels(adapter: Adapter, plan: Plan, total: Played) -> None:
+    """Gates of each size, ascending, up to the limit of `hello`; large ones only in runs of MANY examples."""
+    most = min(plan.greatest.get("channels", LARGE[-1]), LARGE[-1] if plan.examples >= MANY else SIZES[-1])
+    for size in (*SIZES, *LARGE):
+        if size > most:
+            break
+        _play(size, adapter, plan, total)
+        if _bound(size) in total.tried.declined:
+            break
+        if total.divergence is not None and size in LARGE:
+            total.divergence = _at_smallest(total.divergence, adapter, plan)
+
+
+def _play(size: int, adapter: Adapter, plan: Plan, total: Played) -> None:
+    large = plan.limits._replace(batch=max(plan.batch, LARGE_BATCH))
+    drive(_cases(size, plan), adapter, large if _is_large(size) else plan.limits, total)
+
+
+def _at_smallest(found: Divergence, adapter: Adapter, plan: Plan) -> Divergence:
+    """The same by bisection: at a smaller gate there are fewer events to leave out."""
+    right, wrong = SIZES[-1], found.config["channels"]
+    while wrong - right > 1 and plan.may_go_on():
+        played = Played()
+        _play((right + wrong) // 2, adapter, plan, played)
+        if played.divergence is None:
+            right = (right + wrong) // 2
+        else:
+            found, wrong = played.divergence, (right + wrong) // 2
+    return found
+
+
+def _is_large(size: int) -> bool:
+    return size > SIZES[-1]
+
+
+def _bound(size: int) -> str:
+    return f"gates of {size:,} channels and more"
+
+
+def _cases(size: int, plan: Plan) -> Iterator[Case]:
+    if size in WIDTHS:
+        yield from _rule_cases(size, plan)
+    if not plan.selected:
+        yield from _directed(size, plan)
+
+
+def _directed(size: int, plan: Plan) -> Iterator[Case]:
+    """Short cases of each mode, profile and level; long and random ones in turns; large gates: each mode."""
+    configs = list(one_of_each("gate", plan))
+    if _is_large(size):
+        configs = list({config.get("mode"): config for config in reversed(configs)}.values())
+    turns = max(1, len(configs) // KINDS)
+    for number, config in enumerate(configs):
+        oracle = Oracle("gate", {**config, "channels": size})
+        rng = Random(f"{plan.seed}/gate/{size}/{number}")
+        yield _case(oracle, boundary_case(size))
+        if (number + size) % turns:
+            continue
+        choose = generate.chooser("gate", oracle.config, rng, injects=plan.injects and size < LARGE[-1])
+        yield _case(oracle, drawn(oracle, choose, LENGTH // 3 if _is_large(size) else LENGTH)[0])
+        if size < LARGE[-1]:
+            yield _case(oracle, complete_case(size, rng))
+        elif plan.injects and oracle.config.get("mode", "exactly-once") == "exactly-once":
+            injected: Wire = {"kind": "inject", "checkpoint": 4}
+            yield _case(oracle, [*boundary_case(size), injected])
+
+
+def _case(oracle: Oracle, events: list[Wire]) -> Case:
+    return given(oracle, events, "bound", bound=_bound(oracle.config["channels"]))
+
+
+def _rule_cases(size: int, plan: Plan) -> Iterator[Case]:
+    """The case of each rule; which channel of it stands for all others alternates."""
+    oracles = Oracles("gate")
+    for number, (oracle, events) in enumerate(rule_cases("gate", plan, Oracles("gate"))):
+        wide = oracles.of({**oracle.config, "channels": size})
+        channels, first = oracle.config["channels"], number % 2 == 0
+        case = widened(events, channels, size, first=first)
+        yield _case(wide, case if len(case) <= LONGEST else widened(events, channels, size, first=not first))

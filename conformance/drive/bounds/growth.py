@@ -1,0 +1,49 @@
+"""Whether a measure grows over a life: its last tenth beside its first, by medians.
+
+A runtime that warms up grows at first and then stays; so growth counts only if it goes on in the second half.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+
+TENTHS = 10
+SLOWER = 2.0
+"""An answer time that grows to so many times the first one is a finding."""
+LARGER = 1.1
+"""So is memory that grows to so many times the first one,"""
+LARGER_BYTES = 2**20
+"""and by so many bytes."""
+STEADY = 0.25
+"""The second half has at least this share of the growth; where growth is steady it has 4 parts of 9."""
+
+
+def slower(seconds: Sequence[float]) -> str | None:
+    """What grows, of the seconds that each event took; None: nothing does."""
+    first, last = _grown(seconds, SLOWER, 0.0)
+    if not last:
+        return None
+    return (
+        f"an event takes {last * 1e6:,.0f} microseconds in the last tenth, {first * 1e6:,.0f} in the first; "
+        f"expected less than {SLOWER:g} times as many"
+    )
+
+
+def larger(sizes: Sequence[float]) -> str | None:
+    """What grows, of the bytes that the processes occupied; None: nothing does."""
+    first, last = _grown(sizes, LARGER, LARGER_BYTES)
+    if not last:
+        return None
+    return (
+        f"memory is {last / 2**20:,.1f} MiB in the last tenth, {first / 2**20:,.1f} in the first; "
+        f"expected less than {LARGER:g} times as much, or 1 MiB more"
+    )
+
+
+def _grown(measured: Sequence[float], times: float, least: float) -> tuple[float, float]:
+    """The first and the last median if the measure grows, else zeros."""
+    size = len(measured) // TENTHS
+    if not size:
+        return 0.0, 0.0
+    first, half, last = (median(measured[at : at + size]) for at in (0, 5 * size, len(measured) - size))
+    grows = last >= times * first and last - first >= least and last - half >= STEADY * (last - first)
+    return (first, last) if grows else (0.0, 0.0)

@@ -1,0 +1,231 @@
+"""Long lives: one instance takes a round of events over and over, with greater ids each time.
+
+`conformance/lives.txt` has a round of each component. Every answer is compared with the model's. From WATCHED
+checkpoints on, the answer time and the memory of the adapter's processes are measured: an implementation that
+keeps something of each checkpoint gets larger or slower. The protocol has no rule about either, so growth is
+a doubt and no divergence.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from conformance.adapters.protocol import (
+    FAILURES,
+    Adapter,
+    Applied,
+    Effects,
+    Failure,
+    Hung,
+    Unsupported,
+    Watched,
+    Wire,
+    canonical,
+)
+from conformance.drive.bounds import growth
+from conformance.drive.bounds.channels import widened
+from conformance.drive.bounds.ids import fields_of
+from conformance.drive.lockstep import Played, agrees, replay
+from conformance.drive.oracle import Oracle
+from conformance.drive.plan import Plan
+from conformance.generators import generate
+from conformance.vectors.transcripts import spoken
+from model.components import COMPONENTS
+
+WATCHED = 20_000
+"""Shorter lives are not measured: while a runtime warms up, its memory grows."""
+GROWING_STATE = frozenset({"sink"})
+"""Components whose observable state grows with each checkpoint: their lives are SHORT and not measured."""
+SHORT = 2_000
+BATCH = 100
+"""Events of one request, at least."""
+SAMPLED = 10
+"""Memory is read once in so many requests."""
+SHOWN = 600
+"""A divergence within so many events has a case of its own; beyond it, one sentence."""
+
+
+class Round(NamedTuple):
+    """The events of a life."""
+
+    opening: tuple[Wire, ...]
+    events: tuple[Wire, ...]
+    ids: int
+    """The ids of the next round are so much greater."""
+
+
+class _Life(NamedTuple):
+    """One instance."""
+
+    component: str
+    config: Wire
+    round: Round
+    checkpoints: int
+
+
+def play_lives(component: str, adapter: Adapter, plan: Plan, total: Played) -> tuple[str, ...]:
+    """One life in each mode of a gate, else one; returns what differed beyond the first events.
+
+    Growth is measured again in a new process before it is added to `total`.
+    """
+    checkpoints = min(plan.life, SHORT) if component in GROWING_STATE else plan.life
+    for config, round_ in _chosen(component, plan) if checkpoints else ():
+        life = _Life(component, config, round_, checkpoints)
+        found = _live(life, adapter, plan, total)
+        if isinstance(found, str):
+            return (found,)
+        if found:
+            adapter.bye()
+            again = _live(life, adapter, plan, total)
+            if isinstance(again, str):
+                return (again,)
+            mode = f", {config['mode']}" if "mode" in config else ""
+            total.tried.grows += (f"grows over {checkpoints:,} checkpoints{mode}: {one}" for one in again)
+        if not total.is_sound or total.ended_early:
+            break
+    return ()
+
+
+@cache
+def rounds() -> Mapping[str, Round]:
+    """The round of each component."""
+    text = resources.files("conformance").joinpath("lives.txt").read_text(encoding="utf-8")
+    lines = (line.partition(": ") for line in text.splitlines() if not line.startswith("#"))
+    return {component: _read(component, events) for component, _, events in lines}
+
+
+def _read(component: str, text: str) -> Round:
+    opening, events = (
+        [{"kind": kind, **fields} for kind, fields in map(spoken, filter(None, part.strip().split("; ")))]
+        for part in text.split("|")
+    )
+    ids = max(event[name] for event in events for name in fields_of(component) if name in event)
+    return Round(tuple(opening), tuple(events), ids)
+
+
+def _chosen(component: str, plan: Plan) -> Iterator[tuple[Wire, Round]]:
+    """Of each mode the configuration in which rounds have the most kinds of effects; of equals the last.
+
+    A configuration that refuses an event of its rounds has no life: a gate of one channel.
+    """
+    best: dict[object, tuple[int, Wire, Round]] = {}
+    for config in generate.fitting(component, plan.pinned):
+        round_ = _for(config, rounds()[component])
+        kinds = len(_kinds(_Life(component, config, round_, 3 * round_.ids)))
+        if kinds and kinds >= best.get(config.get("mode"), (0,))[0]:
+            best[config.get("mode")] = (kinds, config, round_)
+    return ((config, round_) for _, config, round_ in best.values())
+
+
+def _for(config: Wire, round_: Round) -> Round:
+    """The round at a gate of more channels than two."""
+    channels = config.get("channels", 2)
+    if channels <= 2:
+        return round_
+    return round_._replace(events=tuple(widened(round_.events, 2, channels, first=False)))
+
+
+def _kinds(life: _Life) -> set[str]:
+    """The kinds of effects of a life; none if an event is refused or the task fails."""
+    events = [event for batch in _batches(life) for event in batch]
+    edges = Oracle(life.component, life.config).transcript(events)
+    if any(edge.refused is not None or edge.fails for edge in edges):
+        return set()
+    return {effect["kind"] for edge in edges for effect in edge.effects}
+
+
+def _batches(life: _Life) -> Iterator[list[Wire]]:
+    """The events of a life, cut into requests."""
+    fields = fields_of(life.component)
+    batch = list(life.round.opening)
+    for first in range(0, life.checkpoints, life.round.ids):
+        for event in life.round.events:
+            later = {name: event[name] + first for name in fields if event.get(name, -1) >= 0}
+            batch.append({**event, **later})
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _live(life: _Life, adapter: Adapter, plan: Plan, total: Played) -> list[str] | str:
+    """Play one life and add it to `total`: what grows, or how an answer differs."""
+    made = adapter.new(life.component, life.config)
+    if isinstance(made, FAILURES):
+        total.stopped = made
+        return []
+    model = COMPONENTS[life.component]
+    state = model.new(life.config)
+    watch = _Watch(adapter)
+    sent: list[Wire] = []
+    for batch in _batches(life):
+        expected = []
+        for event in batch:
+            state, effects, _ = model.apply(state, event)
+            expected.append(effects)
+        answer = watch.apply(batch)
+        sent += batch if watch.events <= SHOWN else ()
+        wrong = _difference(batch, answer, expected, model.observe(state))
+        if wrong is not None and watch.events <= SHOWN:
+            total.add(replay(Oracle(life.component, life.config), adapter, sent))
+            return []
+        if isinstance(answer, Hung | Unsupported):
+            total.stopped = answer
+            return []
+        if wrong is not None:
+            return f"in a life of {life.checkpoints:,} checkpoints, after {watch.events:,} events: {wrong}"
+        if not plan.may_go_on():
+            total.ended_early = True
+            break
+    total.cases += 1
+    total.steps += watch.events
+    is_watched = life.checkpoints >= WATCHED and life.component not in GROWING_STATE
+    total.tried.lived(life.checkpoints, watch.events, watch.measures if is_watched else ())
+    if not is_watched or total.ended_early:
+        return []
+    return [one for one in (growth.slower(watch.seconds), growth.larger(watch.sizes)) if one is not None]
+
+
+class _Watch:
+    """Measures each answer."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self._adapter = adapter
+        self._memory = adapter.memory if isinstance(adapter, Watched) else lambda: None
+        self.events = 0
+        self.seconds: list[float] = []
+        """The seconds of one event, for each request."""
+        self.sizes: list[float] = []
+        """Bytes, once in SAMPLED requests."""
+
+    def apply(self, batch: Sequence[Wire]) -> Applied | Failure:
+        """The answer to a request."""
+        begun = time.perf_counter()
+        answer = self._adapter.apply(batch)
+        self.seconds.append((time.perf_counter() - begun) / len(batch))
+        self.events += len(batch)
+        size = self._memory() if len(self.seconds) % SAMPLED == 1 else None
+        self.sizes += () if size is None else (float(size),)
+        return answer
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What is watched."""
+        return ("answer time", "memory") if self.sizes else ("answer time",)
+
+
+def _difference(
+    batch: Sequence[Wire], answer: Applied | Failure, expected: Sequence[Effects], observed: Wire
+) -> str | None:
+    """How an answer differs; None: it is as expected."""
+    if not isinstance(answer, Applied):
+        return answer.describe()
+    for event, came, effects in zip(batch, answer.effects, expected, strict=True):
+        if canonical(came) != canonical(effects):
+            return f"{dict(event)}: expected {list(effects)}, got {list(came)}"
+    if agrees(answer.state, observed):
+        return None
+    return f"the state after {dict(batch[-1])}: expected {dict(observed)}, got {dict(answer.state)}"

@@ -1,0 +1,66 @@
+"""Maps of the values of a case: its ids by one map, its times by another."""
+
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from typing import NamedTuple
+
+from conformance.adapters.protocol import Wire
+from conformance.drive.bounds import ids as of_ids
+from conformance.drive.bounds import times as of_times
+from conformance.drive.bounds.ids import IdMap
+from conformance.drive.bounds.times import TimeMap
+
+
+class ValueMap(NamedTuple):
+    """One map of the values of a case; None: they stay."""
+
+    ids: IdMap | None
+    times: TimeMap | None
+
+    @property
+    def declined(self) -> str:
+        """What an implementation declines that answers `unsupported` to these values."""
+        return "; ".join(one.declined for one in self if one is not None)
+
+    def config(self, component: str, config: Wire) -> Wire:
+        """The configuration with its durations mapped."""
+        times = self._times(component, config)
+        return config if times is None else of_times.mapped_config(component, config, times)
+
+    def opening(self, component: str, config: Wire) -> list[Wire]:
+        """What happens before the first event."""
+        times = self._times(component, config)
+        return [] if times is None else list(of_times.opening(times))
+
+    def event(self, component: str, config: Wire, event: Wire, highest: int = of_ids.ROOM) -> list[Wire]:
+        """One event with its values mapped; `highest` is the highest id of the case."""
+        times = self._times(component, config)
+        one = event if times is None else of_times.mapped_event(component, event, times)
+        return [one] if self.ids is None else of_ids.mapped_event(component, one, self.ids, highest)
+
+    def events(self, component: str, config: Wire, events: Sequence[Wire]) -> list[Wire]:
+        """All events of a case of `config`."""
+        highest = of_ids.highest_id(component, events)
+        sent = self.opening(component, config)
+        return [*sent, *(one for event in events for one in self.event(component, config, event, highest))]
+
+    def _times(self, component: str, config: Wire) -> TimeMap | None:
+        return self.times if self.times is not None and of_times.has_time(component, config) else None
+
+
+def combined(ids: Sequence[IdMap], times: Sequence[TimeMap]) -> tuple[ValueMap, ...]:
+    """Each map of ids at least once, with the maps of times in turn; none: with times as they are."""
+    return tuple(_combined(ids, times))
+
+
+def _combined(ids: Sequence[IdMap], times: Sequence[TimeMap]) -> Iterator[ValueMap]:
+    in_turn = cycle((None, *times))
+    longest = max(len(ids), len(times) + 1 if times else 0)
+    for number, of_time in zip(range(longest), in_turn, strict=False):
+        yield ValueMap(ids[number % len(ids)] if ids else None, of_time)
+
+
+UNMAPPED = ValueMap(None, None)
+"""Every value stays."""
+ALL = combined(of_ids.MAPS, of_times.MAPS)
+"""The maps for an implementation without limits."""

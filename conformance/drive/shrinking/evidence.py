@@ -1,0 +1,114 @@
+"""The evidence of a run: its divergence, hang or flaky answer in the simplest case that shows it.
+
+Shrinking a divergence costs little. A hang costs a time limit each time, and a flaky answer may need many
+plays, so both have a budget: HANGS and PLAYS. What was found at the end is confirmed with the whole time
+limit; a divergence that does not come again is flaky.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import Adapter, Applied, Failure, Made, Wire
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import Played
+from conformance.drive.shrinking.shrink import kept, player
+from conformance.drive.shrinking.simplest import simplest
+
+HANGS, HANG_SHARE = 20, 10
+"""Shrinking ends after so many hangs, each of which gets this part of the time limit."""
+PLAYS = 400
+"""Shrinking a flaky answer ends after so many plays."""
+TRIES = 5
+"""The number of plays in which a shorter sequence may show a flaky answer."""
+REPEATS = 20
+"""The number of plays in which the frequency of a flaky answer is counted."""
+CONFIRMED = 2
+"""The number of further plays in which a divergence must come again."""
+
+
+def evidence(played: Played, adapter: Adapter, fixed: Mapping[str, object]) -> Divergence | None:
+    """What is shown and saved of a run; None if nothing differed and nothing hung.
+
+    `fixed`: the values that options of the configuration must keep.
+    """
+    if played.divergence is not None:
+        play = player(played.divergence.component, adapter)
+        smallest = simplest(played.divergence, play, fixed)
+        again = (kept(play(smallest.config, smallest.events), smallest) for _ in range(CONFIRMED))
+        return smallest if all(again) else repeated(smallest, adapter)
+    if played.hung is not None:
+        return _hung(played.hung, adapter, fixed)
+    return None if played.unrepeatable is None else _flaky(played.unrepeatable, adapter, fixed)
+
+
+def repeated(divergence: Divergence, adapter: Adapter) -> Divergence:
+    """The same with the number of plays in which it comes again; a hang, which costs much, has one."""
+    if divergence.lost == "hung":
+        return replace(divergence, repeats=(0, 1))
+    play = player(divergence.component, adapter)
+    came = [kept(play(divergence.config, divergence.events), divergence) for _ in range(REPEATS)]
+    return replace(divergence, repeats=(sum(one is not None for one in came), REPEATS))
+
+
+def budget_of(divergence: Divergence) -> str:
+    """Within which budget it was shrunk, in a few words; none for a divergence that comes again."""
+    if divergence.repeats is not None:
+        return f"shrunk in at most {PLAYS} plays"
+    return f"shrunk with at most {HANGS} hangs" if divergence.lost == "hung" else "no event can be left out"
+
+
+def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object]) -> Divergence:
+    """The simplest case that hangs; confirmed with the whole time limit, else what was found."""
+    if not isinstance(adapter, ProcessAdapter):
+        return divergence
+    hasty = player(divergence.component, _Impatient(adapter))
+    left = HANGS
+
+    def play(config: Wire, events: Sequence[Wire]) -> Divergence | None:
+        nonlocal left
+        found = hasty(config, events) if left else None
+        left -= found is not None and found.lost == "hung"
+        return found
+
+    smallest = simplest(divergence, play, fixed)
+    patient = player(divergence.component, adapter)
+    return kept(patient(smallest.config, smallest.events), divergence) or divergence
+
+
+class _Impatient:
+    """An adapter whose answers to events have a part of the time limit only."""
+
+    def __init__(self, adapter: ProcessAdapter) -> None:
+        self._adapter = adapter
+        self.hello, self.bye = adapter.hello, adapter.bye
+
+    def new(self, component: str, config: Wire) -> Made | Failure:
+        return self._adapter.new(component, config)
+
+    def apply(self, events: Sequence[Wire]) -> Applied | Failure:
+        whole = self._adapter.seconds
+        self._adapter.seconds = whole / HANG_SHARE
+        try:
+            return self._adapter.apply(events)
+        finally:
+            self._adapter.seconds = whole
+
+
+def _flaky(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object]) -> Divergence:
+    """The simplest case that shows a flaky answer, and how often it does."""
+    if divergence.lost == "hung":
+        return repeated(divergence, adapter)
+    once = player(divergence.component, adapter)
+    left = PLAYS
+
+    def play(config: Wire, events: Sequence[Wire]) -> Divergence | None:
+        nonlocal left
+        for _ in range(min(TRIES, left)):
+            left -= 1
+            found = kept(once(config, events), divergence)
+            if found is not None:
+                return found
+        return None
+
+    return repeated(simplest(divergence, play, fixed), adapter)

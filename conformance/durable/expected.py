@@ -1,0 +1,218 @@
+"""What may be visible of a sink and of a store: after each event, and when the process is killed during one.
+
+The reference model answers which transactions are committed and which checkpoints are retained. An event
+that is cut short may have happened not at all, in whole, or in part: each commit by itself is atomic.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from random import Random
+from typing import Any, NamedTuple, Protocol
+
+from conformance.adapters.protocol import Effects, Wire
+from model.components import COMPONENTS
+from model.store.store import Entry, Store
+
+TYPES = ("checkpoint", "checkpoint", "savepoint")
+"""The types of checkpoints that are added, by weight. A stop ends the job, so none is drawn."""
+
+
+class Wrong(NamedTuple):
+    """What must not be visible, or must be and is not."""
+
+    rule: str
+    what: str
+
+
+class Expected(Protocol):
+    """The expectation of one component, moved along by the events that it gets."""
+
+    config: Wire
+
+    def draw(self, random: Random) -> Wire:
+        """The next event: one that the protocol permits here."""
+
+    def take(self, event: Wire) -> Effects:
+        """The event happens; returns the effects of the model. Raises WireError if it is not permitted."""
+
+    def visible(self) -> list[Any]:
+        """What a reader sees if no event is under way."""
+
+    def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
+        """What is wrong of what is visible; `during`: the event at which the process was killed."""
+
+    def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
+        """A new process continues; `visible` is what it shows, and is not wrong."""
+
+
+class ExpectedSink:
+    """A sink. Every record has another value, so a value names its transaction."""
+
+    def __init__(self) -> None:
+        self.config: Wire = {}
+        self._model = COMPONENTS["sink"]
+        self._state = self._model.new(self.config)
+        self._written: dict[int, list[int]] = {}
+        self._values = 0
+        self._newest = 0
+        self._complete = 0
+        """The newest checkpoint that is known to be complete: a restore never goes back behind it."""
+        self._aborted: set[int] = set()
+        self._restored = False
+
+    def draw(self, random: Random) -> Wire:
+        """Records, snapshots, notifications and aborts; after a crash a restore."""
+        taken = [one.checkpoint for one in self._state.snapshots if one.checkpoint >= self._complete]
+        may = [checkpoint for checkpoint in taken if checkpoint not in self._aborted]
+        if not self._state.running:
+            return {"kind": "restore", "checkpoint": random.choice(may) if may else None}
+        undecided = [checkpoint for checkpoint in may if checkpoint > self._complete]
+        weights = (8, 3, 3 if may else 0, 1 if undecided else 0)
+        kind = random.choices(("write", "snapshot", "notify_complete", "notify_abort"), weights)[0]
+        if kind == "write":
+            return {"kind": kind, "value": self._values + 1}
+        if kind == "snapshot":
+            return {"kind": kind, "checkpoint": self._newest + 1}
+        return {"kind": kind, "checkpoint": random.choice(may if kind == "notify_complete" else undecided)}
+
+    def take(self, event: Wire) -> Effects:
+        """One event of the model; what a record is written to is remembered."""
+        self._state, effects, _ = self._model.apply(self._state, event)
+        self._begin(event)
+        for effect in effects:
+            if effect["kind"] == "write":
+                self._written.setdefault(effect["transaction"], []).append(effect["value"])
+        self._restored = event["kind"] == "restore"
+        return effects
+
+    def visible(self) -> list[Any]:
+        """The records of the committed transactions."""
+        return [value for one in self._state.committed for value in self._written.get(one, ())]
+
+    def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
+        """Committed transactions are visible, whole and once; of those that `during` commits any may be."""
+        seen = Counter(map(repr, visible))
+        must = set(self._state.committed)
+        may = must if during is None else must | set(self._model.apply(self._state, during)[0].committed)
+        doubled = [value for value, times in seen.items() if times > 1]
+        if doubled:
+            return Wrong("SINK-08", f"{_some(doubled)} visible more than once")
+        for transaction, values in self._written.items():
+            found = [value for value in values if repr(value) in seen]
+            lost = [value for value in values if repr(value) not in seen]
+            if transaction in must and lost:
+                rule = "SINK-06" if self._restored else "SINK-03"
+                return Wrong(rule, f"{_some(lost)} of a committed transaction not visible")
+            if found and transaction not in may:
+                return Wrong("SINK-03", f"{_some(found)} visible, but not committed")
+            if found and lost:
+                return Wrong("SINK-03", f"a part of a transaction visible: {_some(found)}, not {_some(lost)}")
+        known = {repr(value) for values in self._written.values() for value in values}
+        strange = [value for value in seen if value not in known]
+        if during is not None and strange == [repr(during.get("value"))]:
+            return Wrong("SINK-03", f"{_some(strange)} visible, but not committed")
+        return Wrong("SINK-01", f"{_some(strange)} visible, but never written") if strange else None
+
+    def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
+        """The model crashes, unless it has; what `during` has committed is seen, what it forgets is gone."""
+        state = self._state
+        if during is not None:
+            self._begin(during)
+            after = self._model.apply(state, during)[0]
+            shown = {one for one in after.committed if set(self._written.get(one, ())) & set(visible)}
+            committed = tuple(sorted({*state.committed, *shown}))
+            kept = state.snapshots
+            if during["kind"] == "restore":
+                kept = tuple(one for one in kept if one.checkpoint <= (during["checkpoint"] or 0))
+            self._state = state._replace(committed=committed, snapshots=kept)
+        if self._state.running:
+            self.take({"kind": "crash"})
+
+    def _begin(self, event: Wire) -> None:
+        """What an event uses up as soon as it is sent."""
+        checkpoint = event.get("checkpoint") or 0
+        if event["kind"] == "write":
+            self._values = max(self._values, event["value"])
+        elif event["kind"] == "snapshot":
+            self._newest = max(self._newest, checkpoint)
+        elif event["kind"] == "notify_abort":
+            self._aborted.add(checkpoint)
+        elif event["kind"] in ("notify_complete", "restore"):
+            self._complete = max(self._complete, checkpoint)
+
+
+class ExpectedStore:
+    """A store of completed checkpoints, with ids that grow."""
+
+    def __init__(self, retain: int = 2) -> None:
+        self.config: Wire = {"retain": retain}
+        self._model = COMPONENTS["store"]
+        self._state: Store = self._model.new(self.config)
+        self._types: dict[int, Entry] = {}
+        self._newest = 0
+
+    def draw(self, random: Random) -> Wire:
+        """Additions, and requests for the latest."""
+        if random.random() < 0.3:
+            return {"kind": "latest"}
+        return {
+            "kind": "add",
+            "checkpoint": self._newest + random.randint(1, 3),
+            "type": random.choice(TYPES),
+        }
+
+    def take(self, event: Wire) -> Effects:
+        """One event of the model."""
+        self._begin(event)
+        self._state, effects, _ = self._model.apply(self._state, event)
+        return effects
+
+    def visible(self) -> list[Any]:
+        """The retained checkpoints."""
+        return [entry.checkpoint for entry in self._state.entries]
+
+    def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
+        """The retained ones are visible; during an addition, nothing is dropped before the new one is."""
+        seen = Counter(map(repr, visible))
+        before = _ids(self._state)
+        after = before if during is None else _ids(self._model.apply(self._state, during)[0])
+        doubled = [checkpoint for checkpoint, times in seen.items() if times > 1]
+        if doubled:
+            return Wrong("SUB-06", f"{_some(doubled)} visible more than once")
+        strange = [one for one in seen if one not in {*before, *after}]
+        if strange:
+            return Wrong("SUB-07", f"{_some(strange)} visible, but not retained")
+        added = set(after) <= set(seen)
+        lost = [one for one in (after if added else before) if one not in seen]
+        return Wrong("SUB-06", f"{_some(lost)} retained, but not visible") if lost else None
+
+    def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
+        """What the new process shows is retained; the next addition drops what is beyond the limit."""
+        if during is not None:
+            self._begin(during)
+        self._state = self._state._replace(entries=tuple(self._types[one] for one in sorted(visible)))
+
+    def _begin(self, event: Wire) -> None:
+        if event["kind"] == "add":
+            self._newest = event["checkpoint"]
+            after = self._model.apply(self._model.new(self.config), event)[0]
+            self._types[self._newest] = after.entries[-1]
+
+
+EXPECTED: dict[str, type[ExpectedSink] | type[ExpectedStore]] = {"sink": ExpectedSink, "store": ExpectedStore}
+"""By component; these have durable data of their own."""
+
+
+def _ids(state: Store) -> list[str]:
+    return [repr(entry.checkpoint) for entry in state.entries]
+
+
+def _some(values: Iterable[object]) -> str:
+    """At most five of the values."""
+    shown = list(_first(values, 6))
+    return ", ".join(map(str, shown[:5])) + (", ..." if len(shown) > 5 else "")
+
+
+def _first(values: Iterable[object], number: int) -> Iterator[object]:
+    for _, value in zip(range(number), values, strict=False):
+        yield value

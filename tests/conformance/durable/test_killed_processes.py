@@ -1,0 +1,116 @@
+"""A sink or a store is killed and started anew on its folder; what a reader then sees is judged."""
+
+import pytest
+
+from conformance.adapters.choose import ours
+from conformance.durable.examine import examine_durable
+from conformance.durable.expected import ExpectedSink, ExpectedStore
+
+EXAMPLES = 15
+
+
+@pytest.fixture
+def examined(start):
+    def examine(wrong, component):
+        adapter = start("durable", wrong)
+        offer = adapter.hello().components[component]
+        return examine_durable(component, adapter, offer, EXAMPLES, 1, lambda: True)
+
+    return examine
+
+
+@pytest.mark.parametrize("component", ["sink", "store"])
+def test_what_keeps_its_data_conforms_and_was_killed(examined, component):
+    kept = examined("right", component)
+
+    assert (kept.wrong, kept.doubt, kept.not_killed) == ("", "", "")
+    assert kept.lives == EXAMPLES * 0.2
+    assert kept.during > 3
+    assert kept.observations > 40
+
+
+@pytest.mark.parametrize(
+    ("wrong", "component", "rule"),
+    [
+        ("forgets-at-restore", "sink", "SINK-06: 1 of a committed transaction not visible"),
+        ("keeps-in-memory", "sink", "SINK-06: 1 of a committed transaction not visible"),
+        ("shows-uncommitted", "sink", "SINK-03: 1 visible, but not committed"),
+        ("never-drops", "store", "SUB-07: "),
+    ],
+)
+def test_what_loses_or_shows_too_much_is_refused_with_few_moves(examined, wrong, component, rule):
+    kept = examined(wrong, component)
+
+    assert rule in kept.wrong
+    assert kept.wrong.count("\n") <= 4
+    assert "(seen in 0 of" not in kept.wrong
+
+
+def test_our_sink_and_store_are_read_without_a_kill_in_this_process():
+    adapter = ours("impl")
+    offers = adapter.hello().components
+    kept = [
+        examine_durable(name, adapter, offers[name], 5, 0, lambda: True) for name in ("sink", "store", "gate")
+    ]
+
+    assert [one and one.wrong for one in kept] == ["", "", None]
+    assert kept[0].not_killed == "no kill, as the implementation is in this process"
+
+
+# ---------------------------------------------------------------- what may be visible
+
+
+def sink(*events):
+    expected = ExpectedSink()
+    for kind, value in events:
+        expected.take({"kind": kind, "value" if kind == "write" else "checkpoint": value})
+    return expected
+
+
+WRITTEN = (("write", 1), ("write", 2), ("snapshot", 1))
+COMMIT = {"kind": "notify_complete", "checkpoint": 1}
+
+
+@pytest.mark.parametrize(
+    ("visible", "during", "what"),
+    [
+        ([], None, None),
+        ([1, 2], None, "1, 2 visible, but not committed"),
+        ([], COMMIT, None),
+        ([2, 1], COMMIT, None),
+        ([2], COMMIT, "a part of a transaction visible: 2, not 1"),
+        ([1, 2, 1], COMMIT, "1 visible more than once"),
+        ([3], COMMIT, "3 visible, but never written"),
+    ],
+)
+def test_a_commit_that_is_cut_short_shows_all_or_nothing(visible, during, what):
+    wrong = sink(*WRITTEN).wrong(visible, during)
+    assert (wrong and wrong.what) == what
+
+
+def test_what_was_seen_committed_stays_visible_behind_the_next_kill():
+    expected = sink(*WRITTEN)
+    expected.restart([1, 2], COMMIT)
+
+    assert expected.wrong([1, 2]) is None
+    assert expected.wrong([]).what == "1, 2 of a committed transaction not visible"
+
+
+@pytest.mark.parametrize(
+    ("visible", "what"),
+    [
+        ([1, 2], None),
+        ([1, 2, 3], None),
+        ([2, 3], None),
+        ([2], "1 retained, but not visible"),
+        ([1, 3], "2 retained, but not visible"),
+        ([1, 2, 4], "4 visible, but not retained"),
+    ],
+)
+def test_an_addition_that_is_cut_short_drops_nothing_before_the_new_one_is_there(visible, what):
+    expected = ExpectedStore(retain=2)
+    for checkpoint in (1, 2):
+        expected.take({"kind": "add", "checkpoint": checkpoint, "type": "checkpoint"})
+    wrong = expected.wrong(visible, {"kind": "add", "checkpoint": 3, "type": "checkpoint"})
+
+    assert (wrong and wrong.what) == what

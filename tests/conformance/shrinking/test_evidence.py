@@ -1,0 +1,194 @@
+"""What is shown of a run that went wrong: the simplest case, of a hang and of a flaky answer too."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance import cli
+from conformance.adapters.in_process import InProcess, ModelInstance
+from conformance.adapters.process import ProcessAdapter
+from conformance.divergence import Answer, Divergence
+from conformance.drive.lockstep import Played, replay
+from conformance.drive.oracle import Oracle
+from conformance.drive.saved import save
+from conformance.drive.shrinking.evidence import HANGS as MOST_HANGS
+from conformance.drive.shrinking.evidence import evidence
+from conformance.report.divergence.story import Telling
+from conformance.verdict import Exit, Verdict
+from model.components import COMPONENTS, WireError
+
+GATE = {
+    "channels": 4,
+    "mode": "exactly-once",
+    "level": "polled",
+    "checkpoints_after_tasks_finish": False,
+    "profile": "flink-1.14",
+}
+ADAPTERS = Path(__file__).parents[2] / "adapters"
+OFFERED = {"mode": ("exactly-once",), "profile": ("flink-1.14",)}
+
+
+class Silent(ModelInstance):
+    """Forgets its effects at some events."""
+
+    def __init__(self, component, config, forgets):
+        super().__init__(component, config)
+        self.forgets, self.config, self.last = forgets, config, None
+
+    def apply(self, event):
+        last, self.last = self.last, event
+        effects = super().apply(event)
+        return [] if self.forgets(self.config, last, event) else effects
+
+
+def adapter_of(component, forgets):
+    make = lambda config: Silent(COMPONENTS[component], config, forgets)  # noqa: E731
+    return InProcess("silent", {component: make}, (WireError,))
+
+
+def found(component, config, events, forgets, fixed=OFFERED) -> Divergence:
+    adapter = adapter_of(component, forgets)
+    return evidence(replay(Oracle(component, config), adapter, events), adapter, fixed)
+
+
+def barrier(channel, checkpoint, **options):
+    return {"kind": "barrier", "channel": channel, "checkpoint": checkpoint, **options}
+
+
+def cancel(channel, checkpoint):
+    return {"kind": "cancel", "channel": channel, "checkpoint": checkpoint}
+
+
+RUN = [
+    {"kind": "record", "channel": 1, "value": "a"},
+    barrier(3, 7),
+    barrier(0, 7),
+    cancel(2, 9),
+    barrier(2, 12),
+    barrier(3, 40),
+]
+
+
+def test_the_simplest_case_has_the_fewest_channels_the_simplest_level_defaults_and_low_ids():
+    smallest = found("gate", GATE, RUN, lambda config, last, event: event.get("checkpoint") == 40)
+
+    assert smallest.rule == "ALIGN-03"
+    assert smallest.events == (barrier(0, 1), barrier(0, 40))  # the number 40 is what it takes
+    assert smallest.config == {
+        **GATE,
+        "channels": 2,
+        "level": "handler",
+        "checkpoints_after_tasks_finish": True,
+    }
+
+
+@pytest.mark.parametrize(("channel", "checkpoint"), [(64, 2**31), (33, 2**53 + 1)])
+def test_numbers_that_count_are_the_lowest_that_show_it(channel, checkpoint):
+    def forgets(config, last, event):
+        return event["channel"] >= channel and event.get("checkpoint", 0) >= checkpoint
+
+    events = [barrier(0, 3), barrier(100, 2**60)]
+    smallest = found("gate", {**GATE, "channels": 129}, events, forgets)
+
+    assert smallest.events == (barrier(0, 1), barrier(channel, checkpoint))  # ALIGN-03 needs two
+    assert smallest.config["channels"] == channel + 1
+
+
+def test_what_a_user_has_chosen_and_what_is_not_offered_stays():
+    fixed = {**OFFERED, "channels": 4, "level": ("polled",)}
+    smallest = found("gate", GATE, RUN, lambda config, last, event: "checkpoint" in event, fixed)
+
+    assert smallest.config == {**GATE, "checkpoints_after_tasks_finish": True}
+
+
+def test_a_job_has_the_fewest_tasks_and_plain_options():
+    tasks = [{"id": f"t{number}", "source": True} for number in range(3)]
+    config = {"tasks": tasks, "profile": "2.3", "retain": 3, "max_concurrent": 2, "timeout_ms": 50}
+    events = [
+        {"kind": "task_status", "task": "t1", "status": "RUNNING"},
+        {"kind": "trigger", "type": "savepoint", "forced": True},
+    ]
+    smallest = found(
+        "coordinator", config, events, lambda config, last, event: event["kind"] == "trigger", {}
+    )
+
+    assert (len(smallest.events), len(smallest.config["tasks"])) == (1, 1)
+    assert {name: smallest.config[name] for name in ("retain", "max_concurrent", "timeout_ms")} == {
+        "retain": 1,
+        "max_concurrent": 1,
+        "timeout_ms": 600_000,
+    }
+    assert "forced" not in smallest.event
+
+
+class Sometimes:
+    """Forgets a resume in one of three plays."""
+
+    def __init__(self):
+        self.plays = 0
+
+    def __call__(self, config, last, event):
+        self.plays += event["kind"] == "cancel"
+        return event["kind"] == "cancel" and self.plays % 3 == 0
+
+
+def test_a_flaky_answer_is_shrunk_and_counted_and_no_divergence():
+    adapter = adapter_of("gate", Sometimes())
+    oracle = Oracle("gate", GATE)
+    flaky = next(one for one in (replay(oracle, adapter, RUN).divergence for _ in range(9)) if one)
+    smallest = evidence(Played(unrepeatable=flaky), adapter, OFFERED)
+
+    assert smallest.event["kind"] == "cancel"
+    assert smallest.step < len(RUN) - 2
+    assert smallest.verdict is Verdict.UNDETERMINED
+    differed, plays = smallest.repeats
+    assert 0 < differed < plays
+
+
+HANGS = """
+import sys
+sys.path.insert(0, {adapters!r})
+import gate_forgets_subsumption as gate
+
+class Hangs(gate.Gate):
+    cancelled = 0
+
+    def cancel(self, channel, checkpoint):
+        self.cancelled += 1
+        if self.cancelled == 2:
+            print("the head", *["chatter"] * 50, "the end", sep="\\n", file=sys.stderr, flush=True)
+            sys.stdin.read()
+        return super().cancel(channel, checkpoint)
+
+gate.Gate = Hangs
+gate.main()
+"""
+SENT = [barrier(0, 5), cancel(1, 6), barrier(1, 7), cancel(0, 8), barrier(1, 9)]
+
+
+def test_a_hang_is_shrunk_saved_and_replayed_with_both_ends_of_stderr(tmp_path, capsys):
+    script = tmp_path / "hangs.py"
+    script.write_text(HANGS.format(adapters=str(ADAPTERS)), encoding="utf-8")
+    command = shlex.join([sys.executable, str(script)])
+    config = {**GATE, "level": "handler"}
+    case = Divergence("gate", config, tuple(SENT), Answer([], {}), Answer([], {}), ())
+    telling = Telling(case, "x", command, 0)
+    files = save(telling, 0, tmp_path / "out")
+    words = ["conform", "--adapter", command, "--out", str(tmp_path / "out"), "--limit", "0.3"]
+
+    with ProcessAdapter(command, 0.3) as adapter:
+        played = replay(Oracle("gate", config), adapter, SENT, batch=100)
+        hung = evidence(played, adapter, OFFERED)
+        assert adapter.starts <= 3 + MOST_HANGS
+
+    assert hung.events == (cancel(0, 1), cancel(0, 1))
+    assert (hung.lost, hung.config["channels"], hung.verdict) == ("hung", 1, Verdict.UNDETERMINED)
+    assert cli.run(words) == Exit.UNDETERMINED  # what is saved comes first
+    said = capsys.readouterr().out
+    assert "UNDETERMINED  hung: no answer within 0.3 s" in said
+    assert "    the head\n    chatter\n" in said
+    assert "    chatter\n    the end\n" in said
+    assert "--limit 0.3\n" in said
+    assert cli.run(["conform", "--replay", str(files.replay), "--limit", "0.3"]) == Exit.UNDETERMINED
