@@ -53,7 +53,7 @@ def configurations(component: str, plan: Plan) -> list[Wire]:
     for config in fitting:
         small: dict[str, Any] = dict(config)
         if "channels" in small and "channels" not in plan.chosen:
-            small["channels"] = CHANNELS
+            small["channels"] = min(CHANNELS, plan.greatest.get("channels", CHANNELS))
         found.setdefault(canonical(small), small)
     return list(found.values())
 
