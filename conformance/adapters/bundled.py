@@ -10,6 +10,9 @@ from conformance.adapters.protocol import Errored, Failure, Hello, Made, Unsuppo
 from impl.core import COMPONENTS, ConfigError, ProtocolError, UnsupportedError
 from spec.vocabulary import vocabulary
 
+OBSERVE = "observe"
+"""The capability of a component whose durable data can be read."""
+
 
 class Bundled(InProcess):
     """The protocol core of `impl`; in a folder, its Parquet sink and its checkpoint storage."""
@@ -23,12 +26,10 @@ class Bundled(InProcess):
         hello = super().hello()
         if find_spec("pyarrow") is None:
             return hello
-        return hello._replace(
-            components={
-                name: offer._replace(capabilities=(*offer.capabilities, *vocabulary()[name].capabilities))
-                for name, offer in hello.components.items()
-            }
-        )
+        durable = {name: offer for name, offer in hello.components.items() if OBSERVE in known_of(name)}
+        words = {name: (*offer.capabilities, *known_of(name)) for name, offer in durable.items()}
+        offers = {name: offer._replace(capabilities=words[name]) for name, offer in durable.items()}
+        return hello._replace(components={**hello.components, **offers})
 
     def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
         """A sink or a store that continues what it finds in the folder."""
@@ -46,6 +47,11 @@ class Bundled(InProcess):
         if not isinstance(self._instance, DurableSink | DurableStore):
             return Errored("no instance has a folder; send `new` with one first")
         return Visible(self._instance.visible())
+
+
+def known_of(component: str) -> tuple[str, ...]:
+    """The capabilities beyond events that the protocol has for a component."""
+    return vocabulary()[component].capabilities
 
 
 def bundled_adapter() -> Bundled:

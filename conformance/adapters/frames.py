@@ -58,6 +58,7 @@ class Request(NamedTuple):
     config: Wire = MappingProxyType({})
     events: Sequence[Wire] = ()
     folder: str | None = None
+    at_once: bool = False
 
 
 # ---------------------------------------------------------------- requests
@@ -74,9 +75,9 @@ def encode_new(seq: int, component: str, config: Wire, folder: str | None = None
     return _line({"seq": seq, "op": "new", "component": component, "config": config, **durable})
 
 
-def encode_apply(seq: int, events: Sequence[Wire]) -> bytes:
-    """Hand over a batch of events."""
-    return _line({"seq": seq, "op": "apply", "events": events})
+def encode_apply(seq: int, events: Sequence[Wire], *, at_once: bool = False) -> bytes:
+    """Hand over a batch of events; `at_once`: in no order."""
+    return _line({"seq": seq, "op": "apply", "events": events, **({"at_once": True} if at_once else {})})
 
 
 def encode_observe(seq: int) -> bytes:
@@ -114,7 +115,7 @@ def parse_request(line: bytes, limit: int = FRAME_LIMIT) -> Request:
         events = frame.get("events")
         if not isinstance(events, list) or not events or not all(type(event) is dict for event in events):
             raise FrameError("events: expected a list with at least one object; send events in a list", seq)
-        return Request(seq, op, events=events)
+        return Request(seq, op, events=events, at_once=frame.get("at_once") is True)
     if op in ("observe", "bye"):
         return Request(seq, op)
     raise FrameError(f"op: expected one of {', '.join(OPS)}, got {_value(op)}", seq)

@@ -121,6 +121,13 @@ class ProcessAdapter:
         self.submit(events)
         return self.collect()
 
+    def apply_at_once(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
+        """Events in no order; without a live process there is no instance, which is an error."""
+        if self._process is None:
+            return protocol.Errored("there is no instance; send `new` first")
+        self._unsent = frames.encode_apply(self._seq, events, at_once=True)
+        return self._answer("apply", protocol.Applied, len(events))
+
     def submit(self, events: Sequence[protocol.Wire]) -> None:
         """Send a batch and do not wait: the process works while the caller does; `collect` is next."""
         self._submitted = len(events)

@@ -189,3 +189,11 @@ class Killable(Keeping, Overlapping, Protocol):
 
     def kill(self) -> None:
         """Kill the implementation as the system would: nothing of it runs on."""
+
+
+@runtime_checkable
+class Concurrent(Adapter, Protocol):
+    """An adapter that gives its implementation several events without waiting between them."""
+
+    def apply_at_once(self, events: Sequence[Wire]) -> Applied | Failure:
+        """Give the instance events in no order: the effects of each, and the state behind all."""

@@ -2,16 +2,19 @@
 
 The attribute maps components to factories, as in `components = {"gate": Gate}`. A factory takes the
 configuration and makes an instance with `apply(event)`, which returns the effects, and `observe()`, which
-returns the state. Its lists `modes`, `profiles` and `capabilities` state what it offers; a list that it does
-not have stands for all words of the protocol. ValueError refuses, NotImplementedError is `unsupported`, any
-other exception is a crash. Configurations, events and answers are copied and checked as those of a process.
+returns the state. Its lists `modes`, `profiles` and `capabilities` and its `limits` state what it offers; a
+list that it does not have stands for all words of the protocol. ValueError refuses, NotImplementedError is
+`unsupported`, any other exception is a crash. Configurations, events and answers are copied and checked as
+those of a process.
 """
 
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import orjson
@@ -50,15 +53,39 @@ class PythonObject(InProcess):
 
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """As every adapter; events and answer are copies; an answer that is no JSON is malformed."""
-        answer = super().apply(orjson.loads(orjson.dumps(events)))
-        if not isinstance(answer, protocol.Applied):
-            return answer
+        return _copied(super().apply(orjson.loads(orjson.dumps(events))), len(events))
+
+    def apply_at_once(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
+        """Each event in a thread of its own; they begin together."""
+        instance, begins = self._instance, Barrier(len(events))
+        if instance is None:
+            return protocol.Errored("there is no instance; send `new` first")
+
+        def applied(event: protocol.Wire) -> protocol.Effects:
+            begins.wait()
+            return instance.apply(event)
+
+        with ThreadPoolExecutor(len(events)) as threads:
+            futures = [threads.submit(applied, event) for event in orjson.loads(orjson.dumps(events))]
         try:
-            copied = frames.parse_answer(frames.encode_answer(0, answer), 0, "apply", len(events))
-        except (TypeError, ValueError) as wrong:
-            return protocol.Malformed(str(wrong), "")
-        assert isinstance(copied, protocol.Applied)
-        return copied
+            answer = protocol.Applied([future.result() for future in futures], instance.observe())
+        except self._refused as error:
+            return protocol.Errored(str(error))
+        except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
+            return protocol.Crashed(f"{type(error).__name__}: {error}", "")
+        return _copied(answer, len(events))
+
+
+def _copied(answer: protocol.Applied | protocol.Failure, events: int) -> protocol.Applied | protocol.Failure:
+    """The answer as a process would have sent it; malformed if it is no JSON."""
+    if not isinstance(answer, protocol.Applied):
+        return answer
+    try:
+        copied = frames.parse_answer(frames.encode_answer(0, answer), 0, "apply", events)
+    except (TypeError, ValueError) as wrong:
+        return protocol.Malformed(str(wrong), "")
+    assert isinstance(copied, protocol.Applied)
+    return copied
 
 
 def python_object(named: str) -> PythonObject:
@@ -88,4 +115,5 @@ def _offer(component: str, factory: Any) -> protocol.Offer:  # noqa: ANN401 - a 
         getattr(factory, "modes", known.modes),
         getattr(factory, "profiles", known.profiles),
         getattr(factory, "capabilities", known.capabilities),
+        getattr(factory, "limits", known.limits),
     )

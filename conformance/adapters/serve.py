@@ -65,6 +65,8 @@ def _answer(adapter: Adapter, request: Request) -> frames.Result | Unsupported |
             return Unsupported("observe: nothing of this implementation is durable")
         seen = adapter.observe()
         return seen if isinstance(seen, Visible | Unsupported | Errored) else Errored(seen.describe())
+    elif request.at_once:
+        return Unsupported("at_once: this implementation takes one event after the other")
     else:
         applied = adapter.apply(request.events)
         if isinstance(applied, Crashed):  # the next `new` starts afresh; the frames go on

@@ -9,6 +9,7 @@ again, leave the comparison undetermined.
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
+from math import inf
 
 from conformance.adapters.hello_words import require_known_words
 from conformance.adapters.in_process import INJECT, offer_of
@@ -30,7 +31,7 @@ from conformance.cases.walks import LENGTH
 from conformance.change.behaviour import Change, Kind, difference, ways_to_differ
 from conformance.change.compared import Compared
 from conformance.divergence import Answer, Divergence
-from conformance.drive.bounds.ids import MAPS, mapped
+from conformance.drive.bounds.ids import mapped, maps_within
 from conformance.drive.lockstep import answer_of, drawn
 from conformance.drive.oracle import GOES_ON, Oracle, Oracles
 from conformance.drive.plan import WALKS_PER_EXAMPLE
@@ -81,7 +82,7 @@ def _whole(offer: Offer, known: Offer) -> Offer:
     levels = tuple(word for word in known.capabilities if word != INJECT)
     has_level = any(word in levels for word in offer.capabilities)
     capabilities = offer.capabilities if has_level else (*levels, *offer.capabilities)
-    return Offer(offer.modes or known.modes, offer.profiles or known.profiles, capabilities)
+    return Offer(offer.modes or known.modes, offer.profiles or known.profiles, capabilities, offer.limits)
 
 
 def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator[Change]:
@@ -91,10 +92,13 @@ def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator
     else:
         words = [
             (option, word, word in before)
-            for option, before, after in zip(("mode", "profile", "capability"), old, new, strict=True)
+            for option, before, after in zip(("mode", "profile", "capability"), old, new, strict=False)
             for word in dict.fromkeys((*before, *after))
             if (word in before) != (word in after)
         ]
+        for limit in dict.fromkeys((*old.limits, *new.limits)):
+            was, is_now = (offer.limits.get(limit, inf) for offer in (old, new))
+            words += [(f"{limit} above", f"{min(was, is_now):,}", is_now < was)] if was != is_now else []
     offered, missing = Answer([{"kind": "offered"}], {}), Answer([], {}, "not offered")
     for option, word, is_old in words:
         kind, answers = (Kind.LOST, (offered, missing)) if is_old else (Kind.GAINED, (missing, offered))
@@ -104,22 +108,25 @@ def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator
 def _runs(component: str, old: Offer, new: Offer, seed: int, examples: int) -> Iterator[Vector]:
     """The case of each rule and random cases, with small ids and around the bounds of machine numbers."""
     modes, profiles, capabilities = (
-        tuple(word for word in before if word in after) for before, after in zip(old, new, strict=True)
+        tuple(word for word in before if word in after)
+        for before, after in zip(old[:3], new[:3], strict=True)
     )
-    common = Offer(modes, profiles, capabilities)
+    kinds = dict.fromkeys((*old.limits, *new.limits))
+    limits = {kind: min(one.limits[kind] for one in (old, new) if kind in one.limits) for kind in kinds}
+    common, maps = Offer(modes, profiles, capabilities, limits), maps_within(limits.get("ids"))
     pinned, injects = generate.offered(common), generate.injects(component, common)
     if pinned.keys() != generate.offered(old).keys():
         return  # of some option they have no word in common
     oracles = Oracles(component)
     for _, oracle, events in chosen_cases(component, oracles, pinned, injects=injects):
-        for sent in (events, *(mapped(component, events, ids) for ids in MAPS)):
+        for sent in (events, *(mapped(component, events, ids) for ids in maps)):
             yield vector_of("rule", component, oracle.config, sent)
     cases = islice(generate.cases(component, seed, pinned), examples * WALKS_PER_EXAMPLE)
     for number, (config, rng) in enumerate(cases):
         choose = generate.chooser(component, config, rng, injects=injects)
         walk, _ = drawn(oracles.of(config), choose, LENGTH)
         place, has_small_ids = divmod(number, WALKS_PER_EXAMPLE)
-        sent = walk if has_small_ids else mapped(component, walk, MAPS[place % len(MAPS)])
+        sent = walk if has_small_ids or not maps else mapped(component, walk, maps[place % len(maps)])
         yield vector_of("walk", component, config, sent)
 
 

@@ -20,7 +20,7 @@ from conformance.change.repository import ChangeError
 from conformance.divergence import Answer, Divergence
 from conformance.drive.lockstep import given, play
 from conformance.drive.oracle import GOES_ON, Edge, Node
-from conformance.drive.shrinking.shrink import fewest_events
+from conformance.drive.shrinking.shrink import fewer_channels, fewest_events
 from conformance.vectors.vector import Vector
 
 
@@ -104,12 +104,15 @@ def ways_to_differ(apart: Apart, vectors: Iterable[Vector]) -> Iterator[Change]:
             if looks not in first or len(found.events) < len(first[looks].events):
                 first[looks] = found
     for looks, found in first.items():
-        again = partial(apart, found.component, found.config)
-        shortest = fewest_events(found, again)
+        play = partial(apart, found.component)
+        shortest = fewest_events(found, partial(play, found.config))
+        fewer = fewer_channels(shortest, play)
+        if fewer is not None:
+            shortest = fewest_events(fewer, partial(play, fewer.config))
         before, after = shortest.got, shortest.expected
         assert isinstance(before, Answer)
         kind = _kind(before, after)
-        both = (found.component, found.config, shortest.events, before, after)
+        both = (found.component, shortest.config, shortest.events, before, after)
         yield Change(kind, *both, runs[looks], tuple(sorted(rules[looks])))
 
 

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import Adapter, Failure
+from conformance.cases.guided import Reached
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import walks
 from conformance.divergence import Divergence
+from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken
 from conformance.drive.bounds.gates import play_channels
 from conformance.drive.bounds.lives import play_lives
@@ -53,20 +55,23 @@ class Examination:
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
-    durable: str = ""
-    """How often the process was killed and its durable data read; empty if it shows none."""
+    capabilities: tuple[str, ...] = ()
+    """How far optional capabilities were tested: durable data, events at once."""
     guarantees: tuple[Guarantee, ...] = ()
     """What each complete suite says."""
+    seconds: float = 0.0
+    """What it took."""
 
     @property
     def bound(self) -> str:
         """How far the verdict reaches, in one sentence without its end."""
-        bound = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
-        if not self.cases:
-            return bound
-        left = f"; not tested: {'; '.join(self.not_asked)}" if self.not_asked else ""
-        durable = f"; {self.durable}" if self.durable else ""
-        return f"{bound}; {self.tried.describe()}{durable}{left}"
+        reached = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
+        return "; ".join((reached, *self.reach.lines))
+
+    @property
+    def reach(self) -> Bound:
+        """The same without the steps, line by line."""
+        return bound_of(self)
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
@@ -77,7 +82,9 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     played = drive((given(oracle, events, "rule") for _, oracle, events in chosen), adapter, plan.limits)
     maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
-        drive(_walks(component, plan, maps), adapter, _enough(plan), played)
+        reached = Reached()
+        drive(_walks(component, plan, maps, reached), adapter, _enough(plan), played)
+        played.tried.reached = {} if plan.selected else reached.values()
     if _is_whole(played):
         run_machines(component, adapter, plan, maps, played)
     if _is_whole(played) and component == "gate" and "channels" not in plan.pinned:
@@ -103,7 +110,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     return replace(done, guarantees=tuple(guarantees))
 
 
-def _walks(component: str, plan: Plan, maps: Sequence[ValueMap]) -> Iterator[Case | None]:
+def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:
     return walks(
         component,
         plan.seed,
@@ -111,6 +118,7 @@ def _walks(component: str, plan: Plan, maps: Sequence[ValueMap]) -> Iterator[Cas
         selected=plan.selected,
         injects=plan.injects,
         maps=maps,
+        reached=reached,
     )
 
 

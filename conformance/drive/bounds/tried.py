@@ -38,6 +38,8 @@ class Tried:
     """What was measured of every long life; empty: they were too short."""
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
+    reached: dict[str, int] = field(default_factory=dict)
+    """How many different states, transitions and pairs of transitions random walks reached."""
     declined: dict[str, str] = field(default_factory=dict)
     """What the implementation has answered with `unsupported` at a bound, and why."""
 
@@ -85,6 +87,7 @@ class Tried:
         self.checkpoints = max(self.checkpoints, other.checkpoints)
         self.lives += other.lives
         self.grows += other.grows
+        self.reached.update(other.reached)
         self.declined.update(other.declined)
 
     def describe(self) -> str:
@@ -94,11 +97,13 @@ class Tried:
     def lines(self) -> dict[str, str]:
         """What was played, by its subject: what was `tried` of the options, `channels`, `ids`, `lives`."""
         options = [
-            f"{name} {', '.join(sorted(values, key=_by_number))}"
+            f"{name} {', '.join(sorted(values, key=by_number))}"
             for name, values in (("modes", self.modes), ("profiles", self.profiles), ("levels", self.levels))
             if values
         ]
         lines = {"tried": "; ".join(options), "channels": ranges(self.channels), "ids": self._ids()}
+        counts = [f"{number:,} {name}" for name, number in self.reached.items()]
+        lines["walks"] = f"different {', '.join(counts)}" if counts else ""
         lines["lives"] = f"at most {self.longest:,} events"
         if self.lives:
             each = f"{self.lives} of " if self.lives > 1 else ""
@@ -121,13 +126,14 @@ class Tried:
     def values(self) -> dict[str, object]:
         """The same as JSON values."""
         return {
-            "modes": sorted(self.modes, key=_by_number),
-            "profiles": sorted(self.profiles, key=_by_number),
+            "modes": sorted(self.modes, key=by_number),
+            "profiles": sorted(self.profiles, key=by_number),
             "levels": sorted(self.levels),
             "channels": sorted(self.channels),
             "highest_id": self.highest_id if self.highest_id >= 0 else None,
             "id_bounds": [BOUNDS[bound] for bound in sorted(self.bounds)],
             "time_bounds": [TIMES[bound] for bound in sorted(self.times)],
+            "reached": dict(self.reached),
             "longest_life": self.longest,
             "lives": {
                 "count": self.lives,
@@ -182,7 +188,7 @@ def _run(run: Sequence[int]) -> str:
     return f"{run[0]:,} to {run[-1]:,}" if len(run) > 2 else ", ".join(f"{one:,}" for one in run)
 
 
-def _by_number(word: str) -> tuple[object, ...]:
+def by_number(word: str) -> tuple[object, ...]:
     """1.9 before 1.11."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _parts(word))
 

@@ -85,6 +85,17 @@ def test_what_is_not_offered_any_more_is_lost(compared):
     assert printed.splitlines()[-1].startswith("weakening   ")
 
 
+def test_a_smaller_limit_is_lost_and_nothing_beyond_it_is_compared(compared):
+    limited = ('profiles = ["flink-1.14"]', 'profiles = ["flink-1.14"]\n    limits = {"ids": 2**31 - 1}')
+    narrow = (BARRIER, f"{BARRIER}\n        checkpoint = min(checkpoint, 2**31)")
+    code, printed, part = compared(limited, narrow)
+
+    assert code == 1
+    assert [found["case"]["config"] for found in part["findings"]] == [{"ids above": "2,147,483,647"}]
+    assert printed.splitlines()[-1].startswith("strengthening   ")
+    assert compared(narrow)[0] == 1
+
+
 def test_a_difference_that_does_not_come_again_is_undetermined(compared):
     counted = "from itertools import count\nBARRIERS = count()\nNAME, VERSION"
     fails = f"{BARRIER}\n        if next(BARRIERS) % 100 == 99:\n            return []"

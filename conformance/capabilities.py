@@ -1,0 +1,31 @@
+"""The part of an examination that optional capabilities add: what is durable, and events at once."""
+
+from dataclasses import replace
+
+from conformance.adapters.protocol import Adapter, Offer
+from conformance.concurrent.examine import examine_concurrent
+from conformance.drive.examine import Examination
+from conformance.drive.plan import Plan
+from conformance.durable.examine import examine_durable
+from conformance.verdict import Verdict
+
+CHECKS = (examine_durable, examine_concurrent)
+
+
+def with_capabilities(done: Examination, adapter: Adapter, offer: Offer, plan: Plan) -> Examination:
+    """The examination with what the capabilities show, until something is wrong.
+
+    Nothing is added if only some rules or configurations are chosen.
+    """
+    for check in () if plan.selected or plan.chosen else CHECKS:
+        if done.verdict is Verdict.DIVERGES:
+            break
+        found = check(done.component, adapter, offer, plan.examples, plan.seed, plan.may_go_on)
+        if found is None:
+            continue
+        done = replace(done, capabilities=(*done.capabilities, found.describe()))
+        if found.wrong:
+            done = replace(done, verdict=Verdict.DIVERGES, broken=(*done.broken, found.wrong))
+        elif found.doubt:
+            done = replace(done, verdict=Verdict.UNDETERMINED, doubts=(*done.doubts, found.doubt))
+    return done

@@ -1,0 +1,1 @@
+"""Events at once: an implementation takes several without waiting, and any order of the model explains it."""
