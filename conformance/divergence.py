@@ -5,9 +5,9 @@ A hang and a flaky answer are such values too, with the verdict UNDETERMINED.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from conformance.adapters.protocol import Crashed, Effects, Failure, Hung, Malformed, Wire
+from conformance.adapters.protocol import FAILURES, Crashed, Effects, Failure, Hung, Malformed, Wire
 from conformance.verdict import Verdict
 
 
@@ -67,6 +67,28 @@ class Divergence:
         if self.repeats is not None or isinstance(self.got, Hung):
             return Verdict.UNDETERMINED
         return Verdict.DIVERGES
+
+    def values(self) -> dict[str, Any]:
+        """The case as JSON values: each event with the answer that was expected and the one that came."""
+        permitted = (*self.before, self.expected)
+        given = (*self.before, self.got)
+        return {
+            "component": self.component,
+            "config": dict(self.config),
+            "steps": [
+                {"event": dict(event), "expected": answer_values(due), "got": answer_values(came)}
+                for event, due, came in zip(self.events, permitted, given, strict=True)
+            ],
+            "rules": list(self.rules),
+            "repeats": list(self.repeats) if self.repeats is not None else None,
+        }
+
+
+def answer_values(answer: Answer | Failure) -> dict[str, Any]:
+    """An answer as JSON values; `outcome` is `applied`, `refused`, or the failure."""
+    if isinstance(answer, FAILURES):
+        return {"outcome": type(answer).__name__.lower(), **answer._asdict()}
+    return {"outcome": "refused" if answer.refused is not None else "applied", **answer._asdict()}
 
 
 _LOST: Mapping[type, str] = {Crashed: "crashed", Hung: "hung", Malformed: "malformed"}

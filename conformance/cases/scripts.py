@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from conformance.cases.tours import tours
+from conformance.drive.bounds.values import UNMAPPED, ValueMap
 from conformance.drive.lockstep import Case, given
 from conformance.drive.oracle import Oracle
 from model.checker.explore import Graph
@@ -16,9 +17,11 @@ def tours_of(graph: Graph) -> Iterator[Script]:
         yield script(graph.closed, way)
 
 
-def scripted(scripts: Iterable[Script], origin: str) -> Iterator[Case]:
+def scripted(scripts: Iterable[Script], origin: str, values: ValueMap = UNMAPPED) -> Iterator[Case]:
     """Each script as a case, its opening first; scripts of one configuration share an oracle."""
     oracles: dict[str, Oracle] = {}
     for one in scripts:
-        oracle = oracles.setdefault(repr(one.config), Oracle(one.component, one.config))
-        yield given(oracle, (*one.opening, *one.events), origin)
+        config = values.config(one.component, one.config)
+        oracle = oracles.get(repr(config)) or Oracle(one.component, config)
+        oracles[repr(config)] = oracle
+        yield given(oracle, values.events(one.component, one.config, (*one.opening, *one.events)), origin)

@@ -1,6 +1,7 @@
 """Random walks: an endless source of short cases, decided by their seed alone."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from random import Random
 from types import MappingProxyType
 
 from conformance.drive.bounds.values import ValueMap
@@ -26,15 +27,15 @@ def walks(
 
     `pinned`: only configurations that have these values. `selected`: a case is left out if it exercises none
     of these rules. Without `injects` the task of a gate is never triggered itself. `maps`: every second case
-    has its values mapped by the next of these.
+    has its values mapped by one of these.
     """
     oracles, large = Oracles(component), Oracles(component)
     configs = len(generate.fitting(component, pinned))
     for number, (config, rng) in enumerate(generate.cases(component, seed, pinned)):
         oracle = oracles.of(config)
         choose = generate.chooser(component, config, rng, injects=injects)
-        is_mapped = bool(maps) and (number + number // configs) % 2  # a configuration has its turn at both
-        values = maps[number // 2 % len(maps)] if is_mapped else None
+        is_mapped = bool(maps) and (number % configs + number // configs) % 2  # each configuration at both
+        values = Random(f"{seed}/{component}/{number}/values").choice(maps) if is_mapped else None
         if not selected and values is None:
             yield Case(oracle, choose, length, "random")
             continue

@@ -1,6 +1,10 @@
 """`conform`: examines the components of an implementation one by one, and plays saved divergences."""
 
+import os
+import shlex
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,8 +129,10 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
         share = for_offer(plan, component, offer)._replace(
             selected=selected, steps=-(-plan.steps // len(chosen))
         )
+        begun = time.monotonic()
         done = _seen_before(component, adapter, order, share) or examine(component, adapter, share)
-        yield with_capabilities(done, adapter, offer, share)
+        done = with_capabilities(done, adapter, offer, share)
+        yield replace(done, seconds=time.monotonic() - begun)
 
 
 def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
@@ -140,20 +146,38 @@ def _part(done: Examination, implementation: str, order: Order, say: Say) -> Par
         say("\n" + text.removesuffix("\n"))
         diverges = done.verdict is Verdict.DIVERGES
         rule = (done.divergence.charge or NO_RULE) if diverges else None
-        findings.append(Finding(rule, story.headline(done.divergence), text, str(files[0])))
+        findings.append(
+            Finding(
+                rule,
+                story.headline(done.divergence),
+                text,
+                str(files.replay),
+                files.rows[-1],
+                case=done.divergence.values(),
+                divergence=done.divergence,
+                rows=files.rows,
+            )
+        )
     findings += (Finding(NO_RULE, wrong) for wrong in done.broken)
+    source = _source(order.command)
+    findings = [replace(found, source=source) for found in findings]
     return PartResult(
         done.component,
         done.verdict,
         done.bound,
         rules=done.coverage.fired,
         findings=tuple(findings),
-        tried={
-            **done.tried.values(),
-            "not_asked": list(done.not_asked),
-            "complete_suites": [guarantee.values() for guarantee in done.guarantees],
-        },
+        again=order.again,
+        seconds=done.seconds,
+        tried=done.reach.values,
     )
+
+
+def _source(command: str) -> str:
+    """The first file below the working directory that a command names: an annotation is shown there."""
+    files = (word for word in shlex.split(command) if os.path.isfile(word))
+    below = (os.path.relpath(os.path.realpath(file)) for file in files)
+    return next((file for file in below if not file.startswith(os.pardir)), "")
 
 
 def _passing(known: Known, *, fix: bool) -> list[PartResult]:
@@ -233,7 +257,7 @@ def again(
         adapter.bye()
     seen = played.divergence or played.hung or played.unrepeatable
     if seen is not None:
-        telling = Telling(seen, done.implementation, command, played.steps)
+        telling = Telling(seen, done.implementation, command, played.steps, "")
         say(story.tell(telling).removesuffix("\n"))
         say("\n".join(explained.of_divergence(seen)))
         return seen.verdict

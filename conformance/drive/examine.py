@@ -11,6 +11,7 @@ from conformance.adapters.protocol import Adapter, Failure
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import walks
 from conformance.divergence import Divergence
+from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken
 from conformance.drive.bounds.gates import play_channels
 from conformance.drive.bounds.lives import play_lives
@@ -57,16 +58,19 @@ class Examination:
     """How far optional capabilities were tested: durable data, events at once."""
     guarantees: tuple[Guarantee, ...] = ()
     """What each complete suite says."""
+    seconds: float = 0.0
+    """What it took."""
 
     @property
     def bound(self) -> str:
         """How far the verdict reaches, in one sentence without its end."""
-        bound = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
-        if not self.cases:
-            return bound
-        left = f"; not tested: {'; '.join(self.not_asked)}" if self.not_asked else ""
-        parts = "; ".join([bound, self.tried.describe(), *self.capabilities])
-        return f"{parts}{left}"
+        reached = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
+        return "; ".join((reached, *self.reach.lines))
+
+    @property
+    def reach(self) -> Bound:
+        """The same without the steps, line by line."""
+        return bound_of(self)
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:

@@ -24,12 +24,17 @@ HIGHEST_ID = 1_000
 
 
 def write(
-    divergence: Divergence, name: str, implementation: str, adapter: str, folder: Path
+    divergence: Divergence,
+    name: str,
+    implementation: str,
+    adapter: str,
+    folder: Path,
+    seed: int | None = None,
 ) -> tuple[Path, Path | NotInTlaError]:
     """Write the trace and the module, whose paths come back; in the place of a module, why there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     itf = folder / f"{name}{ITF}"
-    trace = escape.json(divergence_to_itf(divergence, adapter))
+    trace = escape.json(divergence_to_itf(divergence, adapter, seed))
     itf.write_bytes(orjson.dumps(trace, option=orjson.OPT_INDENT_2))
     try:
         _refuse_large_ids(divergence)

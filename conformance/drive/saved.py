@@ -16,8 +16,8 @@ import orjson
 
 from conformance import escape
 from conformance.adapters.choose import open_adapter
-from conformance.adapters.protocol import FAILURES, Adapter, Failure, Hello, Wire, canonical
-from conformance.divergence import Answer
+from conformance.adapters.protocol import Adapter, Failure, Hello, Wire, canonical
+from conformance.divergence import answer_values
 from conformance.drive import replays
 from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
@@ -62,19 +62,18 @@ def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
         **played,
         "implementation": telling.implementation,
         "rules": divergence.rules,
-        "expected": _answer(divergence.expected),
-        "got": _answer(divergence.got),
+        "expected": answer_values(divergence.expected),
+        "got": answer_values(divergence.got),
         "repeats": divergence.repeats,
         "seed": seed,
         "found_after": telling.found_after,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    replay_file.write_bytes(
-        orjson.dumps(escape.json(written), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    )
+    text = orjson.dumps(escape.json(written), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    replay_file.write_bytes(text)
     test_file.write_text(as_test.text(name, telling), encoding="utf-8")
-    _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name)
-    return Written(replay_file, test_file, module)
+    _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name, seed)
+    return Written(replay_file, test_file, module, _rows(text, len(divergence.events)))
 
 
 def load(path: Path) -> Saved:
@@ -175,10 +174,12 @@ def name_of(hello: Hello | Failure) -> str:
     return escape.short(f"{hello.implementation} {hello.version}")
 
 
-def _answer(answer: Answer | Failure) -> dict[str, Any]:
-    if isinstance(answer, FAILURES):
-        return {"outcome": type(answer).__name__.lower(), **answer._asdict()}
-    return {"outcome": "refused" if answer.refused is not None else "applied", **answer._asdict()}
+def _rows(text: bytes, events: int) -> tuple[int, ...]:
+    """The lines of an indented replay file at which its events begin."""
+    lines = text.decode().splitlines()
+    first = lines.index('  "events": [')
+    begins = [number for number, line in enumerate(lines, start=1) if number > first and line == "    {"]
+    return tuple(begins[:events])
 
 
 def main() -> None:

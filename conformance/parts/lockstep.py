@@ -1,10 +1,11 @@
 """Lock-step: the bundled implementation beside the model, from pinned runs to Hypothesis.
 
 Pinned runs come first: the scenarios of every generation, and a case of each rule wherever it can fire. Tours
-take every transition of the small closed models; directed cases take every path that z3 reads in a step
-function and that a closed model reaches; seeded walks go on with larger ids and more channels; Hypothesis
-looks where the others did not. A thorough run has directed cases for the gate of every mode and profile, and
-asks z3 about the paths without one; the others do so for the gates of the newest.
+take every transition of the small closed models, those of the smallest ones also with large ids and late
+times; directed cases take every path that z3 reads in a step function and that a closed model reaches; seeded
+walks go on with larger ids and more channels; Hypothesis looks where the others did not. A thorough run has
+directed cases for the gate of every mode and profile, and asks z3 about the paths without one; the others do
+so for the gates of the newest.
 """
 
 from collections import Counter
@@ -23,6 +24,7 @@ from conformance.cases.scripts import scripted, tours_of
 from conformance.cases.walks import walks
 from conformance.components.registry import COMPONENTS as REGISTRY
 from conformance.divergence import Divergence
+from conformance.drive.bounds.values import ALL
 from conformance.drive.lockstep import Case, Played
 from conformance.drive.loop import drive
 from conformance.drive.saved import save
@@ -34,6 +36,8 @@ from conformance.report.divergence.story import Telling, tell
 from conformance.rules.coverage import coverage
 
 EXAMPLES = 30
+MAPPED = 1_000
+"""The tours of graphs with at most so many transitions are played with every map of ids and times, too."""
 NO_RULE = "none"
 """Charged where the implementation acts although the model says that no rule fires."""
 
@@ -74,7 +78,8 @@ def drive_all(component: str, context: Context) -> Driven:
     counted: Counter[str] = Counter()
     adapter = bundled_adapter()
     share = 10 if context.quick else 1
-    walked = islice(walks(component, context.seed, injects=True), REGISTRY[component].walks // share)
+    drawn = walks(component, context.seed, injects=True, maps=ALL)
+    walked = islice(drawn, REGISTRY[component].walks // share)
     played = Played()
     for cases in (pinned_runs(component), _scripts(component, counted, thorough=context.thorough), walked):
         drive(cases, adapter, total=played)
@@ -100,6 +105,9 @@ def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterat
     toured = [one for graph in graphs for one in tours_of(graph)]
     counted.update(transitions=sum(len(graph.transitions) for graph in graphs), tours=len(toured))
     yield from scripted(toured, "tour")
+    small = [one for graph in graphs if len(graph.transitions) <= MAPPED for one in tours_of(graph)]
+    for values in ALL if small else ():
+        yield from scripted(small, "tour", values)
     for directed in directed_for(component, graphs, thorough=thorough):
         counted.update(paths=directed.paths, paths_hit=directed.hit, paths_excluded=directed.excluded)
         yield from scripted(directed.scripts, "directed")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.divergence import Divergence
 from conformance.verdict import Verdict
 
 
@@ -20,7 +21,13 @@ class Finding:
     row: int = 0
     """The line of that file, from 1; 0 if there is none to name."""
     case: Mapping[str, object] = field(default_factory=dict)
-    """A difference of two implementations as JSON values; empty: it is none."""
+    """The steps of the story, or a difference of two implementations, as JSON values; empty: it is none."""
+    divergence: Divergence | None = None
+    """What the case is made from, if it is the story of one implementation."""
+    rows: tuple[int, ...] = ()
+    """The lines of that file at which the events of the divergence are."""
+    source: str = ""
+    """A file of what was checked, at which an annotation is shown."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from conformance import escape
 from conformance.adapters.protocol import Crashed, Failure, Hung, Malformed
-from conformance.report import suites
 from conformance.report.formats.columns import command as command_lines
 from conformance.report.formats.columns import head_and_tail, wrapped
 from conformance.verdict import Verdict, together
@@ -52,27 +51,26 @@ def heading(implementation: str, plan: "Plan") -> str:
 
 
 def component(done: "Examination") -> str:
-    """Verdict and bound of one component, and what is in doubt."""
+    """Verdict and coverage of one component, and what is in doubt; `closing` has its bound."""
     unseen = f", not seen: {' '.join(done.unseen)}" if done.unseen else ""
     steps = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}{unseen}"
     lines = [wrapped(f"  {done.component:<12} {done.verdict.value:<12}  {steps}", indent=29)]
     margin = " " * 15
     broken = [line for wrong in done.broken for line in wrong.splitlines()]
-    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*_reach(done), *done.doubts, *broken))
+    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*done.doubts, *broken))
     stopped = done.stopped if done.divergence is None else None  # else the story has it
     if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
         lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))
     return "\n".join(lines)
 
 
-def _reach(done: "Examination") -> Iterator[str]:
-    """The bound within which nothing differs; a divergence needs no bound."""
-    if done.verdict is not Verdict.DIVERGES and done.cases:
-        yield from (f"{name}: {text}" for name, text in done.tried.lines().items())
-        yield from done.capabilities
-        if done.not_asked:
-            yield f"not tested: {'; '.join(done.not_asked)}"
-        yield from suites.lines(done.guarantees)
+def _bounds(examined: Sequence["Examination"]) -> Iterator[str]:
+    """The bound within which nothing differs, of each component; a divergence needs no bound."""
+    for done in examined:
+        name = done.component
+        for line in done.reach.lines if done.verdict is not Verdict.DIVERGES else ():
+            yield wrapped(f"  {name:<12} {line}", indent=15)
+            name = ""
 
 
 def known(listed: "Known", *, fix: bool) -> str:
@@ -101,6 +99,7 @@ def closing(
     verdict = together(verdicts)
     done = [one.component for one in examined]
     lines = ["", _verdict(verdict, chosen, [name for name in COMPONENTS if name not in done])]
+    lines += _bounds(examined)
     if len(examined) < len(chosen):
         lines.append(f"  not examined, because of --fail-fast: {', '.join(chosen[len(examined) :])}")
     if plan.steps:
@@ -114,7 +113,7 @@ def closing(
 def _verdict(verdict: Verdict, chosen: Sequence[str], others: Sequence[str]) -> str:
     if verdict is Verdict.CONFORMS:
         left = f"; not checked: {', '.join(others)}" if others else ""
-        return wrapped(f"CONFORMS   within the steps above: {', '.join(chosen)}{left}", indent=11)
+        return wrapped(f"CONFORMS   within this bound: {', '.join(chosen)}{left}", indent=11)
     if verdict is Verdict.DIVERGES:
         return "DIVERGES"
     return "UNDETERMINED   " + ("see above" if chosen else "the implementation offers no known component")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Wire, canonical
+from conformance.drive.bounds.tried import by_number
 from conformance.drive.lockstep import Played
 from conformance.drive.loop import drive, is_over
 from conformance.drive.plan import Plan
@@ -20,8 +21,10 @@ from conformance.suites.model_machine import STATES_AT_MOST, TooLargeError, mode
 from conformance.suites.registry import alphabets, configurations
 from conformance.suites.sequences import cases, streamed
 
-SEQUENCES_AT_MOST = 30_000
+SEQUENCES_AT_MOST = 100_000
 """Sequences of all suites of one component in a default run: some seconds of a compiled implementation."""
+NEARLY = 1.1
+"""A suite whose estimated size is beyond the limit by more than this factor is not made."""
 THOROUGH = 1_000_000
 """The same with --thorough."""
 EXPLORED = 300_000
@@ -92,7 +95,9 @@ def play_suites(component: str, adapter: Adapter, plan: Plan, total: Played) -> 
 
 
 def planned(component: str, plan: Plan) -> list[Planned]:
-    """The suites of a component: all with k = 0, then larger ones, the smallest first, while they fit."""
+    """The suites of a component: all with k = 0, then larger ones, while they fit: first those of the
+    newest profile, the smallest first.
+    """
     wanted = plan.extra_states or 0
     thorough = wanted > 1
     left = THOROUGH if thorough else SEQUENCES_AT_MOST
@@ -107,18 +112,19 @@ def planned(component: str, plan: Plan) -> list[Planned]:
             room -= (found[-1].guarantee.states or states) * len(alphabet.letters)
         if not listed:
             none.append(Planned(None, Guarantee(component, config, "", 0, reason="it has no alphabet yet")))
+    newest = max((str(one.guarantee.config.get("profile", "")) for one in found), key=by_number, default="")
     for extra in range(wanted + 1):
-        sizes = {at: _size(one, extra, left) for at, one in enumerate(found) if _may_grow(one, extra)}
-        for at in sorted(sizes, key=sizes.__getitem__):
+        ways = {at: _ways(one, extra) for at, one in enumerate(found) if _may_grow(one, extra)}
+        of_newest = {at: found[at].guarantee.config.get("profile", "") == newest for at in ways}
+        for at in sorted(ways, key=lambda at: (not of_newest[at], ways[at])):
             now = found[at].guarantee
-            more = sizes[at] - now.sequences
+            size = _size(found[at], extra) if ways[at] <= NEARLY * (left + now.sequences) else ways[at]
+            more = size - now.sequences
             if more <= left:
                 left -= more
-                found[at] = found[at]._replace(
-                    guarantee=now._replace(extra=extra, sequences=sizes[at], reason="")
-                )
+                found[at] = found[at]._replace(guarantee=now._replace(extra=extra, sequences=size, reason=""))
             else:
-                reason = f"k={extra} has about {sizes[at]:,} sequences, more than the limit for a run leaves"
+                reason = f"k={extra} has about {size:,} sequences, more than the limit for a run leaves"
                 found[at] = found[at]._replace(guarantee=now._replace(reason=reason))
     return [*found, *none]
 
@@ -138,12 +144,15 @@ def _unplayed(alphabet: Alphabet, states_at_most: int) -> Guarantee:
         return guarantee._replace(reason=TOO_LARGE)
 
 
-def _size(one: Planned, extra: int, left: int) -> int:
-    """The number of sequences; where it is far beyond what is left, nearly so."""
+def _ways(one: Planned, extra: int) -> int:
+    """Nearly the number of sequences, from above."""
     assert one.alphabet is not None
-    machine = machine_of(one.alphabet)
-    size = base_size(machine, extra)
-    return size if size > 2 * left else sum(1 for _ in suite_of(machine, extra).words())
+    return base_size(machine_of(one.alphabet), extra)
+
+
+def _size(one: Planned, extra: int) -> int:
+    assert one.alphabet is not None
+    return sum(1 for _ in suite_of(machine_of(one.alphabet), extra).words())
 
 
 def _guaranteed(planned_one: Guarantee, played: Played) -> Guarantee:

@@ -1,38 +1,40 @@
 """A vector in the Informal Trace Format (ITF): a JSON file that tools around TLA+ can show and replay."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from conformance.adapters.protocol import Effects, Wire
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Oracle
+from conformance.machine import source as commit
 from conformance.vectors.vector import Vector
+from conformance.version import own_version
 
 VARIABLES = ("event", "effects", "state")
 
 
 def to_itf(vector: Vector) -> dict[str, Any]:
     """One state for each step: the event, its effects, and what is observable after it."""
-    states = [_state(number, *step[:3]) for number, step in enumerate(vector.steps)]
+    states = [_state(number, *step[:4]) for number, step in enumerate(vector.steps)]
     return _trace(f"barrierspec vector {vector.id}", vector.component, vector.config, states)
 
 
-def divergence_to_itf(divergence: Divergence, adapter: str) -> dict[str, Any]:
-    """The run as the implementation behind `adapter` took it; the last state tells what was expected too."""
+def divergence_to_itf(divergence: Divergence, adapter: str, seed: int | None) -> dict[str, Any]:
+    """The run as the implementation behind `adapter` took it; the last state has what was expected too."""
     edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
     states = [
-        _state(number, event, edge.effects, edge.after.observed)
+        _state(number, event, edge.effects, edge.after.observed, edge.rules)
         for number, (event, edge) in enumerate(zip(divergence.events, edges, strict=True))
     ]
     last, got = states[-1], divergence.got
     last["#meta"]["expected"] = {"effects": list(last["effects"]), "state": last["state"]}
-    last["#meta"]["rules"] = list(divergence.rules)
     last["effects"] = list(got.effects) if isinstance(got, Answer) else []
     last["state"] = got.state if isinstance(got, Answer) else {}
     if not isinstance(got, Answer):
         last["#meta"]["failure"] = got.describe()
     made = _trace("barrierspec conform", divergence.component, divergence.config, states)
-    made["#meta"]["adapter"] = adapter
+    made["#meta"] |= {"adapter": adapter, "seed": seed}
     return made
 
 
@@ -41,8 +43,15 @@ def events_of(made: Mapping[str, Any]) -> tuple[Wire, ...]:
     return tuple(state["event"] for state in made["states"])
 
 
-def _state(number: int, event: Wire, effects: Effects, state: Wire) -> dict[str, Any]:
-    return {"#meta": {"index": number}, "event": event, "effects": list(effects), "state": state}
+def _state(number: int, event: Wire, effects: Effects, state: Wire, rules: tuple[str, ...]) -> dict[str, Any]:
+    meta = {"index": number, "rules": list(rules)}
+    return {"#meta": meta, "event": event, "effects": list(effects), "state": state}
+
+
+@cache
+def _commit() -> str:
+    """That of this checkout; the version where it is installed."""
+    return commit()
 
 
 def _trace(source: str, component: str, config: Wire, states: list[dict[str, Any]]) -> dict[str, Any]:
@@ -50,6 +59,9 @@ def _trace(source: str, component: str, config: Wire, states: list[dict[str, Any
         "format": "ITF",
         "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
         "source": source,
+        "version": own_version(),
+        "commit": _commit(),
+        "rules": sorted({rule for state in states for rule in state["#meta"]["rules"]}),
         "component": component,
         "config": config,
     }

@@ -82,6 +82,6 @@ def test_the_tutorial_finds_its_bug_and_mends_it():
     page = "".join((ROOT / f"docs/verify/{name}.md").read_text(encoding="utf-8") for name in names)
 
     assert "DIVERGES  ALIGN-12" in page
-    assert "CONFORMS   within the steps above: gate" in page
+    assert "CONFORMS   within this bound: gate" in page
     assert "also fired at this step: SUB-08" in page
-    assert "CONFORMS   within the steps above: store" in page
+    assert "CONFORMS   within this bound: store" in page

@@ -113,8 +113,26 @@ def test_conform_writes_what_it_has_found(tmp_path):
     assert found["rule"] == run["results"][0]["ruleId"] == "ALIGN-03"
     assert Path(found["file"]).is_file()
     assert "DIVERGES  ALIGN-03" in found["story"]
+    events = orjson.loads(Path(found["file"]).read_bytes())["events"]
+    assert [step["event"] for step in found["case"]["steps"]] == events
+    assert found["case"]["steps"][0]["got"] == found["case"]["steps"][0]["expected"]
+    assert "abort" in str(found["case"]["steps"][1]["expected"]["effects"])
+    assert "abort" not in str(found["case"]["steps"][1]["got"]["effects"])
+    (flow,) = run["results"][0]["codeFlows"]
+    places = [one["location"] for one in flow["threadFlows"][0]["locations"]]
+    rows = [place["physicalLocation"]["region"]["startLine"] for place in places]
+    lines = Path(found["file"]).read_text().splitlines()
+    assert [lines[row - 1 : row + 1] for row in rows] == [["    {", '      "kind": "barrier",']] * 2
+    assert rows[-1] == found["row"]
+    assert places[-1]["message"]["text"].startswith("barrier 2 on 0: resume 0, abort 1")
+    (itf,) = (tmp_path / "div").glob("*/*.itf.json")
+    meta = orjson.loads(itf.read_bytes())["#meta"]
+    assert (meta["seed"], meta["rules"]) == (0, ["ALIGN-01", "ALIGN-03", "SUB-01"])
+    assert {"version", "commit"} < set(meta)
     assert suites.get("name") == "barrierspec conform"
-    assert (tmp_path / "found.annotations").read_text().startswith(f"::error file={found['file']},title=gate")
+    script = "tests/adapters/gate_forgets_subsumption.py"  # what a reviewer sees, if it is in the folder
+    assert (tmp_path / "found.annotations").read_text().startswith(f"::error file={script},line=1,title=gate")
+    assert float(suites.get("time")) == float(suites[0].get("time")) > 0
     assert int(suites.get("failures")) == 2  # the part and its rule
     assert made["again"].startswith("barrierspec conform --adapter ")
 

@@ -93,7 +93,7 @@ class Tried:
     def lines(self) -> dict[str, str]:
         """What was played, by its subject: what was `tried` of the options, `channels`, `ids`, `lives`."""
         options = [
-            f"{name} {', '.join(sorted(values, key=_by_number))}"
+            f"{name} {', '.join(sorted(values, key=by_number))}"
             for name, values in (("modes", self.modes), ("profiles", self.profiles), ("levels", self.levels))
             if values
         ]
@@ -120,8 +120,8 @@ class Tried:
     def values(self) -> dict[str, object]:
         """The same as JSON values."""
         return {
-            "modes": sorted(self.modes, key=_by_number),
-            "profiles": sorted(self.profiles, key=_by_number),
+            "modes": sorted(self.modes, key=by_number),
+            "profiles": sorted(self.profiles, key=by_number),
             "levels": sorted(self.levels),
             "channels": sorted(self.channels),
             "highest_id": self.highest_id if self.highest_id >= 0 else None,
@@ -179,7 +179,7 @@ def _run(run: Sequence[int]) -> str:
     return f"{run[0]:,} to {run[-1]:,}" if len(run) > 2 else ", ".join(f"{one:,}" for one in run)
 
 
-def _by_number(word: str) -> tuple[object, ...]:
+def by_number(word: str) -> tuple[object, ...]:
     """1.9 before 1.11."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _parts(word))
 

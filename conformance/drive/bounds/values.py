@@ -58,3 +58,9 @@ def _combined(ids: Sequence[IdMap], times: Sequence[TimeMap]) -> Iterator[ValueM
     longest = max(len(ids), len(times) + 1 if times else 0)
     for number, of_time in zip(range(longest), in_turn, strict=False):
         yield ValueMap(ids[number % len(ids)] if ids else None, of_time)
+
+
+UNMAPPED = ValueMap(None, None)
+"""Every value stays."""
+ALL = combined(of_ids.MAPS, of_times.MAPS)
+"""The maps for an implementation without limits."""

@@ -43,7 +43,7 @@ class Telling:
     """What was given after `--adapter`."""
     found_after: int
     """Steps of the run until it was found."""
-    shrunk: str = ""
+    shrunk: str = "no event can be left out"
     """How far it was shrunk; empty if it was not."""
 
     @property
@@ -60,6 +60,8 @@ class Written(NamedTuple):
     test: Path
     module: Path | Exception
     """For TLC; or why there is none."""
+    rows: tuple[int, ...] = ()
+    """The lines of `replay` at which the events begin."""
 
 
 def tell(telling: Telling, saved: Written | None = None) -> str:

@@ -1,11 +1,11 @@
 """The findings of a command for machines: JSON with a schema, JUnit XML, SARIF, annotations of GitHub.
 
-GitHub shows an annotation at the file it names: a rule that is charged is an `error`, what could not be
-judged a `warning`.
+GitHub shows an annotation at the file and line that it names: those of a log, else the file of the
+implementation that the command starts. A rule that is charged is an `error`, what could not be judged a
+`warning`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,10 +55,14 @@ def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str,
 
 
 def _finding(found: Finding) -> dict[str, Any]:
-    made = {**asdict(found), "file": found.file or None, "row": found.row or None}
-    if not found.case:
-        del made["case"]
-    return made
+    return {
+        "rule": found.rule,
+        "line": found.line,
+        "story": found.story,
+        "file": found.file or None,
+        "row": found.row or None,
+        **({"case": dict(found.case)} if found.case else {}),
+    }
 
 
 def files(
@@ -68,7 +72,8 @@ def files(
     if outputs.json is not None:
         yield outputs.json, documents.encoded(document(command, parts, again))
     if outputs.junit is not None:
-        yield outputs.junit, junit.of_parts(f"barrierspec {command}", parts)
+        seconds = sum(part.seconds for part in parts)
+        yield outputs.junit, junit.of_parts(f"barrierspec {command}", parts, seconds=seconds)
     if outputs.sarif is not None:
         yield outputs.sarif, documents.encoded(sarif.document(parts))
     if outputs.annotations is not None:
@@ -83,7 +88,8 @@ def annotations(parts: Sequence[PartResult]) -> Iterator[str]:
 
 
 def _line(part: PartResult, found: Finding) -> str:
-    place = {"file": found.file, "line": str(found.row) if found.row else ""}
+    file, row = (found.source, 1) if found.source else (found.file, found.row or 1)
+    place = {"file": file, "line": str(row) if file else ""}
     fields = {**place, "title": f"{part.name}: {found.rule or 'could not be judged'}"}
     properties = ",".join(
         f"{name}={escape.workflow_property(value)}" for name, value in fields.items() if value

@@ -51,6 +51,7 @@ def of_parts(
     suites = [_Suite(result.name, [*_cases(result)], result.seconds) for result in parts]
     suites += [_Suite(one, [_Case(_WHOLE, "skipped", message="not asked for")]) for one in not_run]
     environment = Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)  # the filters escape
+    environment.filters["time"] = lambda seconds: f' time="{seconds:.3f}"' if seconds else ""  # if measured
     environment.filters["quoted"] = lambda text: saxutils.quoteattr(escape.xml(text))
     environment.filters["plain"] = lambda text: saxutils.escape(escape.xml(text))
     template = resources.files("conformance.report.formats").joinpath("junit.xml.jinja").read_text("utf-8")

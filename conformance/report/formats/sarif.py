@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from conformance import escape
+from conformance.divergence import Divergence
 from conformance.parts.result import Finding, PartResult
+from conformance.report.divergence import phrases
 from conformance.report.formats import documents
 from conformance.rules import index as rule_index
 from conformance.verdict import Verdict, together
@@ -72,9 +74,6 @@ def _rules() -> Iterator[dict[str, Any]]:
 
 def _result(part: PartResult, found: Finding, ids: list[str]) -> dict[str, Any]:
     rule = UNJUDGED if found.rule is None else found.rule if found.rule in ids else OUTSIDE
-    place: dict[str, Any] = {"artifactLocation": {"uri": escape.uri(found.file or INDEX)}}
-    if found.row:
-        place["region"] = {"startLine": found.row}
     key = f"{part.name} {rule} {found.file} {found.line}"
     return {
         "ruleId": rule,
@@ -82,6 +81,26 @@ def _result(part: PartResult, found: Finding, ids: list[str]) -> dict[str, Any]:
         "kind": "open" if found.rule is None else "fail",
         "level": "warning" if found.rule is None else "error",
         "message": {"text": f"{found.line}\n\n{found.story}".rstrip()},
-        "locations": [{"physicalLocation": place, "logicalLocations": [{"name": part.name}]}],
+        "locations": [{**_place(found, found.row), "logicalLocations": [{"name": part.name}]}],
+        **({"codeFlows": [_flow(found, found.divergence)]} if found.divergence is not None else {}),
         "partialFingerprints": {"barrierspec/v1": hashlib.sha256(escape.utf8(key).encode()).hexdigest()[:16]},
     }
+
+
+def _place(found: Finding, row: int) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": escape.uri(found.file or INDEX)}}
+    return {"physicalLocation": {**place, **({"region": {"startLine": row}} if row else {})}}
+
+
+def _flow(found: Finding, case: Divergence) -> dict[str, Any]:
+    """The events of a case in their order, each at its line of the replay file, with the answers."""
+    locations = []
+    permitted = (*case.before, case.expected)
+    for number, (event, due) in enumerate(zip(case.events, permitted, strict=True)):
+        text = f"{phrases.of_event(event)}: {phrases.of_answer(due)}"
+        if number == case.step - 1:
+            text += f"; got {phrases.of_answer(case.got)}"
+        row = found.rows[number] if number < len(found.rows) else 0
+        location = {**_place(found, row), "message": {"text": text}}
+        locations.append({"location": location, "executionOrder": number + 1})
+    return {"threadFlows": [{"locations": locations}]}

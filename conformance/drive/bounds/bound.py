@@ -1,0 +1,35 @@
+"""The bound of a verdict about one component: the one place that a further kind of cases adds its line to."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from conformance.report import suites
+
+if TYPE_CHECKING:
+    from conformance.drive.examine import Examination
+
+
+class Bound(NamedTuple):
+    """How far a verdict reaches."""
+
+    lines: tuple[str, ...]
+    """For a reader: options, channels, ids, lives, capabilities, what was not tested and why, suites."""
+    values: Mapping[str, object]
+    """The same for machines; `tried` of findings.schema.json names the keys."""
+
+
+def bound_of(done: "Examination") -> Bound:
+    """The bound of an examination; without lines if no case was played."""
+    lines = [f"{name}: {text}" for name, text in done.tried.lines().items()]
+    lines += done.capabilities
+    lines += [f"not tested: {'; '.join(done.not_asked)}"] if done.not_asked else []
+    lines += suites.lines(done.guarantees)
+    values = {
+        **done.tried.values(),
+        "sequences": done.cases,
+        "events": done.steps,
+        "capabilities": list(done.capabilities),
+        "not_asked": list(done.not_asked),
+        "complete_suites": [guarantee.values() for guarantee in done.guarantees],
+    }
+    return Bound(tuple(lines) if done.cases else (), values)

@@ -1,0 +1,189 @@
+"""Maps of ids and times: the model's answers are alike but for the values; what has a limit is not sent."""
+
+import pytest
+
+from conformance.adapters.choose import ours
+from conformance.adapters.hello_words import unknown_words
+from conformance.adapters.in_process import ModelAdapter, offer_of
+from conformance.adapters.protocol import Hello, Offer, Unsupported
+from conformance.cases.rule_cases import chosen_cases
+from conformance.cases.walks import walks
+from conformance.drive.bounds import ids as of_ids
+from conformance.drive.bounds import times as of_times
+from conformance.drive.bounds.gates import play_channels
+from conformance.drive.bounds.ids import INT64
+from conformance.drive.bounds.play import play_mapped_rules, run_machines
+from conformance.drive.bounds.values import ALL, ValueMap, combined
+from conformance.drive.lockstep import Played
+from conformance.drive.loop import Limits, drive
+from conformance.drive.oracle import Oracle, Oracles
+from conformance.drive.plan import Plan, for_offer
+from conformance.generators import generate
+from model.components import COMPONENTS
+from spec.vocabulary import limited
+
+COUNTS_DISTANCES = frozenset({"subtask"})
+"""Where the distance of two ids counts, only maps that keep every distance leave the answers alike."""
+
+
+def answers(oracle, events):
+    return [[edge.effects, edge.after.observed, edge.refused is None] for edge in oracle.transcript(events)]
+
+
+def undone(part, before):
+    """A value with each mapped number replaced by the one before."""
+    if type(part) is int:
+        return before.get(part, part)
+    if isinstance(part, dict):
+        pairs = (
+            (str(undone(int(key), before)) if key.isdecimal() else key, one) for key, one in part.items()
+        )
+        return {key: undone(one, before) for key, one in pairs}
+    return [undone(one, before) for one in part] if isinstance(part, list | tuple) else part
+
+
+def maps_for(component):
+    """Those with ids that are no other numbers, and that keep distances where these count."""
+    far = [ids for ids in of_ids.MAPS if ids.bound and component not in of_ids.COUNTED]
+    even = [ids for ids in far if ids.of(1, 9) + 1 == ids.of(2, 9)]
+    kept = even if component in COUNTS_DISTANCES else far
+    return [*(ValueMap(ids, None) for ids in kept), *(ValueMap(None, times) for times in of_times.MAPS)]
+
+
+@pytest.mark.parametrize("component", generate.COMPONENTS)
+def test_the_model_answers_alike_with_mapped_values(component):
+    for rule, oracle, events in chosen_cases(component, Oracles(component), {}, injects=True):
+        highest = of_ids.highest_id(component, events)
+        expected = answers(oracle, events)
+        for values in maps_for(component):
+            ids = values.ids
+            before = {} if ids is None else {ids.of(one, highest): one for one in range(highest + 1)}
+            far = Oracle(component, values.config(component, oracle.config))
+            sent = values.events(component, oracle.config, events)
+            came = answers(far, sent)[len(sent) - len(events) :]
+            assert undone(came, before) == undone(expected, {}), (rule, values)
+
+
+class Greatest(ModelAdapter):
+    """The model; it remembers the greatest values that it got, and declines those above `declines`."""
+
+    def __init__(self, declines=None):
+        super().__init__(COMPONENTS)
+        self.got = dict.fromkeys(("ids", "channels", "milliseconds"), 0)
+        self.declines = declines
+
+    def new(self, component, config):
+        self.component = component
+        self.got["channels"] = max(self.got["channels"], config.get("channels", 0))
+        return super().new(component, config)
+
+    def apply(self, events):
+        for limit in ("ids", "milliseconds"):
+            fields = of_ids.fields_of(self.component, limit)
+            found = [event[name] for event in events for name in fields if type(event.get(name)) is int]
+            if self.declines is not None and max(found, default=0) > self.declines:
+                return Unsupported("too large")
+            self.got[limit] = max([self.got[limit], *found])
+        return super().apply(events)
+
+
+def played(adapter, component, offer):
+    """Every source of mapped cases, with few of each."""
+    plan, total = for_offer(Plan(0, 3, 100), component, offer), Played()
+    maps = play_mapped_rules(component, adapter, plan, total)
+    drive(walks(component, 0, pinned=plan.pinned, maps=maps), adapter, Limits(cases=40), total)
+    run_machines(component, adapter, plan, maps, total)
+    if component == "gate":
+        play_channels(adapter, plan, total)
+    return total
+
+
+@pytest.mark.parametrize("component", ["gate", "coordinator", "offsets"])
+def test_values_up_to_the_limits_are_sent_and_none_above(component):
+    greatest = {"ids": 2**53 - 1, "milliseconds": 2**53 - 1, "channels": 64}
+    known = {name: limit for name, limit in greatest.items() if name != "channels" or component == "gate"}
+    offer = offer_of(component)._replace(modes=("alternating",) if component == "gate" else (), limits=known)
+    adapter = Greatest()
+
+    assert played(adapter, component, offer).is_sound
+    assert adapter.got["ids"] == 2**53 - 1
+    assert adapter.got["channels"] == (64 if component == "gate" else 0)
+    assert adapter.got["milliseconds"] < 2**53
+    assert adapter.got["milliseconds"] > 2**40 or component == "offsets"
+
+
+def test_without_limits_values_of_64_bits_are_sent():
+    adapter = Greatest()
+
+    total = played(adapter, "gate", offer_of("gate")._replace(modes=("alternating",)))
+    assert (total.is_sound, total.skipped, total.tried.declined) == (True, [], {})
+    assert adapter.got["ids"] == INT64
+    assert 2**62 <= adapter.got["milliseconds"] < 2**63
+    assert adapter.got["channels"] == 129
+    assert "times around 2^31, around 2^41, around 2^53, around 2^62" in total.tried.lines()["ids"]
+
+
+def test_what_is_declined_is_a_smaller_bound_in_every_source():
+    total = played(Greatest(declines=2**53), "offsets", offer_of("offsets"))
+
+    assert (total.is_sound, total.skipped) == (True, [])
+    assert total.tried.declined == {"ids around 2^53 and beyond": "too large"}
+
+
+def test_a_gate_of_one_channel_is_sent_no_more():
+    offer = offer_of("gate")._replace(modes=("exactly-once",), limits={"channels": 1})
+
+    assert {config["channels"] for config in generate.fitting("gate", generate.offered(offer))} == {1}
+
+
+class Narrow(Greatest):
+    """Holds milliseconds in 32 bits."""
+
+    def apply(self, events):
+        fields = [
+            name for name in ("ms", "timestamp") if name in of_ids.fields_of(self.component, "milliseconds")
+        ]
+        return super().apply(
+            [
+                {**event, **{one: event[one] % 2**31 for one in fields if event.get(one, -1) > 0}}
+                for event in events
+            ]
+        )
+
+
+@pytest.mark.parametrize("component", ["gate", "coordinator"])
+def test_times_that_do_not_fit_are_refused(component):
+    pinned = {"mode": "alternating"} if component == "gate" else {}
+
+    ordinary, late = (
+        drive(walks(component, 0, pinned=pinned, maps=maps), Narrow(), Limits(cases=120))
+        for maps in ((), [ValueMap(None, one) for one in of_times.MAPS])
+    )
+    assert ordinary.is_sound
+    assert late.divergence is not None
+
+
+def test_a_limit_has_a_known_name_and_a_least_value():
+    def wrong(limits):
+        return unknown_words(Hello("it", "1", "js", {"store": Offer((), (), (), limits)}))
+
+    assert wrong({"ids": 2**53 - 1}) == []
+    assert wrong({"idz": 2**53 - 1}) == ["store, limit 'idz': did you mean 'ids'? expected one of ids"]
+    assert wrong({"ids": 99}) == ["store, limit 'ids': expected at least 2,147,483,647, got 99"]
+
+
+def test_every_map_is_combined_and_every_configuration_has_its_turn():
+    assert {values.ids for values in ALL} == set(of_ids.MAPS)
+    assert {values.times for values in ALL} == {None, *of_times.MAPS}
+    assert combined((), of_times.MAPS)[0].ids is None
+    turns = {}
+    for case, _ in zip(walks("store", 0, maps=ALL), range(40), strict=False):
+        turns.setdefault(repr(case.oracle.config), set()).add(bool(case.bound))
+    assert set(map(frozenset, turns.values())) == {frozenset({True, False})}
+
+
+def test_limits_are_of_types_of_the_vocabulary():
+    assert set(limited().values()) == {"ids", "channels", "milliseconds"}
+    assert of_ids.fields_of("offsets") == ("checkpoint", "offsets")
+    assert of_ids.fields_of("gate", "milliseconds") == ("timestamp", "ms")
+    assert ours("model").hello().components["gate"].limits == {}
