@@ -108,6 +108,11 @@ def _values(pinned: object) -> tuple[object, ...]:
     return pinned if isinstance(pinned, tuple) else (pinned,)
 
 
+def is_valid(component: str, config: Wire) -> bool:
+    """The protocol allows the configuration."""
+    return _refusal(component, config) is None
+
+
 def _refusal(component: str, config: Wire) -> str | None:
     """Why the protocol does not allow a configuration: in the words of the model, else of the schema."""
     try:
