@@ -18,6 +18,9 @@ WALKS_PER_EXAMPLE = 10
 LIFE_PER_EXAMPLE = 20
 """Checkpoints of a long life for each example of a Hypothesis machine."""
 
+FEWER_FROM = 100
+"""A gate of k times so many chosen channels has one k-th of the examples: its answers are as much longer."""
+
 
 class Plan(NamedTuple):
     """What is to be done for each component."""
@@ -65,7 +68,10 @@ class Plan(NamedTuple):
 def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
     """The plan for what an implementation offers of a component; what the user has chosen comes before it."""
     offered = generate.offered(offer)
+    channels = plan.pinned.get("channels")
+    many = channels // FEWER_FROM if type(channels) is int else 0
     return plan._replace(
+        examples=max(1, plan.examples // many) if many > 1 else plan.examples,
         pinned={**offered, **plan.pinned},
         chosen=plan.pinned,
         offered=offered,
