@@ -72,4 +72,4 @@ def test_the_workflow_of_init_is_green_and_red(runner, wheel, tmp_path):
     broken(runner.folder)
     again = Runner(runner.folder, runner.temporary, **runner.environment)
     assert again.run(steps) == 1
-    assert "::error file=build/divergences/" in again.printed
+    assert "::error file=barrierspec_adapter.py,line=1,title=gate" in again.printed

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Wire
+from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 from conformance.drive.bounds.times import BOUNDS as TIMES
 
@@ -160,7 +161,9 @@ def not_asked(
             reason = "--config leaves it out" if option in chosen else of_suite
             left.append(f"{option} {', '.join(missing)} ({reason})")
     if not injects:
-        left.append("event inject (not among the capabilities)")
+        channels = chosen.get("channels")
+        is_huge = type(channels) is int and channels > LARGE[0]
+        left.append(f"event inject ({'too many channels' if is_huge else 'not among the capabilities'})")
     left += [f"{what} (unsupported: {why})" for what, why in tried.declined.items()]
     return left
 
