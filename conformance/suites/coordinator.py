@@ -22,9 +22,7 @@ SHAPES: Mapping[str, Wire] = {
     "two tasks": {**_SMALL, "tasks": [_SOURCE, {"id": "map-0", "source": False}]},
 }
 """The configurations that have an alphabet, of the newest and of the oldest profile."""
-LEFT_OUT = (
-    "one or two tasks, without operator coordinators and hooks, have one: of the newest and oldest profile"
-)
+LEFT_OUT = "only one or two tasks, of the newest and the oldest profile, have an alphabet"
 
 
 def coordinator_alphabets(config: Wire) -> Iterator[Alphabet]:

@@ -3,7 +3,7 @@
 from conformance.adapters.in_process import InProcess, ModelInstance, model_adapter
 from conformance.adapters.protocol import Offer
 from conformance.drive.examine import Examination, examine
-from conformance.drive.lockstep import given
+from conformance.drive.lockstep import Played, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan, for_offer
@@ -97,6 +97,15 @@ def test_a_suite_that_does_not_fit_at_all_is_stated(monkeypatch):
     assert done.verdict is Verdict.CONFORMS
     assert "no complete suite for gate, 2 channels" in done.bound
     assert "k=0 has about 154 sequences" in done.bound
+
+
+def test_a_coordinator_that_draws_its_ids_itself_has_suites_and_the_verdict_names_what_has_none():
+    plan = Plan(0, 1, pinned={"profile": "2.3", "tasks": [{"id": "src-0", "source": True}]}, extra_states=0)
+    total = Played()
+    guarantees = play.play_suites("coordinator", model_adapter(), plan._replace(chosen=plan.pinned), total)
+    assert total.is_sound
+    assert [(one.states, one.extra) for one in guarantees] == [(65, 0), (100, 0), (81, 0), (0, None)]
+    assert guarantees[-1].reason.startswith("only one or two tasks")
 
 
 def test_a_budget_that_ends_within_a_suite_gives_no_guarantee():
