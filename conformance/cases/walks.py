@@ -1,9 +1,11 @@
 """Random walks: an endless source of short cases, decided by their seed alone."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from random import Random
 from types import MappingProxyType
 
+from conformance.cases.guided import Reached
 from conformance.drive.bounds.values import ValueMap
 from conformance.drive.lockstep import Case, drawn, given
 from conformance.drive.oracle import Oracles
@@ -22,6 +24,7 @@ def walks(
     injects: bool = False,
     length: int = LENGTH,
     maps: Sequence[ValueMap] = (),
+    reached: Reached | None = None,
 ) -> Iterator[Case | None]:
     """Random cases without end; None in place of a case that is left out.
 
@@ -33,13 +36,16 @@ def walks(
     configs = len(generate.fitting(component, pinned))
     for number, (config, rng) in enumerate(generate.cases(component, seed, pinned)):
         oracle = oracles.of(config)
-        choose = generate.chooser(component, config, rng, injects=injects)
+        chooser = partial(generate.chooser, component, config, rng, injects=injects)
         is_mapped = bool(maps) and (number % configs + number // configs) % 2  # each configuration at both
         values = Random(f"{seed}/{component}/{number}/values").choice(maps) if is_mapped else None
-        if not selected and values is None:
-            yield Case(oracle, choose, length, "random")
+        if not selected and values is None and reached is None:
+            yield Case(oracle, chooser(), length, "random")
             continue
-        events, fired = drawn(oracle, choose, length)
+        if reached is None or selected:
+            events, fired = drawn(oracle, chooser(), length)
+        else:
+            events, fired = reached.choose(oracle, chooser, length), set()
         if selected and not fired.intersection(selected):
             yield None
         elif values is None:

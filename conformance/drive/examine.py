@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import Adapter, Failure
+from conformance.cases.guided import Reached
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import walks
 from conformance.divergence import Divergence
@@ -81,10 +82,12 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     played = drive((given(oracle, events, "rule") for _, oracle, events in chosen), adapter, plan.limits)
     maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
-        drive(_walks(component, plan, maps), adapter, _enough(plan), played)
+        reached = Reached()
+        drive(_walks(component, plan, maps, reached), adapter, _enough(plan), played)
+        played.tried.reached = {} if plan.selected else reached.values()
     if _is_whole(played):
         run_machines(component, adapter, plan, maps, played)
-    if _is_whole(played) and component == "gate" and "channels" not in plan.chosen:
+    if _is_whole(played) and component == "gate" and "channels" not in plan.pinned:
         play_channels(adapter, plan, played)
     wrong: tuple[str, ...] = ()
     guarantees: list[Guarantee] = []
@@ -107,7 +110,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     return replace(done, guarantees=tuple(guarantees))
 
 
-def _walks(component: str, plan: Plan, maps: Sequence[ValueMap]) -> Iterator[Case | None]:
+def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:
     return walks(
         component,
         plan.seed,
@@ -115,6 +118,7 @@ def _walks(component: str, plan: Plan, maps: Sequence[ValueMap]) -> Iterator[Cas
         selected=plan.selected,
         injects=plan.injects,
         maps=maps,
+        reached=reached,
     )
 
 

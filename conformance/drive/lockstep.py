@@ -55,6 +55,8 @@ class Played:
     """Why cases were skipped, each reason once."""
     stops: int = 0
     """The number of cases that were stopped."""
+    known: int = 0
+    """The number of cases that have ended at a known divergence."""
     ended_early: bool = False
     """The budget ended before the cases did."""
 
@@ -77,6 +79,7 @@ class Played:
         self.origins.update(other.origins)
         self.skipped += (why for why in other.skipped if why not in self.skipped)
         self.stops += other.stops
+        self.known += other.known
         self.ended_early |= other.ended_early
 
 

@@ -60,6 +60,7 @@ def drive(
             played.origins.clear()
         if played.divergence is not None and limits.is_known(played.divergence):
             played.divergence = None
+            played.known = 1
         hung_once = played.unrepeatable is not None and played.unrepeatable.lost == "hung"
         played.stops = played.stopped is not None or hung_once
         total.add(played)

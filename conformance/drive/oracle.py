@@ -18,6 +18,9 @@ GOES_ON = frozenset({"coordinator", "source"})
 NODES_KEPT = 100_000
 """So many states are remembered; then the oracle forgets all of them and goes on."""
 
+CHANNELS_OF_A_NODE = 100
+"""The states of a gate of k times so many channels are as much larger, and fewer are remembered."""
+
 
 class Node:
     """One state of the model: what is observable of it, and the edges walked so far."""
@@ -67,6 +70,9 @@ class Oracle:
     def __init__(self, component: str, config: Wire, models: "Models | None" = None) -> None:
         """Raises WireError if the configuration is outside the protocol."""
         self._nodes: dict[Hashable, Node] = {}
+        channels = config.get("channels")
+        many = channels // CHANNELS_OF_A_NODE if type(channels) is int else 0
+        self._kept = NODES_KEPT // (1 + max(0, many))
         self.component = component
         self.config = config
         self._model: Component = (models or {**COMPONENTS, **PARTS})[component]
@@ -116,7 +122,7 @@ class Oracle:
         key = self._model.key(state)
         node = self._nodes.get(key)
         if node is None:
-            if len(self._nodes) >= NODES_KEPT:
+            if len(self._nodes) >= self._kept:
                 self.forget()
             node = self._nodes[key] = Node(state, self._model.observe(state))
         return node

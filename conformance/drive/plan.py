@@ -7,6 +7,7 @@ from typing import NamedTuple
 from conformance.adapters.hello_words import nearest
 from conformance.adapters.protocol import Hello, Offer
 from conformance.divergence import Divergence
+from conformance.drive.bounds.channels import LARGE
 from conformance.drive.loop import Limits
 from conformance.errors import InputError
 from conformance.generators import generate
@@ -17,6 +18,12 @@ WALKS_PER_EXAMPLE = 10
 
 LIFE_PER_EXAMPLE = 20
 """Checkpoints of a long life for each example of a Hypothesis machine."""
+
+FEWER_FROM = 100
+"""A gate of k times so many chosen channels has one k-th of the examples: its answers are as much longer."""
+
+HUGE = LARGE[0]
+"""A gate of more chosen channels has its newest profile only, and no `inject`, which counts everywhere."""
 
 
 class Plan(NamedTuple):
@@ -65,11 +72,17 @@ class Plan(NamedTuple):
 def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
     """The plan for what an implementation offers of a component; what the user has chosen comes before it."""
     offered = generate.offered(offer)
+    channels = plan.pinned.get("channels")
+    many = channels // FEWER_FROM if type(channels) is int else 0
+    is_huge = many > HUGE // FEWER_FROM
+    injects = generate.injects(component, offer) and not is_huge
+    newest = {"profile": generate.newest_profile(offer)} if is_huge else {}
     return plan._replace(
-        pinned={**offered, **plan.pinned},
+        examples=max(1, plan.examples // many) if many > 1 else plan.examples,
+        pinned={**offered, **newest, **plan.pinned},
         chosen=plan.pinned,
         offered=offered,
-        injects=generate.injects(component, offer),
+        injects=injects,
         greatest=offer.limits,
     )
 

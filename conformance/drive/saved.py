@@ -175,11 +175,9 @@ def name_of(hello: Hello | Failure) -> str:
 
 
 def _rows(text: bytes, events: int) -> tuple[int, ...]:
-    """The lines of an indented replay file at which its events begin."""
-    lines = text.decode().splitlines()
-    first = lines.index('  "events": [')
-    begins = [number for number, line in enumerate(lines, start=1) if number > first and line == "    {"]
-    return tuple(begins[:events])
+    """The lines of an indented replay file at which its events begin: the first objects in a list."""
+    lines = enumerate(text.splitlines(), start=1)
+    return tuple(number for number, line in lines if line == b"    {")[:events]
 
 
 def main() -> None:

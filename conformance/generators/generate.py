@@ -17,6 +17,7 @@ from conformance.components.registry import COMPONENTS as REGISTRY
 from conformance.generators.chooser import Chooser
 from model.components import COMPONENTS as COMPONENT_MODELS
 from model.components import WireError
+from spec.vocabulary import types
 
 FEW = 4
 """The configurations of the suite have at most so many channels."""
@@ -34,6 +35,12 @@ def offered(offer: Offer) -> dict[str, tuple[object, ...]]:
     channels = tuple(range(1, most + 1)) if most < FEW else ()
     given = {"mode": offer.modes, "profile": offer.profiles, "level": levels, "channels": channels}
     return {option: tuple(values) for option, values in given.items() if values}
+
+
+def newest_profile(offer: Offer) -> str:
+    """The newest generation of a gate that an implementation names, or of all."""
+    known: list[str] = types()["gate_profile"]["enum"]
+    return next(one for one in reversed(known) if one in (offer.profiles or known))
 
 
 def fits(config: Wire, pinned: Mapping[str, object]) -> bool:
@@ -106,6 +113,11 @@ def why_not(component: str, pinned: Mapping[str, object]) -> str:
 
 def _values(pinned: object) -> tuple[object, ...]:
     return pinned if isinstance(pinned, tuple) else (pinned,)
+
+
+def is_valid(component: str, config: Wire) -> bool:
+    """The protocol allows the configuration."""
+    return _refusal(component, config) is None
 
 
 def _refusal(component: str, config: Wire) -> str | None:

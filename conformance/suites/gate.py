@@ -14,6 +14,8 @@ LONG_PAST = Newest(-9)
 """Obsolete in every state but the first."""
 TRACKED = 2
 """Checkpoints under way at a gate of mode at-least-once."""
+OF_TYPES = "flink-1.11"
+"""The profile in which the type of a checkpoint decides whether its barriers overtake."""
 ALIGNMENTS = ("timeout", "unaligned", "aligned")
 """The options of barriers in the alphabets."""
 
@@ -57,11 +59,13 @@ def gate_alphabets(config: Wire, *, injects: bool, thorough: bool) -> Iterator[A
             yield aligned(config, injects=injects, waiting=2)
     elif mode == "at-least-once":
         yield tracking(config)
-    elif config["profile"] != "flink-1.11":
+    elif config["profile"] == OF_TYPES:
+        yield of_types(config)
+    else:
         for alignment in ALIGNMENTS:
-            yield unaligned(config, (alignment,))
+            yield unaligned(config, (alignment,), injects=injects)
         if thorough or not _is_polled(config):
-            yield unaligned(config, ALIGNMENTS)
+            yield unaligned(config, ALIGNMENTS, injects=injects)
 
 
 def aligned(config: Wire, *, injects: bool = False, waiting: int = 1) -> Alphabet:
@@ -93,27 +97,63 @@ def tracking(config: Wire, tracked: int = TRACKED) -> Alphabet:
     return Alphabet("gate", config, tuple(letters), f"at most {tracked} checkpoints under way", allows)
 
 
-def unaligned(config: Wire, alignments: tuple[str, ...], waiting: int = 1) -> Alphabet:
+def unaligned(
+    config: Wire, alignments: tuple[str, ...], waiting: int = 1, *, injects: bool = False
+) -> Alphabet:
     """A gate of mode unaligned or alternating, whose barriers have some of the options."""
     letters: list[Letter] = []
     for channel in range(config["channels"]):
-        for kind in ("barrier", "announce"):
-            if kind == "announce" and config["profile"] == "flink-1.11":
-                continue
-            letters += (
-                letter(kind, channel=channel, checkpoint=near, alignment=alignment)
-                for near in NEAR
-                for alignment in alignments
-            )
-        letters += (letter("cancel", channel=channel, checkpoint=near) for near in NEAR)
-        letters.append(letter("end_of_partition", channel=channel))
+        letters += (
+            letter(kind, channel=channel, checkpoint=near, alignment=alignment)
+            for kind in ("barrier", "announce")
+            for near in NEAR
+            for alignment in alignments
+        )
+        letters += _cancellations_and_end(channel)
+    if injects:
+        letters += (letter("inject", checkpoint=near, alignment=alignments[0]) for near in NEAR)
+    return _overtaking(config, letters, f"barriers {', '.join(alignments)}", waiting)
+
+
+def of_types(config: Wire, waiting: int = 1) -> Alphabet:
+    """A gate of Flink 1.11 whose barriers may overtake: of checkpoints and savepoints; one or two threads."""
+    letters: list[Letter] = []
+    has_threads = config["mode"] == "unaligned"
+    for channel in range(config["channels"]):
+        letters += (letter("barrier", channel=channel, checkpoint=near) for near in NEAR)
+        letters += (letter("barrier", channel=channel, checkpoint=near, savepoint=True) for near in NEAR)
+        if has_threads:
+            letters += (letter("receive_barrier", channel=channel, checkpoint=near) for near in NEAR)
+        letters += _cancellations_and_end(channel)
+    if has_threads:
+        letters.append(letter("mail"))
+    made = _overtaking(config, letters, "barriers of checkpoints and savepoints", waiting)
+    if not has_threads:
+        return made
+
+    def allows(state: Any, event: Wire) -> bool:  # noqa: ANN401 - the model's own state
+        threads = state.inbox
+        current, oldest = threads.gate.current, min((one.checkpoint for one in threads.mail), default=None)
+        if event.get("checkpoint", 0) > current and oldest is not None and oldest < current:
+            return False
+        if event["kind"] == "receive_barrier" and event["checkpoint"] > current != threads.read:
+            return False
+        return made.allows(state, event)
+
+    bound = "; ".join(part for part in (made.bound, "the threads one checkpoint apart") if part)
+    return made._replace(bound=bound, allows=allows)
+
+
+def _cancellations_and_end(channel: int) -> list[Letter]:
+    cancellations = (letter("cancel", channel=channel, checkpoint=near) for near in NEAR)
+    return [*cancellations, letter("end_of_partition", channel=channel)]
+
+
+def _overtaking(config: Wire, letters: list[Letter], subject: str, waiting: int) -> Alphabet:
     if config["alignment_timeout_ms"]:
         letters.append(letter("advance", ms=config["alignment_timeout_ms"]))
     clock = Clock(_now, 2 * config["alignment_timeout_ms"] + 1, {"kind": "advance", "ms": NOON})
-    alphabet = Alphabet(
-        "gate", config, tuple(letters), clock=clock, subject=f"barriers {', '.join(alignments)}"
-    )
-    return _at_level(alphabet, waiting)
+    return _at_level(Alphabet("gate", config, tuple(letters), clock=clock, subject=subject), waiting)
 
 
 def _at_level(alphabet: Alphabet, waiting: int) -> Alphabet:

@@ -18,7 +18,7 @@ from conformance.suites.alphabet import Alphabet
 from conformance.suites.h_method import Suite, base_size, suite
 from conformance.suites.machine import Machine
 from conformance.suites.model_machine import STATES_AT_MOST, TooLargeError, model_machine
-from conformance.suites.registry import alphabets, configurations
+from conformance.suites.registry import alphabets, configurations, left_out
 from conformance.suites.sequences import cases, streamed
 
 SEQUENCES_AT_MOST = 100_000
@@ -112,6 +112,8 @@ def planned(component: str, plan: Plan) -> list[Planned]:
             room -= (found[-1].guarantee.states or states) * len(alphabet.letters)
         if not listed:
             none.append(Planned(None, Guarantee(component, config, "", 0, reason="it has no alphabet yet")))
+    if reason := left_out(component):
+        none.append(Planned(None, Guarantee(component, {}, "other configurations", 0, reason=reason)))
     newest = max((str(one.guarantee.config.get("profile", "")) for one in found), key=by_number, default="")
     for extra in range(wanted + 1):
         ways = {at: _ways(one, extra) for at, one in enumerate(found) if _may_grow(one, extra)}

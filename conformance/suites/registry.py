@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from conformance.adapters.protocol import Wire, canonical
+from conformance.drive.bounds.tried import by_number
 from conformance.drive.plan import Plan
 from conformance.generators import generate
 from conformance.suites import components
 from conformance.suites.alphabet import Alphabet
+from conformance.suites.coordinator import LEFT_OUT, SHAPES, coordinator_alphabets
 from conformance.suites.gate import gate_alphabets
 
 CHANNELS = 2
@@ -23,6 +25,7 @@ def alphabets(component: str, config: Wire, *, injects: bool, thorough: bool = F
 
 
 _OTHERS: Mapping[str, Callable[[Wire], Iterator[Alphabet]]] = {
+    "coordinator": coordinator_alphabets,
     "store": components.store_alphabets,
     "sink": components.sink_alphabets,
     "source": components.source_alphabets,
@@ -30,15 +33,37 @@ _OTHERS: Mapping[str, Callable[[Wire], Iterator[Alphabet]]] = {
     "subtask": components.subtask_alphabets,
     "channel": components.channel_alphabets,
 }
-"""Components without an entry, and the gate, have no alphabet here."""
+"""The gate has more parameters."""
+
+
+def left_out(component: str) -> str:
+    """Which configurations have no alphabet, beside those that `configurations` names; empty: none."""
+    return LEFT_OUT if component == "coordinator" else ""
 
 
 def configurations(component: str, plan: Plan) -> list[Wire]:
-    """The configurations of the suite that have the pinned values, of gates with two channels."""
+    """The configurations of the suite that have the pinned values, of gates with two channels.
+
+    Those of a coordinator are made: small ones, of the newest and of the oldest profile.
+    """
+    fitting = generate.fitting(component, plan.pinned)
+    if component == "coordinator" and fitting:
+        return _of_coordinator(fitting, plan)
     found: dict[bytes, Wire] = {}
-    for config in generate.fitting(component, plan.pinned):
+    for config in fitting:
         small: dict[str, Any] = dict(config)
         if "channels" in small and "channels" not in plan.chosen:
-            small["channels"] = CHANNELS
+            small["channels"] = min(CHANNELS, plan.greatest.get("channels", CHANNELS))
         found.setdefault(canonical(small), small)
+    return list(found.values())
+
+
+def _of_coordinator(fitting: list[Wire], plan: Plan) -> list[Wire]:
+    profiles = sorted({str(config["profile"]) for config in fitting}, key=by_number)
+    made = (
+        {**shape, "profile": profile, **plan.chosen}
+        for profile in dict.fromkeys((profiles[-1], profiles[0]))
+        for shape in SHAPES.values()
+    )
+    found = {canonical(config): config for config in made if generate.is_valid("coordinator", config)}
     return list(found.values())

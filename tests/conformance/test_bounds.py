@@ -79,8 +79,8 @@ def test_every_format_says_how_far_the_verdict_reaches(conform, tmp_path):
     suite = ElementTree.parse(files["junit"]).getroot()
     sarif = orjson.loads(files["sarif"].read_bytes())["runs"][0]["properties"]["parts"][0]
     for bound in (part["bound"], suite.find(".//system-out").text, sarif["bound"]):
-        assert "channels 1 to 9, 31 to 33, 63 to 65, 127 to 129; ids to " in bound
-        assert "lives 60 checkpoints" in bound
+        assert "channels: 1 to 9, 31 to 33, 63 to 65, 127 to 129; ids: to " in bound
+        assert "lives: 60 checkpoints" in bound
         assert "around 2^63 - 1" in bound
         assert "not tested: event inject" in bound
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PLAYED = ("console", "sh", "python", "java", "diff", "wire")
-SHOWN = ("text", "json", "toml", "properties", "tla")
+SHOWN = ("text", "json", "toml", "yaml", "properties", "tla")
 MARKS = ("file", "ends with", "varies", "apart", "not run")
 FENCE = re.compile(r"((?:^ *<!-- [^\n]* -->\n)*)^( *)```([^\n]*)\n(.*?)^\2```$", re.DOTALL | re.MULTILINE)
 MARK = re.compile(r"<!-- ([a-z ]+): (.+) -->")

@@ -54,6 +54,7 @@ def test_it_takes_less_than_150_mb(environment):
     ("words", "expected"),
     [
         (("smoke", "--adapter", ADAPTER), "CONFORMS"),
+        (("init", "mine", "--language", "java"), "java BarrierspecAdapter.java"),
         (("conform", "--adapter", ADAPTER, "--component", "offsets"), "CONFORMS"),
         (("classify", "--adapter", ADAPTER), "exactly-once is not refuted"),
         (("vectors", "write", "vectors", "--component", "offsets", "--walks", "5"), "vectors"),

@@ -118,9 +118,10 @@ def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[
 def fields_of(component: str, limit: str = "ids") -> tuple[str, ...]:
     """The fields of its events whose types `limits` of `hello` bounds: with ids, or with `milliseconds`.
 
-    Positions in what is read are as far-reaching as ids, and count as such.
+    Positions in what is read are as far-reaching as ids, and count as such. A part of the model that is no
+    component of the protocol has none.
     """
-    events = vocabulary()[component].events
+    events = vocabulary()[component].events if component in vocabulary() else ()
     named = (field.name for event in events for field in event.fields if limited().get(field.type) == limit)
     return tuple(dict.fromkeys(named))
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.drive.bounds.ids import fields_of
+from conformance.drive.bounds.ids import INT64, fields_of
 from spec.vocabulary import exists, limited, vocabulary
 
 BOUNDS = {2**31: "2^31", 2**41: "2^41", 2**53: "2^53", 2**62: "2^62"}
@@ -64,10 +64,21 @@ def has_time(component: str, config: Wire) -> bool:
     return kind is not None and exists(component, kind.where, config)
 
 
+def durations(component: str, config: Wire) -> dict[str, int]:
+    """The options of a configuration that are milliseconds."""
+    fields = [one.name for one in vocabulary()[component].config if limited().get(one.type) == "milliseconds"]
+    return {name: config[name] for name in fields if type(config.get(name)) is int}
+
+
+def fits(component: str, config: Wire, times: TimeMap) -> bool:
+    """Time passes, and no mapped time of the configuration is beyond 2^63 - 1."""
+    longest = max(durations(component, config).values(), default=0)
+    return has_time(component, config) and longest * times.scale + times.begin + _ROOM <= INT64
+
+
 def mapped_config(component: str, config: Wire, times: TimeMap) -> Wire:
     """The configuration with its durations mapped."""
-    fields = [one.name for one in vocabulary()[component].config if limited().get(one.type) == "milliseconds"]
-    longer = {name: config[name] * times.scale for name in fields if type(config.get(name)) is int}
+    longer = {name: one * times.scale for name, one in durations(component, config).items()}
     return {**config, **longer}
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Wire
+from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 from conformance.drive.bounds.times import BOUNDS as TIMES
 
@@ -37,6 +38,8 @@ class Tried:
     """What was measured of every long life; empty: they were too short."""
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
+    reached: dict[str, int] = field(default_factory=dict)
+    """How many different states, transitions and pairs of transitions random walks reached."""
     declined: dict[str, str] = field(default_factory=dict)
     """What the implementation has answered with `unsupported` at a bound, and why."""
 
@@ -84,6 +87,7 @@ class Tried:
         self.checkpoints = max(self.checkpoints, other.checkpoints)
         self.lives += other.lives
         self.grows += other.grows
+        self.reached.update(other.reached)
         self.declined.update(other.declined)
 
     def describe(self) -> str:
@@ -98,6 +102,8 @@ class Tried:
             if values
         ]
         lines = {"tried": "; ".join(options), "channels": ranges(self.channels), "ids": self._ids()}
+        counts = [f"{number:,} {name}" for name, number in self.reached.items()]
+        lines["walks"] = f"different {', '.join(counts)}" if counts else ""
         lines["lives"] = f"at most {self.longest:,} events"
         if self.lives:
             each = f"{self.lives} of " if self.lives > 1 else ""
@@ -127,6 +133,7 @@ class Tried:
             "highest_id": self.highest_id if self.highest_id >= 0 else None,
             "id_bounds": [BOUNDS[bound] for bound in sorted(self.bounds)],
             "time_bounds": [TIMES[bound] for bound in sorted(self.times)],
+            "reached": dict(self.reached),
             "longest_life": self.longest,
             "lives": {
                 "count": self.lives,
@@ -154,7 +161,9 @@ def not_asked(
             reason = "--config leaves it out" if option in chosen else of_suite
             left.append(f"{option} {', '.join(missing)} ({reason})")
     if not injects:
-        left.append("event inject (not among the capabilities)")
+        channels = chosen.get("channels")
+        is_huge = type(channels) is int and channels > LARGE[0]
+        left.append(f"event inject ({'too many channels' if is_huge else 'not among the capabilities'})")
     left += [f"{what} (unsupported: {why})" for what, why in tried.declined.items()]
     return left
 

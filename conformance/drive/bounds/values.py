@@ -45,7 +45,8 @@ class ValueMap(NamedTuple):
         return [*sent, *(one for event in events for one in self.event(component, config, event, highest))]
 
     def _times(self, component: str, config: Wire) -> TimeMap | None:
-        return self.times if self.times is not None and of_times.has_time(component, config) else None
+        times = self.times
+        return times if times is not None and of_times.fits(component, config, times) else None
 
 
 def combined(ids: Sequence[IdMap], times: Sequence[TimeMap]) -> tuple[ValueMap, ...]:

@@ -74,6 +74,25 @@ def test_an_answer_that_is_missing_in_the_new_version_is_a_difference(compared, 
     assert f"           new  {shown}\n" in printed
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ('"pending": self.pending', '"pending": False', "changed"),
+        (
+            "            return []\n        self.current = checkpoint",
+            "            raise ValueError\n        self.current = checkpoint",
+            "lost",
+        ),
+    ],
+    ids=["state", "refusal"],
+)
+def test_a_difference_without_other_effects_is_one(compared, before, after, kind):
+    code, _, part = compared((before, after))
+
+    assert code == 1
+    assert {found["case"]["kind"] for found in part["findings"]} == {kind}
+
+
 def test_what_is_not_offered_any_more_is_lost(compared):
     code, printed, part = compared(('["flink-1.14"]', '["flink-1.13"]'))
     assert (code, part["verdict"]) == (2, "UNDETERMINED")

@@ -51,7 +51,7 @@ def test_a_broken_adapter_is_red_with_findings_summary_and_annotations(runner):
     assert runner.outputs["steps.run.outputs.verdict"] == "DIVERGES"
     assert found["parts"][0]["findings"][0]["rule"] == "ALIGN-03"
     assert Path(runner.outputs["steps.run.outputs.sarif"]).exists()
-    assert "::error file=my divergences/" in runner.printed
+    assert "::error file=barrierspec_adapter.py,line=1,title=gate" in runner.printed
     assert "DIVERGES  ALIGN-03" in runner.summary.read_text()
     assert [*(runner.folder / "my divergences").glob("*.json")]
 

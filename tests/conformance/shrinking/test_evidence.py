@@ -10,8 +10,10 @@ from conformance import cli
 from conformance.adapters.in_process import InProcess, ModelInstance
 from conformance.adapters.process import ProcessAdapter
 from conformance.divergence import Answer, Divergence
+from conformance.drive.bounds.lives import play_lives
 from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
+from conformance.drive.plan import Plan
 from conformance.drive.saved import save
 from conformance.drive.shrinking.evidence import HANGS as MOST_HANGS
 from conformance.drive.shrinking.evidence import evidence
@@ -192,3 +194,38 @@ def test_a_hang_is_shrunk_saved_and_replayed_with_both_ends_of_stderr(tmp_path, 
     assert "    chatter\n    the end\n" in said
     assert "--limit 0.3\n" in said
     assert cli.run(["conform", "--replay", str(files.replay), "--limit", "0.3"]) == Exit.UNDETERMINED
+
+
+def test_a_divergence_that_does_not_come_again_is_flaky():
+    adapter = adapter_of("gate", Sometimes())
+    oracle = Oracle("gate", GATE)
+    flaky = next(one for one in (replay(oracle, adapter, RUN).divergence for _ in range(9)) if one)
+
+    assert evidence(Played(divergence=flaky), adapter, OFFERED).verdict is Verdict.UNDETERMINED
+
+
+class Once:
+    """Forgets the effects of one event of all that it gets."""
+
+    def __init__(self, number):
+        self.left = number
+
+    def __call__(self, config, last, event):
+        self.left -= 1
+        return self.left == 0
+
+
+def test_a_wrong_answer_in_a_long_life_that_does_not_come_again_is_flaky():
+    total = Played()
+    plan = Plan(1, 1, pinned=OFFERED | {"channels": 2, "level": "handler"}, checkpoints=60)
+    assert play_lives("gate", adapter_of("gate", Once(9)), plan, total) == ()
+
+    assert total.divergence is None
+    assert total.unrepeatable.step >= 9
+    total = Played()
+    known = plan._replace(is_known=lambda divergence: True)
+    play_lives(
+        "gate", adapter_of("gate", lambda config, last, event: event["kind"] == "cancel"), known, total
+    )
+    assert total.is_sound
+    assert total.known == 1

@@ -3,11 +3,10 @@
 from conformance.adapters.in_process import InProcess, ModelInstance, model_adapter
 from conformance.adapters.protocol import Offer
 from conformance.drive.examine import Examination, examine
-from conformance.drive.lockstep import given
+from conformance.drive.lockstep import Played, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan, for_offer
-from conformance.report.conform import component as text_of
 from conformance.suites import play
 from conformance.suites.hidden_states import tour_words
 from conformance.suites.play import machine_of
@@ -82,7 +81,7 @@ def test_a_verdict_states_n_k_letters_and_sequences():
     assert (guarantee.states, guarantee.extra, guarantee.letters) == (11, 1, 14)
     assert guarantee.sequences > 2_000
     line = f"n=11, k=1, 14 letters, {guarantee.sequences:,} sequences, {guarantee.events:,} events"
-    assert line in " ".join(text_of(done).split())
+    assert line in done.bound
 
 
 def test_a_suite_that_does_not_fit_is_played_with_a_smaller_k_and_the_verdict_says_so(monkeypatch):
@@ -96,8 +95,17 @@ def test_a_suite_that_does_not_fit_at_all_is_stated(monkeypatch):
     monkeypatch.setattr(play, "SEQUENCES_AT_MOST", 10)
     done = examined(model_adapter(), extra_states=1)
     assert done.verdict is Verdict.CONFORMS
-    assert "no complete suite for gate, 2 channels" in " ".join(text_of(done).split())
-    assert "k=0 has about 154 sequences" in " ".join(text_of(done).split())
+    assert "no complete suite for gate, 2 channels" in done.bound
+    assert "k=0 has about 154 sequences" in done.bound
+
+
+def test_a_coordinator_that_draws_its_ids_itself_has_suites_and_the_verdict_names_what_has_none():
+    plan = Plan(0, 1, pinned={"profile": "2.3", "tasks": [{"id": "src-0", "source": True}]}, extra_states=0)
+    total = Played()
+    guarantees = play.play_suites("coordinator", model_adapter(), plan._replace(chosen=plan.pinned), total)
+    assert total.is_sound
+    assert [(one.states, one.extra) for one in guarantees] == [(65, 0), (100, 0), (81, 0), (0, None)]
+    assert guarantees[-1].reason.startswith("only one or two tasks")
 
 
 def test_a_budget_that_ends_within_a_suite_gives_no_guarantee():

@@ -119,7 +119,7 @@ def test_everything_is_reached_with_the_tab_key(page):
 def test_a_step_shows_expected_beside_actual_and_marks_what_differs(page):
     detail = page.locator(".detail")
 
-    assert detail.locator(".event b").inner_text() == "barrier 2 on 1"
+    assert detail.locator(".event b").inner_text() == "barrier 2 on 0"
     wrong = detail.locator(".effects tr.wrong").all_inner_texts()
     assert [row.split("\t") for row in wrong] == [["abort 1 (SUBSUMED) expected", "nothing"]]
     page.keyboard.press("ArrowLeft")
