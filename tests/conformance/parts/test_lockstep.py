@@ -50,7 +50,7 @@ def altered(component="gate", refused=(ValueError,), **changes):
 
 
 # the model answers for itself: a case of each rule shows its adapter
-PLANS = {"model": Plan(seed=11, examples=1, greatest={"channels": 9}), "impl": Plan(seed=11, examples=50)}
+PLANS = {"model": Plan(seed=11, examples=1, greatest={"channels": 9}), "impl": Plan(seed=11, examples=25)}
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
