@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
+from random import Random
 from types import MappingProxyType
 
 from conformance.cases.guided import Reached
@@ -36,8 +37,8 @@ def walks(
     for number, (config, rng) in enumerate(generate.cases(component, seed, pinned)):
         oracle = oracles.of(config)
         chooser = partial(generate.chooser, component, config, rng, injects=injects)
-        is_mapped = bool(maps) and (number + number // configs) % 2  # a configuration has its turn at both
-        values = maps[number // 2 % len(maps)] if is_mapped else None
+        is_mapped = bool(maps) and (number % configs + number // configs) % 2  # each configuration at both
+        values = Random(f"{seed}/{component}/{number}/values").choice(maps) if is_mapped else None
         if not selected and values is None and reached is None:
             yield Case(oracle, chooser(), length, "random")
             continue
