@@ -20,9 +20,9 @@ class Finding:
     """Where it was found, if that is a file."""
     row: int = 0
     """The line of that file, from 1; 0 if there is none to name."""
-    case: Mapping[str, object] = field(default_factory=dict)
+    case: Mapping[str, object] = field(default_factory=dict, hash=False)
     """The steps of the story, or a difference of two implementations, as JSON values; empty: it is none."""
-    divergence: Divergence | None = None
+    divergence: Divergence | None = field(default=None, hash=False)
     """What the case is made from, if it is the story of one implementation."""
     rows: tuple[int, ...] = ()
     """The lines of that file at which the events of the divergence are."""
