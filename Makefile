@@ -15,6 +15,8 @@ help:  ## List the targets
 $(READY): pyproject.toml .ci/constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
+	@echo "The tests on Spark start faster with an archive of its classes; half a minute"
+	@$(BIN)/python -m tests.runtime.spark_classes >/dev/null 2>&1 || true
 	@touch $(READY)
 
 setup: $(READY)  ## Create .venv and install the pinned dependencies

@@ -14,7 +14,7 @@ from spec.vocabulary import vocabulary
 
 CONFIGS = [
     {"channels": 2, "mode": "exactly-once", "level": level, "checkpoints_after_tasks_finish": ends}
-    for level in ("handler", "polled")
+    for level in ("handler",)
     for ends in (True, False)
 ]
 MACHINES = 50
