@@ -47,7 +47,7 @@ def adapter_of(**how):
 
 def conformed(adapter, folder):
     pinned = {"mode": "at-least-once", "checkpoints_after_tasks_finish": True, "channels": 2}
-    plan = Plan(0, 100, pinned=pinned, checkpoints=0)
+    plan = Plan(0, 40, pinned=pinned, checkpoints=0)
     (verdict,) = conform(adapter, Order("clone", ["gate"], plan, folder), print).verdicts
     return verdict
 

@@ -207,9 +207,9 @@ def test_a_component_that_is_not_offered_is_undetermined():
 
 
 def test_pinned_options_are_the_only_ones_played():
-    done = examine(
-        "gate", ours("impl"), Plan(seed=1, examples=20, pinned={"level": "polled", "mode": "exactly-once"})
-    )
+    pinned = {"level": "polled", "mode": "exactly-once"}
+    plan = Plan(seed=1, examples=20, pinned=pinned, greatest={"channels": 9}, checkpoints=0)
+    done = examine("gate", ours("impl"), plan)
     assert done.verdict is Verdict.CONFORMS
     assert "ALIGN-16" not in done.coverage.fired + done.coverage.missing
     nowhere = examine("gate", ours("impl"), Plan(seed=1, examples=1, pinned={"channels": 99}))
