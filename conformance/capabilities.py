@@ -8,6 +8,7 @@ from conformance.drive.examine import Examination
 from conformance.drive.plan import Plan
 from conformance.durable.examine import examine_durable
 from conformance.verdict import Verdict
+from spec.vocabulary import vocabulary
 
 CHECKS = (examine_durable, examine_concurrent)
 
@@ -15,9 +16,13 @@ CHECKS = (examine_durable, examine_concurrent)
 def with_capabilities(done: Examination, adapter: Adapter, offer: Offer, plan: Plan) -> Examination:
     """The examination with what the capabilities show, until something is wrong.
 
-    Nothing is added if only some rules or configurations are chosen.
+    If only some rules or configurations are chosen, no capability is tested, and those offered are named.
     """
-    for check in () if plan.selected or plan.chosen else CHECKS:
+    if plan.selected or plan.chosen:
+        offered = [word for word in vocabulary()[done.component].capabilities if word in offer.capabilities]
+        left = f"capability {', '.join(offered)} (left out with --rule and --config)"
+        return replace(done, not_asked=(*done.not_asked, left)) if offered else done
+    for check in CHECKS:
         if done.verdict is Verdict.DIVERGES:
             break
         found = check(done.component, adapter, offer, plan.examples, plan.seed, plan.may_go_on)

@@ -1,4 +1,4 @@
-"""The adapter of the bundled implementation: the only module of the suite's drivers that imports `impl`."""
+"""The adapter of the bundled implementation; the drivers import `impl` here and in `bundled_durable` only."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -6,12 +6,19 @@ from pathlib import Path
 from typing import cast
 
 from conformance.adapters.in_process import InProcess, Instance
-from conformance.adapters.protocol import Errored, Failure, Hello, Made, Unsupported, Visible, Wire
+from conformance.adapters.protocol import (
+    OBSERVE,
+    RESTART,
+    Errored,
+    Failure,
+    Hello,
+    Made,
+    Unsupported,
+    Visible,
+    Wire,
+)
 from impl.core import COMPONENTS, ConfigError, ProtocolError, UnsupportedError
 from spec.vocabulary import vocabulary
-
-OBSERVE = "observe"
-"""The capability of a component whose durable data can be read."""
 
 
 class Bundled(InProcess):
@@ -26,10 +33,12 @@ class Bundled(InProcess):
         hello = super().hello()
         if find_spec("pyarrow") is None:
             return hello
-        durable = {name: offer for name, offer in hello.components.items() if OBSERVE in known_of(name)}
-        words = {name: (*offer.capabilities, *known_of(name)) for name, offer in durable.items()}
-        offers = {name: offer._replace(capabilities=words[name]) for name, offer in durable.items()}
-        return hello._replace(components={**hello.components, **offers})
+        durable = {
+            name: offer._replace(capabilities=(*offer.capabilities, OBSERVE, RESTART))
+            for name, offer in hello.components.items()
+            if OBSERVE in vocabulary()[name].capabilities
+        }
+        return hello._replace(components={**hello.components, **durable})
 
     def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
         """A sink or a store that continues what it finds in the folder."""
@@ -47,11 +56,6 @@ class Bundled(InProcess):
         if not isinstance(self._instance, DurableSink | DurableStore):
             return Errored("no instance has a folder; send `new` with one first")
         return Visible(self._instance.visible())
-
-
-def known_of(component: str) -> tuple[str, ...]:
-    """The capabilities beyond events that the protocol has for a component."""
-    return vocabulary()[component].capabilities
 
 
 def bundled_adapter() -> Bundled:

@@ -5,7 +5,7 @@ plugs in the reference model, which also tells which rules fired.
 """
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from conformance.adapters import protocol
@@ -90,9 +90,14 @@ class InProcess:
         if instance is None:
             return protocol.Errored("there is no instance; send `new` first")
         effects: list[protocol.Effects] = []
+        return self.answer(instance, effects, map(instance.apply, events))
+
+    def answer(
+        self, instance: Instance, effects: list[protocol.Effects], coming: Iterable[protocol.Effects]
+    ) -> protocol.Applied | protocol.Failure:
+        """The answer with the effects that are `coming`; they are added to `effects` until one is refused."""
         try:
-            for event in events:
-                effects.append(instance.apply(event))  # noqa: PERF401 - the length tells where it failed
+            effects.extend(coming)
             return protocol.Applied(effects, instance.observe())
         except self._refused as error:
             return protocol.Errored(str(error), len(effects))

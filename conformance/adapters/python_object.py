@@ -67,12 +67,7 @@ class PythonObject(InProcess):
 
         with ThreadPoolExecutor(len(events)) as threads:
             futures = [threads.submit(applied, event) for event in orjson.loads(orjson.dumps(events))]
-        try:
-            answer = protocol.Applied([future.result() for future in futures], instance.observe())
-        except self._refused as error:
-            return protocol.Errored(str(error))
-        except Exception as error:  # noqa: BLE001 - a crash of the implementation is an answer
-            return protocol.Crashed(f"{type(error).__name__}: {error}", "")
+        answer = self.answer(instance, [], (future.result() for future in futures))
         return _copied(answer, len(events))
 
 

@@ -2,7 +2,7 @@
 
 Several walks are drawn beside the model alone, and the one that reaches most that is new is played. Two
 states are alike if their observable fields differ only in how far ids, times and other numbers have come:
-numbers from SMALL on count by their order alone. So an endless walk meets a finite number of states.
+numbers from SMALL on count by their order alone.
 """
 
 import re
@@ -17,7 +17,7 @@ from conformance.generators.chooser import Chooser
 CANDIDATES = 2
 """Walks that are drawn for each one that is played."""
 SMALL = 4
-"""Smaller numbers are channels and counts, and are told apart."""
+"""Smaller numbers are channels and counts, and are distinguished."""
 PAIR_WEIGHT = 0.25
 """How much a new pair of transitions counts beside a new transition."""
 

@@ -30,7 +30,8 @@ def walks(
 
     `pinned`: only configurations that have these values. `selected`: a case is left out if it exercises none
     of these rules. Without `injects` the task of a gate is never triggered itself. `maps`: every second case
-    has its values mapped by one of these.
+    has its values mapped by one of these. `reached`: each case is the one of several drawn that reaches most
+    that is new there; not with `selected`.
     """
     oracles, large = Oracles(component), Oracles(component)
     configs = len(generate.fitting(component, pinned))

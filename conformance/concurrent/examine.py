@@ -4,14 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from conformance.adapters.protocol import Adapter, Concurrent, Hung, Offer, Unsupported, canonical
+from conformance.adapters.protocol import CONCURRENT, Adapter, Concurrent, Hung, Offer, Unsupported, canonical
 from conformance.concurrent.histories import LARGEST, MESSAGES, Outcome, Step, grouped, play, shortest
 from conformance.drive.answers import allowed_run
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 
-CONCURRENT = "concurrent"
-"""The capability of a component that takes events at once."""
 LENGTH = 30
 """Events of one history."""
 REPEATS = 5
@@ -61,11 +59,9 @@ def _judged(oracle: Oracle, outcome: Outcome, adapter: Concurrent) -> tuple[str,
         return f"at once: {outcome.failed.describe()}", ""
     outcome = shortest(oracle, outcome, adapter)
     again = sum(not play(oracle, outcome.steps, adapter).is_sound for _ in range(REPEATS))
-    lines = [
-        f"at once: no order of the model explains the last answer (seen in {again} of {REPEATS} repetitions)"
-    ]
-    if outcome.failed is not None:
-        lines = [f"at once: {outcome.failed.describe()} (seen in {again} of {REPEATS} repetitions)"]
+    unexplained = "no order of the model explains the last answer"
+    what = unexplained if outcome.failed is None else outcome.failed.describe()
+    lines = [f"at once: {what} (seen in {again} of {REPEATS} repetitions)"]
     lines.append(f"config {canonical(oracle.config).decode()}")
     lines += (f"{number}. {_shown(step)}" for number, step in enumerate(outcome.steps, 1))
     if outcome.unexplained is not None:

@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from itertools import product
 from random import Random
 
-from conformance.adapters.protocol import Adapter, Hung, Keeping, Killable, Offer, Unsupported
+from conformance.adapters.protocol import (
+    OBSERVE,
+    RESTART,
+    Adapter,
+    Hung,
+    Keeping,
+    Killable,
+    Offer,
+    Unsupported,
+)
 from conformance.durable.expected import EXPECTED
 from conformance.durable.lives import Lived, Player, draw
 from model.components import WireError
 
-OBSERVE, RESTART = "observe", "restart"
-"""The capabilities of a component that shows what is durable, and whose process may be killed."""
 LIVES_PER_EXAMPLE = 0.2
 REPEATS = 5
 """How often the shortest life is played to see how often it fails."""
@@ -43,9 +50,15 @@ class Durability:
 def examine_durable(
     component: str, adapter: Adapter, offer: Offer, examples: int, seed: int, may_go_on: Callable[[], bool]
 ) -> Durability | None:
-    """Play the lives of one component; None if it does not offer `observe`, or has nothing durable."""
-    if component not in EXPECTED or OBSERVE not in offer.capabilities or not isinstance(adapter, Keeping):
+    """Play the lives of one component; None if it offers neither `observe` nor `restart`."""
+    if component not in EXPECTED or not {OBSERVE, RESTART} & set(offer.capabilities):
         return None
+    if OBSERVE not in offer.capabilities:
+        return Durability(doubt="durable: `restart` is offered without `observe`, which it needs; offer both")
+    if not isinstance(adapter, Keeping):
+        return Durability(
+            doubt="durable: this adapter takes no folder; start the implementation as a process"
+        )
     why = "" if RESTART in offer.capabilities else "no kill, as `restart` is not offered"
     why = why or (
         "" if isinstance(adapter, Killable) else "no kill, as the implementation is in this process"
@@ -69,10 +82,10 @@ def _judged(lived: Lived, player: Player) -> tuple[str, str]:
         return f"durable: {lived.failed.describe()}", ""
     lived = _shortest(lived, player)
     failures = sum(not player.play(lived.moves).is_sound for _ in range(REPEATS))
-    what = ""
     if lived.wrong is not None:
         what = f"{lived.wrong.rule}: {lived.wrong.what}"
-    elif lived.failed is not None:
+    else:
+        assert lived.failed is not None
         what = lived.failed.describe()
     moves = [f"{number}. {move.describe()}" for number, move in enumerate(lived.moves, 1)]
     return "", "\n".join([f"durable: {what} (seen in {failures} of {REPEATS} repetitions), after", *moves])

@@ -5,7 +5,8 @@ that is cut short may have happened not at all, in whole, or in part: each commi
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple, Protocol
 
@@ -209,10 +210,5 @@ def _ids(state: Store) -> list[str]:
 
 def _some(values: Iterable[object]) -> str:
     """At most five of the values."""
-    shown = list(_first(values, 6))
-    return ", ".join(map(str, shown[:5])) + (", ..." if len(shown) > 5 else "")
-
-
-def _first(values: Iterable[object], number: int) -> Iterator[object]:
-    for _, value in zip(range(number), values, strict=False):
-        yield value
+    shown = list(map(str, islice(values, 6)))
+    return ", ".join(shown[:5]) + (", ..." if len(shown) > 5 else "")

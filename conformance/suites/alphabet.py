@@ -7,6 +7,7 @@ The state of the model depends on the events before alone, so that an implementa
 function from words to answers; in answers, ids are written relative to the newest one as well.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,7 +34,7 @@ REFUSED = '"refused"'
 """The output of an event outside the protocol."""
 
 
-class Dependent:
+class Dependent(ABC):
     """A value of an event that depends on the state of the model."""
 
     @property
@@ -41,9 +42,9 @@ class Dependent:
         """The value in the name of a letter; empty: it is left out."""
         return ""
 
+    @abstractmethod
     def at(self, state: Any) -> int | None:  # noqa: ANN401 - the model's own state
         """The value in a state; None: the letter is not defined there."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 right: does as the protocol says. never-blocks: lets every channel go on. claims-polled: offers a level that
 it does not have. claims-older: says that it is of Flink 1.12, and does as 1.14 does. misspells-mode: offers
-a mode that nobody has. slow: right, and each answer takes a long computation. blinks: shows a wrong state
+an unknown mode. slow: right, and each answer takes a long computation. blinks: shows a wrong state
 behind its first event. reads-one: right, but it takes all that has come for one request.
 """
 

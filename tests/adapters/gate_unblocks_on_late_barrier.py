@@ -58,7 +58,7 @@ class Gate:
     def apply(self, event):
         fields = dict(event)
         kind = fields.pop("kind")
-        channel = fields["channel"]
+        channel = fields.get("channel", -1)
         known = kind in ("barrier", "cancel", "end_of_partition")
         if not known or not 0 <= channel < self.channels or channel in self.closed:
             raise ValueError(f"not allowed here: {event}")

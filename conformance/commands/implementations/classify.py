@@ -77,8 +77,7 @@ def command(
 def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_words import require_known_words
-    from conformance.adapters.protocol import Hello, Killable
-    from conformance.durable.examine import RESTART
+    from conformance.adapters.protocol import RESTART, Hello, Killable
     from conformance.observe.guarantees import driven
     from conformance.report.formats.columns import deeper
     from conformance.verdict import Verdict

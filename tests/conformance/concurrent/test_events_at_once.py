@@ -1,7 +1,7 @@
 """Messages that arrive at once: any order of the model explains an answer, and only such an answer passes."""
 
 from random import Random
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 
 import pytest
 
@@ -72,6 +72,8 @@ def test_a_component_without_the_capability_gets_no_events_at_once():
 
 
 def test_a_python_object_gets_each_event_in_a_thread():
+    threads = set()
+
     class Coordinator:
         capabilities = ("concurrent",)
 
@@ -79,6 +81,7 @@ def test_a_python_object_gets_each_event_in_a_thread():
             self.lock, self.state = Lock(), COMPONENTS["coordinator"].new(config)
 
         def apply(self, event):
+            threads.add(current_thread() is main_thread())
             with self.lock:
                 self.state, effects, _ = COMPONENTS["coordinator"].apply(self.state, event)
             return effects
@@ -92,3 +95,4 @@ def test_a_python_object_gets_each_event_in_a_thread():
 
     assert (found.wrong, found.doubt) == ("", "")
     assert found.groups > 10
+    assert threads == {True, False}

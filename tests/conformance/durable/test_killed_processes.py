@@ -3,6 +3,9 @@
 import pytest
 
 from conformance.adapters.choose import ours
+from conformance.capabilities import with_capabilities
+from conformance.drive.examine import examine
+from conformance.drive.plan import Plan
 from conformance.durable.examine import examine_durable
 from conformance.durable.expected import ExpectedSink, ExpectedStore
 
@@ -55,6 +58,26 @@ def test_our_sink_and_store_are_read_without_a_kill_in_this_process():
 
     assert [one and one.wrong for one in kept] == ["", "", None]
     assert kept[0].not_killed == "no kill, as the implementation is in this process"
+
+
+def test_what_is_offered_and_cannot_be_tested_is_in_doubt(start):
+    adapter = start("durable", "right")
+    offer = adapter.hello().components["sink"]
+    alone = examine_durable("sink", adapter, offer._replace(capabilities=("restart",)), 5, 0, lambda: True)
+    nowhere = examine_durable("sink", ours("model"), offer, 5, 0, lambda: True)
+
+    assert alone.doubt.endswith("offer both")
+    assert nowhere.doubt.endswith("start the implementation as a process")
+    assert (alone.lives, nowhere.lives) == (0, 0)
+
+
+def test_a_chosen_configuration_names_the_capabilities_that_it_leaves_out():
+    done = examine("sink", ours("impl"), Plan(seed=0, examples=1, checkpoints=0))
+    offer = ours("impl").hello().components["sink"]
+    chosen = Plan(seed=0, examples=1, chosen={"profile": "1.14"})
+
+    left = with_capabilities(done, ours("impl"), offer, chosen).not_asked
+    assert "capability observe, restart (left out with --rule and --config)" in left
 
 
 # ---------------------------------------------------------------- what may be visible

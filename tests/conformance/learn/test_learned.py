@@ -15,6 +15,7 @@ from conformance.suites.play import machine_of
 from conformance.suites.registry import alphabets
 from conformance.vectors.tla.text import NotInTlaError
 from model.components import COMPONENTS, WireError
+from tests.conformance.suites.test_played_suites import LosesTrigger
 
 CONFIG = {
     "channels": 2,
@@ -177,21 +178,6 @@ def test_a_component_that_is_not_offered_is_a_usage_error(capsys, little_adapter
     command = little_adapter("gate_unblocks_on_late_barrier")
     assert cli.run(["learn", "--adapter", command, "--component", "store"]) == 64
     assert "choose one of gate" in capsys.readouterr().err
-
-
-class LosesTrigger(ModelInstance):
-    """After a late barrier on channel 1, while only channel 0 is blocked, the end of channel 1 is silent."""
-
-    is_armed = False
-
-    def apply(self, event):
-        before = self.observe()
-        was_armed, self.is_armed = self.is_armed, False
-        effects = super().apply(event)
-        late = event["kind"] == "barrier" and event["checkpoint"] < before["current"]
-        self.is_armed = late and event["channel"] == 1 and before["blocked"] == [0]
-        lost = was_armed and event["kind"] == "end_of_partition" and event["channel"] == 1
-        return [] if lost else effects
 
 
 def test_a_hidden_state_that_the_models_own_suite_does_not_see_is_learned():

@@ -24,7 +24,7 @@ CONFIG = {
 }
 
 
-class Forgetful(ModelInstance):
+class LosesTrigger(ModelInstance):
     """A gate that remembers a late barrier until the next event, and does not show it.
 
     It came on channel 1 while only channel 0 was blocked; then the end of channel 1 loses its trigger.
@@ -45,7 +45,7 @@ class Forgetful(ModelInstance):
 
 def forgetful():
     return InProcess(
-        "forgetful", {"gate": lambda config: Forgetful(COMPONENTS["gate"], config)}, (WireError,)
+        "forgetful", {"gate": lambda config: LosesTrigger(COMPONENTS["gate"], config)}, (WireError,)
     )
 
 
