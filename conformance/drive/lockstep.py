@@ -108,6 +108,8 @@ class Case(NamedTuple):
     """Every field of the state and the text of a failure count, also where the protocol leaves them open."""
     bound: str = ""
     """The bound that the case tests: an implementation that does not support it has a smaller bound."""
+    plays_on: bool = False
+    """Events behind a `fail`, each of which has to be refused, are sent too."""
 
 
 def given(
@@ -122,10 +124,12 @@ def given(
 def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
     """Play one case in batches of at most `batch` events; a difference in a batch is replayed one by one.
 
-    Ends at the first event that diverges, fails the task, or is not answered.
+    Ends at the first event that diverges or is not answered, or fails the task if the case does not play on.
     """
     instance = Instance(case.oracle, adapter, batch, is_exact=case.is_exact)
-    while instance.goes_on and len(instance.events) < case.length:
+    while len(instance.events) < case.length and (
+        instance.goes_on or (case.plays_on and instance.found is None)
+    ):
         event = case.choose(instance.node.observed)
         if event is None:
             break
@@ -142,8 +146,8 @@ def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
 
 
 def replay(oracle: Expects, adapter: Adapter, events: Iterable[Wire], batch: int = 1) -> Played:
-    """Play the case of these events."""
-    return play(given(oracle, events), adapter, batch)
+    """Play the case of these events, also of those behind a `fail`."""
+    return play(given(oracle, events)._replace(plays_on=True), adapter, batch)
 
 
 def drawn(oracle: Oracle, choose: Chooser, length: int) -> tuple[list[Wire], set[str]]:
