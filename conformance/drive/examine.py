@@ -61,6 +61,8 @@ class Examination:
     """What each complete suite says."""
     seconds: float = 0.0
     """What it took."""
+    sources: tuple[str, ...] = ()
+    """Where the cases came from, in the order of their first case: a divergence is of the last one."""
 
     @property
     def bound(self) -> str:
@@ -230,4 +232,5 @@ def _examined(
         broken=wrong,
         tried=played.tried,
         not_asked=tuple(left),
+        sources=tuple(played.origins),
     )
