@@ -72,6 +72,7 @@ def _automatic(
     from conformance.mutants.automatic.campaign import Judged, judge_all
     from conformance.mutants.automatic.modules import edits, folder_of
     from conformance.mutants.automatic.record import Record
+    from conformance.parts.result import DUMPS
     from conformance.report import automatic_mutants as report
 
     every = [
@@ -86,7 +87,7 @@ def _automatic(
     found: list[Judged] = [before[edit.id] for edit in chosen if edit.id in before]
     click.echo(f"{len(chosen):,} of {len(every):,} automatic mutants, {len(found):,} judged before; {out}")
     for judged in judge_all(
-        [edit for edit in chosen if edit.id not in before], out.parent / "graphs", at_once=at_once
+        [edit for edit in chosen if edit.id not in before], Path("build") / DUMPS, at_once=at_once
     ):
         record.add(judged)
         found.append(judged)

@@ -14,12 +14,15 @@ from conformance.mutants.automatic.judges import JUDGES, tlc
 from conformance.mutants.automatic.modules import folder_of, modules
 from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.source_edit import install_text
+from spec.manifest import load_manifest
+from spec.stategraph import kept_at
+from spec.tlc import check
 
 SECONDS = 120
 """Processor seconds for one judge; the unchanged sources need less than a third."""
 GIGABYTES = 6
 """Address space of one mutant."""
-_SHARED = ("hypothesis", "networkx", "orjson", "spec.manifest", "spec.stategraph", "z3")
+_SHARED = ("hypothesis", "networkx", "orjson", "z3")
 """Loaded once, before the first fork."""
 
 
@@ -45,14 +48,27 @@ def judges_of(layer: str) -> tuple[str, ...]:
 
 
 def judge_all(edits: Iterable[Edit], dumps: Path, *, at_once: int = 2) -> Iterator[Judged]:
-    """The edits with their complaints, in order, as they are known. `dumps`: where TLC's graphs are kept."""
+    """The edits with their complaints, in order, as they are known.
+
+    `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first.
+    """
     for name in _SHARED:
         import_module(name)
+    edits = list(edits)
+    if any(edit.module.startswith("model.") for edit in edits):
+        keep_graphs(dumps)
     with ThreadPoolExecutor(at_once) as pool:
         try:
             yield from pool.map(lambda edit: judge(edit, dumps), edits)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def keep_graphs(dumps: Path) -> None:
+    """Leave TLC's graph of each model of the triangle in a folder. Raises TlcError."""
+    for model in load_manifest().values():
+        if model.is_compared(thorough=False) and not (kept := kept_at(model, dumps)).is_file():
+            check(model, dump=kept)
 
 
 def judge(edit: Edit, dumps: Path) -> Judged:
