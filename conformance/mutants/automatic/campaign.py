@@ -18,9 +18,9 @@ from spec.manifest import load_manifest
 from spec.stategraph import kept_at
 from spec.tlc import check
 
-SECONDS = 120
-"""Processor seconds for one judge; the unchanged sources need less than a third."""
-GIGABYTES = 6
+SECONDS = 90
+"""Processor seconds for one judge; the unchanged sources need a third."""
+GIGABYTES = 3
 """Address space of one mutant."""
 _SHARED = ("hypothesis", "networkx", "orjson", "z3")
 """Loaded once, before the first fork."""
