@@ -10,7 +10,7 @@ divergence names the first step that differs.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from conformance.adapters.protocol import (
     FAILURES,
@@ -29,6 +29,9 @@ from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds.tried import Tried
 from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.generators.chooser import Chooser
+
+if TYPE_CHECKING:
+    from conformance.drive.crashes import Crashes
 
 
 @dataclass
@@ -121,9 +124,10 @@ def given(
     return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact, bound)
 
 
-def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
+def play(case: Case, adapter: Adapter, batch: int = 1, crashes: "Crashes | None" = None) -> Played:
     """Play one case in batches of at most `batch` events; a difference in a batch is replayed one by one.
 
+    A case is cut before an event of which `crashes` expects a known crash.
     Ends at the first event that diverges or is not answered, or fails the task if the case does not play on.
     """
     instance = Instance(case.oracle, adapter, batch, is_exact=case.is_exact)
@@ -131,12 +135,14 @@ def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
         instance.goes_on or (case.plays_on and instance.found is None)
     ):
         event = case.choose(instance.node.observed)
-        if event is None:
+        if event is None or (crashes is not None and instance.is_cut_before(event, crashes)):
             break
         instance.take(event)
     played = instance.end()
     played.origins[case.origin] = played.cases
     found = played.divergence or played.hung
+    if crashes is not None:
+        crashes.send(case.oracle, instance.events if found is None else found.events)
     if batch > 1 and found is not None:
         again = replay(case.oracle, adapter, found.events)
         played.divergence, played.hung, played.stopped = again.divergence, again.hung, again.stopped
@@ -202,6 +208,13 @@ class Instance:
     def found(self) -> Divergence | Failure | None:
         """The divergence, or why the instance does not answer; None: all answers were as expected."""
         return self._played.divergence or self._played.stopped
+
+    def is_cut_before(self, event: Wire, crashes: "Crashes") -> bool:
+        """Whether the event is not to be sent, because a known crash would end the case; this is counted."""
+        edge = self._oracle.step(self.node, event)
+        is_cut = crashes.are_expected(self._oracle.config, event, self.node, edge)
+        self._played.tried.cut += is_cut
+        return is_cut
 
     def take(self, event: Wire) -> None:
         """Give one event to the model, and to the implementation as soon as the batch is full."""
