@@ -185,7 +185,7 @@ class _Coordinator:
         return {"kind": "shutdown", "status": self._some(["FINISHED", "CANCELED", "FAILED", "SUSPENDED"])}
 
     def _master(self, pending: Wire, next_id: int) -> Wire:
-        """An answer about the newest checkpoint, which alone may be waiting for it, also when it has ended."""
+        """An answer about the newest checkpoint, which alone may wait for it, also when it has ended."""
         of_hook = bool(self._hooks) and (not self._coordinators or self._draw() < 0.5)
         outcome = "fails" if self._draw() < 0.05 else "done"
         newest = max(map(int, pending), default=max(1, next_id - 1))
