@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import Adapter, Failure
-from conformance.cases.guided import Reached
+from conformance.cases.guided import WALKS, Reached
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import walks
 from conformance.divergence import Divergence
@@ -82,7 +82,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     played = drive((given(oracle, events, "rule") for _, oracle, events in chosen), adapter, plan.limits)
     maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
-        reached = Reached()
+        reached = Reached(WALKS)
         drive(_walks(component, plan, maps, reached), adapter, _enough(plan), played)
         played.tried.reached = {} if plan.selected else reached.values()
     if _is_whole(played):
