@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import FIRST_ID, Adapter, Failure
-from conformance.cases.guided import Reached
-from conformance.cases.rule_cases import chosen_cases
+from conformance.cases.guided import WALKS, Reached
+from conformance.cases.rule_cases import GATE_RUNS, chosen_cases, rule_cases
 from conformance.cases.walks import walks
+from conformance.components.gate.unaligned_walks import MODES as OVERTAKING_MODES
 from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
-from conformance.drive.bounds.conduct import broken
+from conformance.drive.bounds.conduct import broken, one_of_each
 from conformance.drive.bounds.gates import play_channels
 from conformance.drive.bounds.ids import COUNTED
 from conformance.drive.bounds.lives import play_lives
@@ -29,6 +30,9 @@ from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.suites.play import Guarantee, play_suites
 from conformance.verdict import Verdict
+
+OPTIONS = ("alignment", "savepoint", "timestamp")
+"""Fields of events of a gate that only OVERTAKING_MODES have."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,11 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     played = drive(_rule_cases(component, plan), adapter, plan.limits)
     maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
-        reached = Reached()
+        reached = Reached(WALKS)
         drive(_walks(component, plan, maps, reached), adapter, _enough(plan), played)
         played.tried.reached = {} if plan.selected else reached.values()
+    if _is_whole(played) and not plan.selected:
+        drive(gate_runs(component, plan), adapter, plan.limits, played)
     if _is_whole(played):
         run_machines(component, adapter, plan, maps, played)
     if _is_whole(played) and component == "gate" and "channels" not in plan.pinned:
@@ -118,6 +124,16 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
     for _, oracle, events in chosen:
         fails = oracle.transcript(events)[-1].fails
         yield given(oracle, events + events[:fails], "rule")._replace(plays_on=fails)
+
+
+def gate_runs(component: str, plan: Plan) -> Iterator[Case]:
+    """The runs of GATE_RUNS in each mode, profile and level of a gate, without options that it has not."""
+    oracles = Oracles(component)
+    for config in one_of_each(component, plan) if component == "gate" else ():
+        left_out = () if config["mode"] in OVERTAKING_MODES else OPTIONS
+        for run in rule_cases(GATE_RUNS):
+            events = ({key: event[key] for key in event if key not in left_out} for event in run.events)
+            yield given(oracles.of(config), events, "rule")
 
 
 def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:

@@ -37,6 +37,8 @@ from model.script import component_on_wire
 DEFAULT = Plan(seed=0, examples=100, batch=BATCH, extra_states=EXTRA_STATES)
 RUNS = {"default": DEFAULT, "thorough": DEFAULT._replace(extra_states=THOROUGH, checkpoints=LONG_LIFE)}
 """By the name of the run the plan of `conform` without and with `--thorough`."""
+LIMIT = 30.0
+"""Seconds of one answer: a busy machine is no hang."""
 CONFORMS = "conforms"
 """In the place of a run: none refuses it."""
 
@@ -110,7 +112,7 @@ def tried(planted: Planted) -> Outcome:
 
 def examined(planted: Planted, plan: Plan) -> Examination | None:
     """The examination of its component; None without an answer to `hello`. Raises InputError as `conform`."""
-    adapter = open_adapter(planted.command)
+    adapter = open_adapter(planted.command, LIMIT)
     try:
         with tempfile.TemporaryDirectory() as out:
             order = Order(planted.command, (planted.component,), plan, Path(out))
