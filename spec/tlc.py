@@ -150,7 +150,7 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
 
 def _jvm_flags(job: Job) -> tuple[str, ...]:
     """A small model is over before the thorough compiler pays off."""
-    quick = () if job.large else ("-XX:TieredStopAtLevel=1", "-XX:CICompilerCount=1")
+    quick = () if job.large else ("-XX:TieredStopAtLevel=1",)
     return ("-XX:+UseSerialGC", *quick)
 
 
