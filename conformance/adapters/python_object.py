@@ -30,6 +30,8 @@ NAMED = re.compile(r"(?!\d)[\w.]+:(?!\d)\w+")
 """What names an object of Python on a command line."""
 OWN = ("conformance", "impl", "model", "spec")
 """Our own packages: in one process no module of a user can have these names."""
+SWITCH_SECONDS = 1e-6
+"""How soon another thread may run while events are taken at once; Python's 5 ms let few events overlap."""
 
 
 class TimeIsUp(BaseException):
@@ -92,10 +94,12 @@ class PythonObject(InProcess):
             except BaseException as error:  # noqa: BLE001 - raised where the answer is read
                 results[at] = _raising(error)
 
+        interval = sys.getswitchinterval()
         copied = enumerate(orjson.loads(orjson.dumps(events)))
         threads = [Thread(target=apply, args=one, daemon=True) for one in copied]  # one that hangs is left
         try:
             with _within(self.seconds):
+                sys.setswitchinterval(SWITCH_SECONDS)
                 for thread in threads:
                     thread.start()
                 for thread in threads:
@@ -104,6 +108,8 @@ class PythonObject(InProcess):
                 return _copied(answer, len(events))
         except TimeIsUp as late:
             return self._hung(late)
+        finally:
+            sys.setswitchinterval(interval)
 
     def _hung(self, late: TimeIsUp) -> protocol.Hung:
         """The instance is dropped; where it was is shown in the place of its stderr."""

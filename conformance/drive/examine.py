@@ -7,7 +7,7 @@ configuration to have been skipped. What was not so is listed among the doubts.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.adapters.protocol import Adapter, Failure
+from conformance.adapters.protocol import FIRST_ID, Adapter, Failure
 from conformance.cases.guided import Reached
 from conformance.cases.rule_cases import GATE_RUNS, chosen_cases, rule_cases
 from conformance.cases.walks import walks
@@ -17,6 +17,7 @@ from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken, one_of_each
 from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.bounds.gates import play_channels
+from conformance.drive.bounds.ids import COUNTED
 from conformance.drive.bounds.lives import play_lives
 from conformance.drive.bounds.play import play_mapped_rules, run_machines
 from conformance.drive.bounds.tried import Tried, beyond, not_asked
@@ -68,6 +69,8 @@ class Examination:
     """What each complete suite says."""
     seconds: float = 0.0
     """What it took."""
+    sources: tuple[str, ...] = ()
+    """Where the cases came from, in the order of their first case: a divergence is of the last one."""
 
     @property
     def bound(self) -> str:
@@ -234,6 +237,8 @@ def _examined(
     if divergence is None or divergence.verdict is Verdict.UNDETERMINED:
         left = not_asked(played.tried, plan.offered, plan.chosen, injects=plan.injects)
         left += beyond(plan.greatest)
+        if component in COUNTED and not plan.first_id:
+            left.append(f"large ids of its own ({FIRST_ID} is chosen or not among the capabilities)")
         if never:
             left.append(f"rules {', '.join(never)} (no case fires them in these configurations)")
     return Examination(
@@ -250,4 +255,5 @@ def _examined(
         evidence=wrong or (() if divergence or played.evidence is None else (played.evidence,)),
         tried=played.tried,
         not_asked=tuple(left),
+        sources=tuple(played.origins),
     )

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.hello_words import nearest
-from conformance.adapters.protocol import Hello, Offer
+from conformance.adapters.protocol import FIRST_ID, Hello, Offer
 from conformance.divergence import Divergence
 from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.failed_check import FailedCheck
@@ -52,6 +52,8 @@ class Plan(NamedTuple):
     """Only cases that exercise one of these rules are played; empty: all."""
     injects: bool = False
     """The task of a gate is triggered itself, too: the implementation offers the event `inject`."""
+    first_id: bool = False
+    """A coordinator takes its first id: the implementation offers it, and the user has chosen none."""
     chosen: Mapping[str, object] = MappingProxyType({})
     """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
     offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
@@ -89,6 +91,7 @@ def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
         chosen=plan.pinned,
         offered=offered,
         injects=injects,
+        first_id=FIRST_ID in offer.capabilities and FIRST_ID not in plan.pinned,
         greatest=offer.limits,
     )
 
