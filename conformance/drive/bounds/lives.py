@@ -93,6 +93,13 @@ def play_lives(component: str, adapter: Adapter, plan: Plan, total: Played) -> t
     return ()
 
 
+def runs(component: str, plan: Plan) -> Iterator[tuple[Wire, list[Wire]]]:
+    """The configuration and the events of each life, which has at most SHORT checkpoints."""
+    for config, round_ in _chosen(component, plan) if plan.life else ():
+        life = _Life(component, config, round_, min(plan.life, SHORT))
+        yield config, [event for batch in _batches(life) for event in batch]
+
+
 @cache
 def rounds() -> Mapping[str, Round]:
     """The round of each component."""
