@@ -28,6 +28,8 @@ NAMED = re.compile(r"(?!\d)[\w.]+:(?!\d)\w+")
 """What names an object of Python on a command line."""
 OWN = ("conformance", "impl", "model", "spec")
 """Our own packages: in one process no module of a user can have these names."""
+SWITCH_SECONDS = 1e-6
+"""How soon another thread may run while events are taken at once; Python's 5 ms let few events overlap."""
 
 
 class PythonObject(InProcess):
@@ -65,8 +67,13 @@ class PythonObject(InProcess):
             begins.wait()
             return instance.apply(event)
 
-        with ThreadPoolExecutor(len(events)) as threads:
-            futures = [threads.submit(applied, event) for event in orjson.loads(orjson.dumps(events))]
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        try:
+            with ThreadPoolExecutor(len(events)) as threads:
+                futures = [threads.submit(applied, event) for event in orjson.loads(orjson.dumps(events))]
+        finally:
+            sys.setswitchinterval(interval)
         answer = self.answer(instance, [], (future.result() for future in futures))
         return _copied(answer, len(events))
 

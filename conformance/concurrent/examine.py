@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from random import Random
 
 from conformance.adapters.protocol import CONCURRENT, Adapter, Concurrent, Hung, Offer, Unsupported, canonical
-from conformance.concurrent.histories import LARGEST, MESSAGES, Outcome, Step, grouped, play, shortest
-from conformance.drive.answers import allowed_run
+from conformance.concurrent.histories import LARGEST, MESSAGES, Outcome, Step, drawn, play, shortest
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 
-LENGTH = 30
-"""Events of one history."""
-REPEATS = 5
-"""How often the shortest history is played again: what happens at once differs from run to run."""
+PLAYS = 5
+"""How often a history is played while it is right: what happens at once differs from play to play."""
+REPEATS = 20
+"""How often the shortest history is played again."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +21,17 @@ class Concurrency:
 
     histories: int
     groups: int
+    reordered: int = 0
+    """Groups whose answer the order of the request does not explain."""
     wrong: str = ""
     doubt: str = ""
 
     def describe(self) -> str:
         """The bound, in one line."""
-        return f"at once: {self.histories} histories with {self.groups:,} groups of 2 to {LARGEST} events"
+        order = f"{self.reordered:,} of them answered in another order than sent"
+        return (
+            f"at once: {self.histories} histories, {self.groups:,} groups of 2 to {LARGEST} events, {order}"
+        )
 
 
 def examine_concurrent(
@@ -40,17 +44,17 @@ def examine_concurrent(
         return Concurrency(0, 0, doubt="at once: this adapter sends no events at once; start it as a process")
     random = Random(f"{seed} at once {component}")
     configs = generate.fitting(component, generate.offered(offer))
-    histories = groups = 0
+    histories = groups = reordered = 0
     while histories < examples and may_go_on():
         oracle = Oracle(component, configs[histories % len(configs)])
-        injects = generate.injects(component, offer)
-        run = allowed_run(oracle, f"{seed} at once {component} {histories}", LENGTH, injects=injects)
-        outcome = play(oracle, grouped(component, run, random), adapter)
-        histories, groups = histories + 1, groups + outcome.groups
-        if not outcome.is_sound:
-            doubt, wrong = _judged(oracle, outcome, adapter)
-            return Concurrency(histories, groups, wrong, doubt)
-    return Concurrency(histories, groups)
+        steps, histories = drawn(oracle, random), histories + 1
+        for _ in range(PLAYS):
+            outcome = play(oracle, steps, adapter)
+            groups, reordered = groups + outcome.groups, reordered + outcome.reordered
+            if not outcome.is_sound:
+                doubt, wrong = _judged(oracle, outcome, adapter)
+                return Concurrency(histories, groups, reordered, wrong, doubt)
+    return Concurrency(histories, groups, reordered)
 
 
 def _judged(oracle: Oracle, outcome: Outcome, adapter: Concurrent) -> tuple[str, str]:

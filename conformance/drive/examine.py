@@ -61,6 +61,8 @@ class Examination:
     """What each complete suite says."""
     seconds: float = 0.0
     """What it took."""
+    sources: tuple[str, ...] = ()
+    """Where the cases came from, in the order of their first case: a divergence is of the last one."""
 
     @property
     def bound(self) -> str:
@@ -78,8 +80,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     """Drive the component until it diverges or the plan is done."""
     if not generate.fitting(component, plan.pinned):
         return _none_fits(component, plan)
-    chosen = chosen_cases(component, Oracles(component), plan.pinned, plan.selected, injects=plan.injects)
-    played = drive((given(oracle, events, "rule") for _, oracle, events in chosen), adapter, plan.limits)
+    played = drive(_rule_cases(component, plan), adapter, plan.limits)
     maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
         reached = Reached(WALKS)
@@ -108,6 +109,14 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     verdict = Verdict.UNDETERMINED if doubts else Verdict.CONFORMS
     done = _examined(component, verdict, plan, played, doubts=doubts)
     return replace(done, guarantees=tuple(guarantees))
+
+
+def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
+    """The case of each rule; behind one that fails the task its first event again, which must be refused."""
+    chosen = chosen_cases(component, Oracles(component), plan.pinned, plan.selected, injects=plan.injects)
+    for _, oracle, events in chosen:
+        fails = oracle.transcript(events)[-1].fails
+        yield given(oracle, events + events[:fails], "rule")._replace(plays_on=fails)
 
 
 def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:
@@ -223,4 +232,5 @@ def _examined(
         broken=wrong,
         tried=played.tried,
         not_asked=tuple(left),
+        sources=tuple(played.origins),
     )

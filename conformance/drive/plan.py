@@ -8,6 +8,7 @@ from conformance.adapters.hello_words import nearest
 from conformance.adapters.protocol import Hello, Offer
 from conformance.divergence import Divergence
 from conformance.drive.bounds.channels import LARGE
+from conformance.drive.crashes import Crashes
 from conformance.drive.loop import Limits
 from conformance.errors import InputError
 from conformance.generators import generate
@@ -40,6 +41,8 @@ class Plan(NamedTuple):
     """Called before each case; false: the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
     """A divergence that is to be passed over; the case ends there."""
+    crashes: Crashes | None = None
+    """Known crashes of the component that were met; None: no list of known divergences is in use."""
     steps: int = 0
     """The walks go on until so many steps are done, also when there were examples enough."""
     selected: frozenset[str] = frozenset()
@@ -66,7 +69,7 @@ class Plan(NamedTuple):
     @property
     def limits(self) -> Limits:
         """The limits of a loop over cases."""
-        return Limits(self.batch, self.may_go_on, self.is_known)
+        return Limits(self.batch, self.may_go_on, self.is_known, self.crashes)
 
 
 def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:

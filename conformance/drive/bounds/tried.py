@@ -40,6 +40,8 @@ class Tried:
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
     """How many different states, transitions, pairs and paths random walks reached, by kind."""
+    cut: int = 0
+    """The number of cases that end before an event at which a known crash is expected."""
     declined: dict[str, str] = field(default_factory=dict)
     """What the implementation has answered with `unsupported` at a bound, and why."""
 
@@ -86,6 +88,7 @@ class Tried:
         self.longest = max(self.longest, other.longest)
         self.checkpoints = max(self.checkpoints, other.checkpoints)
         self.lives += other.lives
+        self.cut += other.cut
         self.grows += other.grows
         self.reached.update(other.reached)
         self.declined.update(other.declined)
@@ -108,6 +111,7 @@ class Tried:
         if self.lives:
             each = f"{self.lives} of " if self.lives > 1 else ""
             lines["lives"] = f"{each}{self.checkpoints:,} checkpoints, {lines['lives']}; {self._watched()}"
+        lines["left out"] = f"{self.cut:,} cases end before a known crash" if self.cut else ""
         return {name: text for name, text in lines.items() if text}
 
     def _ids(self) -> str:
@@ -134,6 +138,7 @@ class Tried:
             "id_bounds": [BOUNDS[bound] for bound in sorted(self.bounds)],
             "time_bounds": [TIMES[bound] for bound in sorted(self.times)],
             "reached": dict(self.reached),
+            "cut": self.cut,
             "longest_life": self.longest,
             "lives": {
                 "count": self.lives,
