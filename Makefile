@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify proofs models bench torture mutants hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify proofs models bench torture mutants automatic-mutants planted hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -63,6 +63,12 @@ torture: $(READY)  ## 300 faults at every point, drivers frozen and thawed among
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
 	$(BIN)/barrierspec mutants $(addprefix --layer ,$(LAYER))
+
+planted: $(READY)  ## Each mutant of model and implementation as an adapter: what refuses it; resumes; takes an hour
+	$(BIN)/python -m conformance.mutants.planted --adapters tests/conformance/mutants/broken_adapters.toml
+
+automatic-mutants: $(READY)  ## Every protocol module edited in every way, once: each judge by itself; hours, goes on where it ended
+	$(BIN)/barrierspec mutants --automatic --resume
 
 hidden-states: $(READY)  ## 1,000 wrong machines of each alphabet; none may pass its complete suite
 	$(BIN)/python -m conformance.suites.measure --machines 1000

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import grimp
 import networkx
+import yaml
 from packaging.specifiers import SpecifierSet
 from setuptools import find_packages
 
@@ -72,6 +73,34 @@ def test_the_top_level_is_what_the_readme_says():
 MAINTAINED = {"conformance.bench", "conformance.pictures", "conformance.playground", "conformance.site"}
 """Packages that only a checkout has."""
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+
+
+NOT_SCHEDULED = {
+    "help": "it prints the targets",
+    "setup": "every target does it first",
+    "format": "it changes the code; lint compares",
+    "check": "a selection of lint and test",
+    "clean": "it removes what the targets made",
+    "doctor": "it is about the machine",
+    "bench": "it measures, and a shared runner gives no stable figures",
+    "pictures": "it writes pages; the tests compare them",
+    "generations": "it writes a page; the tests compare it",
+}
+"""Targets of the Makefile that no workflow runs, each with the reason."""
+
+
+def test_every_target_runs_in_ci_or_once_a_week_or_has_a_reason():
+    makefile, ci = ((ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", ".ci/run"))
+    targets = set(re.findall(r"^([a-z-]+):.*## ", makefile, flags=re.MULTILINE))
+    workflows = {path.stem: path.read_text(encoding="utf-8") for path in ROOT.glob(".github/workflows/*.yml")}
+    job = yaml.safe_load(workflows["scheduled"])["jobs"]["make"]
+    weekly = [one["target"].split()[0] for one in job["strategy"]["matrix"]["include"]]
+    run = re.findall(r"\bmake ([a-z-]+)", "\n".join((ci, *workflows.values())))
+
+    assert "make ${{ matrix.target }}" in [step.get("run") for step in job["steps"]]
+    assert Counter([*NOT_SCHEDULED, *weekly, *set(run)]) == Counter(
+        [*targets, "mutants"]
+    )  # CI: those of a layer
 
 
 def test_every_package_of_the_tree_is_shipped_but_those_of_maintainers():

@@ -25,6 +25,7 @@ from conformance.adapters.protocol import FAILURES, Adapter, Failure, Hung, Unsu
 from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event
 from conformance.divergence import Divergence
 from conformance.drive.bounds.values import ValueMap
+from conformance.drive.crashes import Crashes
 from conformance.drive.lockstep import Instance, Played
 from conformance.drive.loop import Limits
 from conformance.drive.oracle import Node, Oracle, Oracles
@@ -84,6 +85,8 @@ class _Setting:
     oracles: Oracles
     mapped: Oracles
     """The oracles of mapped events."""
+    cut_before: Crashes | None
+    """The known crashes at the beginning: Hypothesis needs the same example to end at the same event."""
 
 
 class LockStepMachine(RuleBasedStateMachine):
@@ -184,7 +187,11 @@ class LockStepMachine(RuleBasedStateMachine):
         if self.instance is None and self.setting.source.selected.intersection(edge.rules):
             self._play()
         while self.instance is not None and self.drawn and not self.is_over:
-            self.instance.take(self.drawn.pop(0))
+            event, cut = self.drawn.pop(0), self.setting.cut_before
+            if cut is not None and self.instance.is_cut_before(event, cut):
+                self.is_over = True
+                break
+            self.instance.take(event)
             self.instance.settle()
             self._judge(self.instance.found)
 
@@ -200,7 +207,10 @@ class LockStepMachine(RuleBasedStateMachine):
         elif isinstance(found, FAILURES):
             raise NotDetermined(found)
         if isinstance(found, Divergence):
-            self.is_over = self.setting.source.limits.is_known(found)
+            limits = self.setting.source.limits
+            self.is_over = limits.is_known(found)
+            if self.is_over and limits.crashes is not None:
+                limits.crashes.meet(found)
             if not self.is_over:
                 raise DivergenceFound(found)
 
@@ -213,8 +223,9 @@ def run_machine(component: str, adapter: Adapter, source: Source, total: Played 
         total.skipped.append(generate.why_not(component, source.pinned))
         return total
     kind: type[LockStepMachine] = type(f"{component.capitalize()}Machine", (LockStepMachine,), {})
+    crashes = source.limits.crashes and source.limits.crashes.copy()
     kind.setting = _Setting(
-        component, adapter, configs, source, total, Oracles(component), Oracles(component)
+        component, adapter, configs, source, total, Oracles(component), Oracles(component), crashes
     )
     try:
         run_state_machine_as_test(

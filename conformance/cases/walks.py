@@ -5,7 +5,7 @@ from functools import partial
 from random import Random
 from types import MappingProxyType
 
-from conformance.cases.guided import Reached
+from conformance.cases.guided import CANDIDATES, Marks, Reached, footprint
 from conformance.drive.bounds.values import ValueMap
 from conformance.drive.lockstep import Case, drawn, given
 from conformance.drive.oracle import Oracles
@@ -31,7 +31,7 @@ def walks(
     `pinned`: only configurations that have these values. `selected`: a case is left out if it exercises none
     of these rules. Without `injects` the task of a gate is never triggered itself. `maps`: every second case
     has its values mapped by one of these. `reached`: each case is the one of several drawn that reaches most
-    that is new there; not with `selected`.
+    that is new there, and is added to it when the next case is requested; not with `selected`.
     """
     oracles, large = Oracles(component), Oracles(component)
     configs = len(generate.fitting(component, pinned))
@@ -43,10 +43,15 @@ def walks(
         if not selected and values is None and reached is None:
             yield Case(oracle, chooser(), length, "random")
             continue
+        marks: Marks = {}
         if reached is None or selected:
             events, fired = drawn(oracle, chooser(), length)
         else:
-            events, fired = reached.choose(oracle, chooser, length), set()
+            several = [drawn(oracle, chooser(), length)[0] for _ in range(CANDIDATES)]
+            events, marks = reached.choose(
+                [(one, footprint(oracle, zip(one, oracle.transcript(one), strict=True))) for one in several]
+            )
+            fired = set()
         if selected and not fired.intersection(selected):
             yield None
         elif values is None:
@@ -54,3 +59,5 @@ def walks(
         else:
             far, sent = values.config(component, config), values.events(component, config, events)
             yield given(large.of(far), sent, "random", bound=values.declined)
+        if reached is not None:
+            reached.add(marks)

@@ -14,6 +14,7 @@ from conformance.adapters.hello_words import require_known_words
 from conformance.adapters.protocol import Adapter, Hello, Wire
 from conformance.capabilities import with_capabilities
 from conformance.drive import replays, saved
+from conformance.drive.crashes import Crashes
 from conformance.drive.examine import Examination, examine, not_offered, seen_again
 from conformance.drive.listed import Known
 from conformance.drive.lockstep import Played
@@ -127,7 +128,9 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
             continue
         selected = plan.selected.intersection(rules_that_fire(component))
         share = for_offer(plan, component, offer)._replace(
-            selected=selected, steps=-(-plan.steps // len(chosen))
+            selected=selected,
+            steps=-(-plan.steps // len(chosen)),
+            crashes=None if order.known is None else Crashes(),
         )
         begun = time.monotonic()
         done = _seen_before(component, adapter, order, share) or examine(component, adapter, share)

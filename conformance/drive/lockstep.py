@@ -10,7 +10,7 @@ divergence names the first step that differs.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from conformance.adapters.protocol import (
     FAILURES,
@@ -29,6 +29,9 @@ from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds.tried import Tried
 from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.generators.chooser import Chooser
+
+if TYPE_CHECKING:
+    from conformance.drive.crashes import Crashes
 
 
 @dataclass
@@ -108,6 +111,8 @@ class Case(NamedTuple):
     """Every field of the state and the text of a failure count, also where the protocol leaves them open."""
     bound: str = ""
     """The bound that the case tests: an implementation that does not support it has a smaller bound."""
+    plays_on: bool = False
+    """Events behind a `fail`, each of which has to be refused, are sent too."""
 
 
 def given(
@@ -119,20 +124,25 @@ def given(
     return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact, bound)
 
 
-def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
+def play(case: Case, adapter: Adapter, batch: int = 1, crashes: "Crashes | None" = None) -> Played:
     """Play one case in batches of at most `batch` events; a difference in a batch is replayed one by one.
 
-    Ends at the first event that diverges, fails the task, or is not answered.
+    A case is cut before an event of which `crashes` expects a known crash.
+    Ends at the first event that diverges or is not answered, or fails the task if the case does not play on.
     """
     instance = Instance(case.oracle, adapter, batch, is_exact=case.is_exact)
-    while instance.goes_on and len(instance.events) < case.length:
+    while len(instance.events) < case.length and (
+        instance.goes_on or (case.plays_on and instance.found is None)
+    ):
         event = case.choose(instance.node.observed)
-        if event is None:
+        if event is None or (crashes is not None and instance.is_cut_before(event, crashes)):
             break
         instance.take(event)
     played = instance.end()
     played.origins[case.origin] = played.cases
     found = played.divergence or played.hung
+    if crashes is not None:
+        crashes.send(case.oracle, instance.events if found is None else found.events)
     if batch > 1 and found is not None:
         again = replay(case.oracle, adapter, found.events)
         played.divergence, played.hung, played.stopped = again.divergence, again.hung, again.stopped
@@ -142,8 +152,8 @@ def play(case: Case, adapter: Adapter, batch: int = 1) -> Played:
 
 
 def replay(oracle: Expects, adapter: Adapter, events: Iterable[Wire], batch: int = 1) -> Played:
-    """Play the case of these events."""
-    return play(given(oracle, events), adapter, batch)
+    """Play the case of these events, also of those behind a `fail`."""
+    return play(given(oracle, events)._replace(plays_on=True), adapter, batch)
 
 
 def drawn(oracle: Oracle, choose: Chooser, length: int) -> tuple[list[Wire], set[str]]:
@@ -198,6 +208,13 @@ class Instance:
     def found(self) -> Divergence | Failure | None:
         """The divergence, or why the instance does not answer; None: all answers were as expected."""
         return self._played.divergence or self._played.stopped
+
+    def is_cut_before(self, event: Wire, crashes: "Crashes") -> bool:
+        """Whether the event is not to be sent, because a known crash would end the case; this is counted."""
+        edge = self._oracle.step(self.node, event)
+        is_cut = crashes.are_expected(self._oracle.config, event, self.node, edge)
+        self._played.tried.cut += is_cut
+        return is_cut
 
     def take(self, event: Wire) -> None:
         """Give one event to the model, and to the implementation as soon as the batch is full."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from conformance.adapters.protocol import Adapter, Unsupported
 from conformance.divergence import Divergence
+from conformance.drive.crashes import Crashes
 from conformance.drive.lockstep import Case, Played, play
 
 
@@ -22,6 +23,8 @@ class Limits(NamedTuple):
     """Called before each case; false ends the loop, because the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
     """A divergence that is known ends its case, and not the loop."""
+    crashes: Crashes | None = None
+    """Known crashes, before which cases are cut; None: no crash is known."""
     cases: float = inf
     """The loop ends after this many cases,"""
     stops: int = 2
@@ -51,7 +54,7 @@ def drive(
             break
         if case is None or case.bound in total.tried.declined:
             continue
-        played = play(case, adapter, limits.batch)
+        played = play(case, adapter, limits.batch, limits.crashes)
         if isinstance(played.stopped, Unsupported):
             if case.bound:
                 total.tried.declined[case.bound] = played.stopped.why
@@ -59,6 +62,8 @@ def drive(
             played.skipped, played.stopped, played.cases = [played.stopped.why], None, 0
             played.origins.clear()
         if played.divergence is not None and limits.is_known(played.divergence):
+            if limits.crashes is not None:
+                limits.crashes.meet(played.divergence)
             played.divergence = None
             played.known = 1
         hung_once = played.unrepeatable is not None and played.unrepeatable.lost == "hung"

@@ -66,7 +66,7 @@ def expects(looks: Signature) -> Signature:
     return looks[:4]
 
 
-def expected_of(mode: str, event: Wire, edge: Edge) -> Signature:
+def expected_of(mode: str | None, event: Wire, edge: Edge) -> Signature:
     """The same part for a transition of the model."""
     return (mode, event["kind"], edge.rules, _kinds(edge.effects))
 

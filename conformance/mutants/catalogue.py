@@ -37,6 +37,8 @@ class Mutant(NamedTuple):
     replace: str = ""
     model: str = ""
     """Of spec: the model in spec/manifests."""
+    conforms: str = ""
+    """Why `conform --thorough` accepts it as an implementation; empty: it is refused (`planted`)."""
 
 
 def component_of(mutant: Mutant, modules: Mapping[str, str]) -> str:
@@ -62,6 +64,14 @@ def load_catalogue() -> tuple[Mutant, ...]:
     if twice:
         raise CatalogueError(f"these ids occur more than once: {', '.join(sorted(twice))}")
     return mutants
+
+
+def mutant_of(identity: str) -> Mutant:
+    """The mutant of this id. Raises CatalogueError if there is none."""
+    for mutant in load_catalogue():
+        if mutant.id == identity:
+            return mutant
+    raise CatalogueError(f"{identity}: expected an id of catalogue.toml")
 
 
 def _mutant(entry: dict[str, str]) -> Mutant:

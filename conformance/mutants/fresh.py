@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from conformance.mutants.catalogue import Mutant, counted, load_catalogue
+from conformance.mutants.catalogue import Mutant, counted, mutant_of
 from conformance.mutants.source_edit import install
 
 CASES = 4000
@@ -19,7 +19,7 @@ CASES = 4000
 
 def main(identity: str) -> dict[str, Any]:
     """The rules charged at the first step that fails, and the events up to it; no rules: it survived."""
-    mutant = next(known for known in load_catalogue() if known.id == identity)
+    mutant = mutant_of(identity)
     install(mutant.module, mutant.find, mutant.replace)
     return drive_model(mutant) if mutant.layer == "model" else drive_implementation(mutant)
 

@@ -5,7 +5,7 @@ mutated module and replaces one expression that occurs in it exactly once; Pytho
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
@@ -16,22 +16,20 @@ class EditError(ValueError):
 
 
 class _EditedLoader(SourceFileLoader):
-    def __init__(self, name: str, path: str, find: str, replace: str) -> None:
+    def __init__(self, name: str, path: str, edit: Callable[[str], str]) -> None:
         super().__init__(name, path)
-        self._find = find
-        self._replace = replace
+        self._edit = edit
 
     def get_code(self, fullname: str) -> CodeType:
         """The module's code, compiled from the edited source and never cached."""
         path = self.get_filename(fullname)
-        return compile(edited(self.get_source(fullname) or "", self._find, self._replace), path, "exec")
+        return compile(self._edit(self.get_source(fullname) or ""), path, "exec")
 
 
 class _Finder(MetaPathFinder):
-    def __init__(self, module: str, find: str, replace: str) -> None:
+    def __init__(self, module: str, edit: Callable[[str], str]) -> None:
         self._module = module
-        self._find = find
-        self._replace = replace
+        self._edit = edit
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -41,7 +39,7 @@ class _Finder(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or spec.origin is None:
             return spec
-        spec.loader = _EditedLoader(fullname, spec.origin, self._find, self._replace)
+        spec.loader = _EditedLoader(fullname, spec.origin, self._edit)
         return spec
 
 
@@ -58,6 +56,15 @@ def edited(source: str, find: str, replace: str) -> str:
 
 def install(module: str, find: str, replace: str) -> None:
     """Load `module` with the edit from now on. Raises EditError if it is already loaded."""
+    _install(module, lambda source: edited(source, find, replace))
+
+
+def install_text(module: str, text: str) -> None:
+    """Load `module` from another text from now on. Raises EditError if it is already loaded."""
+    _install(module, lambda _: text)
+
+
+def _install(module: str, edit: Callable[[str], str]) -> None:
     if module in sys.modules:
         raise EditError(f"{module} is loaded already; a mutant needs a fresh process")
-    sys.meta_path.insert(0, _Finder(module, find, replace))
+    sys.meta_path.insert(0, _Finder(module, edit))

@@ -39,7 +39,7 @@ def lines(guarantees: Sequence["Guarantee"]) -> Iterator[str]:
 def _line(one: "Guarantee") -> str:
     return (
         f"- n={one.states}, k={one.extra}, {one.letters} letters, {one.sequences:,} sequences, "
-        f"{one.events:,} events: {_where(one)}"
+        f"{one.events:,} events{_left_out([one])}: {_where(one)}"
     )
 
 
@@ -49,9 +49,16 @@ def _summary(found: Sequence["Guarantee"]) -> str:
     sequences, events = sum(one.sequences for one in found), sum(one.events for one in found)
     return (
         f"- n={_range(one.states for one in found)}, k={first.extra}, "
-        f"{_range(one.letters for one in found)} letters, {sequences:,} sequences, {events:,} events: "
+        f"{_range(one.letters for one in found)} letters, {sequences:,} sequences, {events:,} events"
+        f"{_left_out(found)}: "
         f"{len(found)} suites of {kind or first.component}"
     )
+
+
+def _left_out(found: Sequence["Guarantee"]) -> str:
+    """How many sequences were not played."""
+    left = sum(one.left_out for one in found)
+    return f", {left:,} more left out, in which it is known to crash" if left else ""
 
 
 def _where(one: "Guarantee") -> str:

@@ -1,80 +1,95 @@
 """Wrong machines with hidden states, made at random: do a suite, tours or random walks refuse them?
 
-A hidden state answers as the state that it is a copy of, but for one letter: there the output differs, or
-what comes later. Such a machine takes every transition of the model's machine rightly, if it is reached in
-the way that a tour happens to take.
+A hidden state is a copy of a state of the model's machine that one transition only leads to, so that it is a
+flag that this transition sets. Several hidden states follow each other: the flag stays for so many letters.
+Letters that leave the state alone keep the flag or clear it. Behind the last hidden state one output or one
+target is wrong. All other transitions are the model's.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
+from itertools import zip_longest
 from random import Random
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from conformance.cases.tours import tours
-from conformance.suites.h_method import Branch, Suite, suite
-from conformance.suites.machine import END, Machine, Transition, Word, difference
+from conformance.suites.h_method import suite
+from conformance.suites.machine import END, Machine, Transition, Word, access_words, difference
 
 WALK = 60
 """Letters of one random walk."""
 TRIES = 1_000
 """Machines drawn until one differs from the model's."""
+OPEN = -1
+"""The number of the output where a machine defines no letter: every answer is right."""
 
 Rows = list[list[Transition | None]]
+Numbers = NDArray[np.int64]
 
 
 class Survivors(NamedTuple):
-    """How many wrong machines pass, and how large the means are, as sequences and events."""
+    """How many wrong machines pass each means."""
 
-    machines: int
     suite: int
     tours: int
     walks: int
+
+
+class Measured(NamedTuple):
+    """A suite, tours and random walks: their sizes as sequences and events, and what passes them."""
+
     suite_size: tuple[int, int]
     tours_size: tuple[int, int]
     walks_size: tuple[int, int]
+    anywhere: Survivors
+    """Machines whose flag is set by any transition."""
+    deepest: Survivors
+    """Machines whose flag is set only in a state that is furthest from the initial one."""
 
 
-def with_hidden_states(machine: Machine, hidden: int, rng: Random) -> Machine:
+def with_hidden_states(machine: Machine, hidden: int, rng: Random, *, deepest: bool = False) -> Machine:
     """A machine with `hidden` copies of states that answers some word differently.
 
-    Raises ValueError if TRIES machines were drawn and each answered every word as the model's does.
+    `deepest`: the flag is set in one of the states that are furthest from the initial one. Raises ValueError
+    if TRIES machines were drawn and each answered every word as the model's does.
     """
+    sources = _sources(machine, deepest=deepest)
     for _ in range(TRIES):
-        made = _drawn(machine, hidden, rng)
+        made = _drawn(machine, rng.choice(sources), hidden, rng)
         if difference(machine, made) is not None:
             return made
     raise ValueError(f"no machine with {hidden} hidden states differs; give a machine with more letters")
 
 
-def _drawn(machine: Machine, hidden: int, rng: Random) -> Machine:
+def _sources(machine: Machine, *, deepest: bool) -> list[int]:
+    depths = {
+        state: len(word)
+        for state, word in enumerate(access_words(machine))
+        if any(step.target != END for _, step in machine.defined(state))
+    }
+    return [state for state, depth in depths.items() if not deepest or depth == max(depths.values())]
+
+
+def _drawn(machine: Machine, state: int, hidden: int, rng: Random) -> Machine:
     rows: Rows = [list(row) for row in machine.rows]
-    inner = [step.target for row in machine.rows for step in row if step is not None and step.target != END]
-    originals = [rng.choice(inner) for _ in range(hidden)]
-    for number, original in enumerate(originals):
-        copy = machine.size + number
+    for copy in range(machine.size, machine.size + hidden):
+        ways = [letter for letter, step in enumerate(rows[state]) if step and 0 <= step.target < machine.size]
+        if not ways:
+            break
+        letter = rng.choice(ways)
+        step = rows[state][letter]
+        assert step is not None
+        rows[state][letter] = step._replace(target=copy)
         rows.append(
             [
-                step._replace(target=copy)  # the hidden memory lasts
-                if step is not None and step.target == original and rng.random() < 0.5
-                else step
-                for step in machine.rows[original]
+                way._replace(target=copy) if way and way.target == step.target and rng.random() < 0.5 else way
+                for way in machine.rows[step.target]
             ]
         )
-    ways = [*range(machine.size)]
-    for number, original in enumerate(originals):
-        sources = [
-            (state, letter)
-            for state in (ways if number == 0 else [*ways, machine.size + number - 1])
-            for letter, step in enumerate(rows[state])
-            if step is not None and step.target == original
-        ]
-        if number > 0:  # one hidden state behind the other, if that can be
-            sources = [source for source in sources if source[0] >= machine.size] or sources
-        if sources:
-            state, letter = rng.choice(sources)
-            step = rows[state][letter]
-            assert step is not None
-            rows[state][letter] = step._replace(target=machine.size + number)
-    _spoil(rows, len(rows) - 1, rng)
+        state = copy
+    _spoil(rows, state, rng)
     return Machine(machine.letters, tuple(tuple(row) for row in rows))
 
 
@@ -83,36 +98,58 @@ def _spoil(rows: Rows, state: int, rng: Random) -> None:
     letter = rng.choice([letter for letter, step in enumerate(rows[state]) if step is not None])
     step = rows[state][letter]
     assert step is not None
-    others = [row[letter] for row in rows if row[letter] is not None]
     if rng.random() < 0.5 or step.target == END:
-        outputs = sorted({str(other.output) for other in others if other and other.output != step.output})
-        output: Hashable = rng.choice(outputs) if outputs else f"not {step.output}"
+        others = sorted({str(way.output) for row in rows if (way := row[letter])} - {str(step.output)})
+        output = rng.choice(others) if others else f"not {step.output}"
         rows[state][letter] = step._replace(output=output)
     else:
         rows[state][letter] = step._replace(target=rng.randrange(len(rows)))
 
 
-def refuses_suite(chosen: Suite, other: Machine) -> bool:
-    """A sequence of the suite is answered differently."""
-    pending: list[tuple[Branch, int]] = [(chosen.root, 0)]
-    while pending:
-        branch, state = pending.pop()
-        for letter, following in branch.children.items():
-            right = chosen.machine.rows[branch.state][letter]
-            step = other.rows[state][letter]
-            assert right is not None
-            if step is None:
-                continue
-            if step.output != right.output:
+class Words:
+    """Defined words of a machine as arrays; `size` is their number and that of their letters."""
+
+    def __init__(self, machine: Machine, words: Sequence[Word]) -> None:
+        self.size = len(words), sum(map(len, words))
+        self._numbers: dict[object, int] = {}
+        self._answers, self._targets = self._tables(machine)
+        self._width = len(machine.letters) + 1
+        columns = zip_longest(*words, fillvalue=len(machine.letters))
+        self._letters = np.array(list(columns), np.int64)
+        here = np.zeros(len(words), np.int64)
+        self._steps = np.empty_like(self._letters)
+        for steps, letters in zip(self._steps, self._letters, strict=True):
+            steps[:] = here * self._width + letters
+            here = self._targets[steps]
+
+    def refuse(self, other: Machine) -> bool:
+        """One of the words is answered differently; an answer is right behind a letter without definition.
+
+        Only words are run that take a transition in which the machines differ.
+        """
+        answers, targets = self._tables(other)
+        known = len(self._answers) - self._width  # without END
+        differ = (answers[:known] != self._answers[:known]) | (targets[:known] != self._targets[:known])
+        chosen = np.isin(self._steps, np.flatnonzero(differ)).any(axis=0)
+        here = np.zeros(np.count_nonzero(chosen), np.int64)
+        for letters, steps in zip(self._letters[:, chosen], self._steps[:, chosen], strict=True):
+            taken = here * self._width + letters
+            if ((answers[taken] != self._answers[steps]) & (answers[taken] != OPEN)).any():
                 return True
-            if END not in (following.state, step.target):
-                pending.append((following, step.target))
-    return False
+            here = targets[taken]
+        return False
 
-
-def refuses(machine: Machine, other: Machine, words: Iterable[Word]) -> bool:
-    """One of the words is answered differently."""
-    return any(machine.run(word) != other.run(word) for word in words)
+    def _tables(self, machine: Machine) -> tuple[Numbers, Numbers]:
+        """Numbers of outputs, and targets; the last letter is a gap, the last state is END."""
+        gap = Transition(None, END)
+        steps = [
+            step or gap for row in (*machine.rows, (gap,) * len(machine.letters)) for step in (*row, gap)
+        ]
+        answers = [
+            OPEN if step.output is None else self._numbers.setdefault(step.output, len(self._numbers))
+            for step in steps
+        ]
+        return np.array(answers), np.array([step.target for step in steps])
 
 
 def tour_words(machine: Machine) -> list[Word]:
@@ -144,27 +181,25 @@ def random_words(machine: Machine, events: int, rng: Random) -> list[Word]:
     return words
 
 
-def survivors(machine: Machine, extra: int, machines: int, seed: int) -> Survivors:
-    """How many of so many wrong machines with 1 to `extra` hidden states pass the suite, tours, random walks.
+def measured(machine: Machine, extra: int, machines: int, seed: int) -> Measured:
+    """How many of `machines` wrong machines pass the suite, tours and random walks, for each kind of machine.
 
-    The walks have as many events as the suite.
+    They have 1 to `extra` hidden states. The walks have as many events as the suite.
     """
-    chosen = suite(machine, extra)
-    suite_words = list(chosen.words())
-    toured = tour_words(machine)
-    walked = random_words(machine, sum(map(len, suite_words)), Random(f"{seed}/walks"))
-    rng = Random(f"{seed}/machines")
-    wrong = [with_hidden_states(machine, number % extra + 1, rng) for number in range(machines)]
-    return Survivors(
-        machines,
-        sum(not refuses_suite(chosen, other) for other in wrong),
-        sum(not refuses(machine, other, toured) for other in wrong),
-        sum(not refuses(machine, other, walked) for other in wrong),
-        _size(suite_words),
-        _size(toured),
-        _size(walked),
-    )
+    chosen = Words(machine, list(suite(machine, extra).words()))
+    toured = Words(machine, tour_words(machine))
+    walked = Words(machine, random_words(machine, chosen.size[1], Random(f"{seed}/walks")))
+    means = (chosen, toured, walked)
+    kinds = []
+    for deepest in (False, True):
+        rng = Random(f"{seed}/{deepest}")
+        wrong = [
+            with_hidden_states(machine, 1 + number % extra, rng, deepest=deepest)
+            for number in range(machines)
+        ]
+        kinds.append(Survivors(*(_passing(one, wrong) for one in means)))
+    return Measured(chosen.size, toured.size, walked.size, *kinds)
 
 
-def _size(words: Sequence[Word]) -> tuple[int, int]:
-    return len(words), sum(map(len, words))
+def _passing(means: Words, wrong: Sequence[Machine]) -> int:
+    return sum(not means.refuse(other) for other in wrong)

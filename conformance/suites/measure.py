@@ -1,28 +1,43 @@
 """How many wrong machines with hidden states pass a suite, tours and random walks, as a table.
 
 `python -m conformance.suites.measure --machines 1000` measures one configuration of each alphabet, and ends
-with 1 if a machine passes its suite. `make hidden-states` runs it.
+with 1 if a machine passes its suite. `make hidden-states` runs it. Each row is stored in RESULTS as soon as
+it is measured; `--resume` takes from there what was measured with the same machine and the same code.
 """
 
+import hashlib
 import sys
+import time
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import click
+import orjson
 
 from conformance.drive.plan import Plan
 from conformance.report.divergence.phrases import of_config
 from conformance.suites.alphabet import Alphabet
 from conformance.suites.h_method import base_size
-from conformance.suites.hidden_states import Survivors, survivors
+from conformance.suites.hidden_states import measured
+from conformance.suites.machine import Machine
 from conformance.suites.model_machine import model_machine
 from conformance.suites.registry import alphabets, configurations
 from spec.vocabulary import vocabulary
 
 LARGEST = 200_000
 """Suites with more sequences than this are not measured."""
-HEADING = "| alphabet | n | letters | k | suite | tours | walks | pass: suite | tours | walks |"
-RULER = "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+CODE = [path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")) if path != Path(__file__)]
+"""What determines a row, beside the machine of the model."""
+RESULTS = Path("build/hidden-states.jsonl")
+HEADING = (
+    "| alphabet | n | letters | k | suite | tours | walks | pass: suite | tours | walks "
+    "| deepest: suite | tours | walks |"
+)
+RULER = "|---|" + "--:|" * 12
+
+Result = dict[str, Any]
 
 
 def measured_alphabets(component: str) -> Iterator[Alphabet]:
@@ -36,18 +51,28 @@ def measured_alphabets(component: str) -> Iterator[Alphabet]:
                 yield alphabet
 
 
-def row(alphabet: Alphabet, states: int, extra: int, found: Survivors) -> str:
+def row(alphabet: Alphabet, result: Result) -> str:
     """One line of the table; sizes are sequences and events."""
-    sizes = (found.suite_size, found.tours_size, found.walks_size)
-    columns = [
-        _where(alphabet),
-        str(states),
-        str(len(alphabet.letters)),
-        str(extra),
-        *(f"{sequences:,} / {events:,}" for sequences, events in sizes),
-        *(str(number) for number in (found.suite, found.tours, found.walks)),
-    ]
-    return f"| {' | '.join(columns)} |"
+    sizes = [f"{sequences:,} / {events:,}" for sequences, events in result["sizes"]]
+    passing = [str(number) for kind in result["pass"] for number in kind]
+    columns = [_where(alphabet), result["states"], len(alphabet.letters), result["extra"], *sizes, *passing]
+    return f"| {' | '.join(map(str, columns))} |"
+
+
+def _key(machine: Machine, numbers: tuple[int, ...]) -> str:
+    return hashlib.sha256(repr((machine, numbers, CODE)).encode()).hexdigest()
+
+
+def _measure(machine: Machine, extra: int, machines: int, seed: int) -> Result:
+    begun = time.monotonic()
+    found = measured(machine, extra, machines, seed)
+    return {
+        "states": machine.size,
+        "extra": extra,
+        "sizes": found[:3],
+        "pass": [list(kind) for kind in found[3:]],
+        "seconds": time.monotonic() - begun,
+    }
 
 
 def _where(alphabet: Alphabet) -> str:
@@ -57,26 +82,41 @@ def _where(alphabet: Alphabet) -> str:
 
 
 @click.command()
-@click.option("--machines", default=1_000, show_default=True, help="Wrong machines of each alphabet.")
+@click.option(
+    "--machines", default=1_000, show_default=True, help="Wrong machines of each alphabet and kind."
+)
 @click.option("--component", "components", multiple=True, help="Only this one; may be repeated.")
 @click.option("--extra", default=1, show_default=True, help="Hidden states of a machine at most.")
+@click.option("--largest", default=LARGEST, show_default=True, help="Sequences of a suite at most.")
 @click.option("--seed", default=0, show_default=True, help="Determines the machines.")
-def main(machines: int, components: tuple[str, ...], extra: int, seed: int) -> None:
+@click.option("--resume", is_flag=True, help="Keep the rows that an earlier run has stored.")
+def main(
+    machines: int, components: tuple[str, ...], extra: int, largest: int, seed: int, resume: bool
+) -> None:
     """Measure, and end with 1 if a wrong machine passes its suite."""
-    click.echo(
-        f"{machines} wrong machines each, 1 to {extra} hidden states, seed {seed}\n\n{HEADING}\n{RULER}"
-    )
-    passed = 0
-    for component in components or tuple(vocabulary()):
-        for alphabet in measured_alphabets(component):
-            machine = model_machine(alphabet)
-            size = base_size(machine, extra)
-            if size > LARGEST:
-                click.echo(f"not measured, {size:,} sequences: {_where(alphabet)}", err=True)
-                continue
-            found = survivors(machine, extra, machines, seed)
-            click.echo(row(alphabet, machine.size, extra, found))
-            passed += found.suite
+    click.echo(f"{machines} wrong machines of each kind, 1 to {extra} hidden states, seed {seed}\n")
+    click.echo(f"{HEADING}\n{RULER}")
+    RESULTS.parent.mkdir(exist_ok=True)
+    stored = RESULTS.read_bytes().splitlines() if resume and RESULTS.exists() else []
+    kept = {line["key"]: line["result"] for line in map(orjson.loads, stored)}
+    results: list[Result] = []
+    with RESULTS.open("ab" if resume else "wb") as file:
+        for component in components or tuple(vocabulary()):
+            for alphabet in measured_alphabets(component):
+                machine = model_machine(alphabet)
+                if (size := base_size(machine, extra)) > largest:
+                    click.echo(f"not measured, {size:,} sequences: {_where(alphabet)}", err=True)
+                    continue
+                key = _key(machine, (extra, machines, seed))
+                if key not in kept:
+                    kept[key] = _measure(machine, extra, machines, seed)
+                    file.write(orjson.dumps({"key": key, "result": kept[key]}) + b"\n")
+                    file.flush()
+                results.append(kept[key])
+                click.echo(row(alphabet, kept[key]))
+    passed = sum(kind[0] for result in results for kind in result["pass"])
+    seconds = sum(result["seconds"] for result in results)
+    click.echo(f"\n{len(results)} alphabets in {seconds:,.0f} s, {passed} machines pass their suite")
     sys.exit(1 if passed else 0)
 
 

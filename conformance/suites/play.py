@@ -5,21 +5,20 @@ SEQUENCES_AT_MOST, else with fewer; a suite that does not fit at all is stated, 
 """
 
 from functools import cache
-from itertools import islice
 from typing import NamedTuple
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Wire, canonical
 from conformance.drive.bounds.tried import by_number
 from conformance.drive.lockstep import Played
-from conformance.drive.loop import drive, is_over
+from conformance.drive.loop import is_over
 from conformance.drive.plan import Plan
 from conformance.suites.alphabet import Alphabet
 from conformance.suites.h_method import Suite, base_size, suite
 from conformance.suites.machine import Machine
 from conformance.suites.model_machine import STATES_AT_MOST, TooLargeError, model_machine
 from conformance.suites.registry import alphabets, configurations, left_out
-from conformance.suites.sequences import cases, streamed
+from conformance.suites.sequences import SuitePlay
 
 SEQUENCES_AT_MOST = 100_000
 """Sequences of all suites of one component in a default run: some seconds of a compiled implementation."""
@@ -48,6 +47,8 @@ class Guarantee(NamedTuple):
     """k, or None if the suite was not played to its end."""
     sequences: int = 0
     events: int = 0
+    left_out: int = 0
+    """Sequences that were not played because the implementation is known to crash in them."""
     reason: str = ""
     """Why k is lower than the plan's, or why nothing was played."""
 
@@ -61,6 +62,7 @@ class Guarantee(NamedTuple):
             "extra_states": self.extra,
             "sequences": self.sequences,
             "events": self.events,
+            "left_out": self.left_out,
             "reason": self.reason,
         }
 
@@ -82,14 +84,12 @@ def play_suites(component: str, adapter: Adapter, plan: Plan, total: Played) -> 
         if is_over(total):
             break
         if alphabet is not None and guarantee.extra is not None:
-            chosen = suite_of(machine_of(alphabet), guarantee.extra)
-            played = Played() if streams is None else streamed(alphabet, chosen, streams, plan, total.unseen)
-            if played.cases < guarantee.sequences:  # what is left, step by step
-                streams = None
-                left = islice(cases(alphabet, chosen), played.cases, None)
-                drive(left, adapter, plan.limits._replace(batch=1), played)
-            total.add(played)
-            guarantee = _guaranteed(guarantee, played)
+            suite_played = SuitePlay(
+                alphabet, suite_of(machine_of(alphabet), guarantee.extra), plan, total.unseen
+            )
+            streams = suite_played.play(adapter, streams)
+            total.add(suite_played.played)
+            guarantee = _guaranteed(guarantee, suite_played.played)
         guarantees.append(guarantee)
     return guarantees
 
@@ -158,9 +158,10 @@ def _size(one: Planned, extra: int) -> int:
 
 
 def _guaranteed(planned_one: Guarantee, played: Played) -> Guarantee:
-    done = planned_one._replace(sequences=played.cases, events=played.steps)
+    left = planned_one.sequences - played.cases
+    done = planned_one._replace(sequences=played.cases, events=played.steps, left_out=left)
     if played.skipped or not played.is_sound or played.ended_early:
-        return done._replace(extra=None, reason="it was not played to its end")
+        return done._replace(extra=None, left_out=0, reason="it was not played to its end")
     return done
 
 

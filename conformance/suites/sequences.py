@@ -5,13 +5,17 @@ each word of the suite: sequences that begin alike are sent one after the other,
 with the one before it is one batch.
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive import stream
+from conformance.drive.crashes import Crashes
 from conformance.drive.lockstep import Case, Played, given
+from conformance.drive.loop import drive, is_over
 from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.drive.plan import Plan
 from conformance.suites.alphabet import Alphabet
@@ -25,65 +29,117 @@ class _Step(NamedTuple):
     after: Node
     """The state of the model, with the ids by which letters are named."""
     event: Wire
+    before: Node
+    """The state of the model before it, with the ids that are sent."""
     edge: Edge
     """What must be answered."""
 
 
-def _paths(alphabet: Alphabet, oracle: Oracle, chosen: Suite) -> Iterator[tuple[list[_Step], int]]:
-    """Each sequence with the number of events that it shares with the one before it."""
-    read = Oracle(alphabet.component, alphabet.config)
-    start = alphabet.start(read)
-    path: list[_Step] = []
-    before: Word = ()
-    for word in chosen.words():
-        shared = next(
-            (at for at, pair in enumerate(zip(before, word, strict=False)) if pair[0] != pair[1]), 0
-        )
-        del path[shared:]
-        for letter in word[shared:]:
-            taken = alphabet.take(read, path[-1].after if path else start, letter)
-            assert taken is not None
-            event = alphabet.played(taken.event)
-            edge = oracle.step(path[-1].edge.after if path else oracle.start, event)
-            path.append(_Step(taken.edge.after, event, edge))
-        before = word
-        yield path, shared
+class SuitePlay:
+    """One suite that is played: streamed while all answers are as expected, and step by step where not.
 
-
-def cases(alphabet: Alphabet, chosen: Suite) -> Iterator[Case]:
-    """The sequences as cases."""
-    oracle = Oracle(alphabet.component, alphabet.config)
-    for path, _ in _paths(alphabet, oracle, chosen):
-        yield given(oracle, [step.event for step in path], ORIGIN)
-
-
-def streamed(
-    alphabet: Alphabet, chosen: Suite, adapter: ProcessAdapter, plan: Plan, unseen: set[str]
-) -> Played:
-    """Play the sequences without waiting for each answer, up to one that is not answered as expected.
-
-    `unseen`: fields of the state that the implementation leaves out. What is found is left to whoever plays
-    the rest step by step, so that an implementation that cannot read ahead is not charged with it.
+    A transition of the model's machine at which the implementation has had a known crash is not taken again:
+    the sequences through it are left out.
     """
-    played = Played()
-    oracle = Oracle(alphabet.component, alphabet.config)
-    prepare = stream.Prepare(frozenset(oracle.start.observed) - unseen)
 
-    def prepared() -> Iterator[stream.Case]:
-        for path, shared in _paths(alphabet, oracle, chosen):
-            if not plan.may_go_on():
-                return
-            edges = [(step.event, step.edge) for step in path]
-            yield prepare.case(oracle, edges, list(_batches(path, shared)))
+    def __init__(self, alphabet: Alphabet, chosen: Suite, plan: Plan, unseen: set[str]) -> None:
+        """`unseen`: fields of the state that the implementation leaves out."""
+        self.played = Played()
+        """What came of the sequences that were played."""
+        self._alphabet, self._machine, self._plan = alphabet, chosen.machine, plan
+        self._crashes = plan.crashes or Crashes()
+        self._oracle = Oracle(alphabet.component, alphabet.config)
+        self._prepare = stream.Prepare(frozenset(self._oracle.start.observed) - unseen)
+        self._crashed: set[tuple[int, int]] = set()
+        """The transitions with a known crash: state and letter."""
+        self._left: Iterator[Word] = chosen.words()
 
-    for case in stream.passing(adapter, prepared()):
-        played.cases += 1
-        played.steps += len(case.events)
-        played.tried.take(alphabet.component, alphabet.config, case.events)
-        for edge in oracle.transcript(case.events):
-            played.fired.update(edge.rules)
-    played.origins[ORIGIN] = played.cases
-    return played
+    def play(self, adapter: Adapter, streams: ProcessAdapter | None) -> ProcessAdapter | None:
+        """Play the suite; returns what may stream the next one: None behind a difference but a known crash.
+
+        What differs is played again step by step, so that an implementation that cannot read ahead is not
+        charged with it.
+        """
+        while streams is None or not self._stream(streams):
+            crash = self._crashes.last
+            limits = self._plan.limits._replace(batch=1)
+            drive(self._one_by_one(is_streamed=streams is not None), adapter, limits, self.played)
+            if self._crashes.last is crash or is_over(self.played) or self.played.ended_early:
+                return None
+        return streams
+
+    def _stream(self, adapter: ProcessAdapter) -> bool:
+        """Play what is left without waiting for each answer; whether all were as expected."""
+        sent: deque[Word] = deque()
+
+        def prepared() -> Iterator[stream.Case]:
+            for word, path, shared in self._paths():
+                sent.append(word)
+                if not self._plan.may_go_on():
+                    return
+                edges = [(step.event, step.edge) for step in path]
+                yield self._prepare.case(self._oracle, edges, list(_batches(path, shared)))
+
+        for case in stream.passing(adapter, prepared()):
+            sent.popleft()
+            self.played.cases += 1
+            self.played.steps += len(case.events)
+            self.played.tried.take(self._alphabet.component, self._alphabet.config, case.events)
+            for edge in self._oracle.transcript(case.events):
+                self.played.fired.update(edge.rules)
+            self._crashes.send(self._oracle, case.events)
+        self.played.origins[ORIGIN] = self.played.cases
+        self._left = chain(sent, self._left)
+        return not sent
+
+    def _one_by_one(self, *, is_streamed: bool) -> Iterator[Case]:
+        """What is left as cases; where sequences can be streamed only up to the next known crash."""
+        for word, path, _ in self._paths():
+            crash = self._crashes.last
+            yield given(self._oracle, [step.event for step in path], ORIGIN)
+            if self._crashes.last is not None and self._crashes.last is not crash:
+                *_, transition = zip(self._states(word), word[: self._crashes.last.step], strict=False)
+                self._crashed.add(transition)
+                if is_streamed:
+                    return
+
+    def _states(self, word: Word) -> Iterator[int]:
+        """The state of the machine before each letter."""
+        state = 0
+        for letter in word:
+            yield state
+            step = self._machine.rows[state][letter]
+            assert step is not None
+            state = step.target
+
+    def _paths(self) -> Iterator[tuple[Word, list[_Step], int]]:
+        """Each sequence with the number of events that it shares with the one played before it."""
+        alphabet, oracle = self._alphabet, self._oracle
+        read = Oracle(alphabet.component, alphabet.config)
+        start = alphabet.start(read)
+        path: list[_Step] = []
+        before: Word = ()
+        played: Word = ()
+        for word in self._left:
+            if self._crashed and not self._crashed.isdisjoint(zip(self._states(word), word, strict=True)):
+                continue
+            del path[_shared(before, word) :]
+            for letter in word[len(path) :]:
+                taken = alphabet.take(read, path[-1].after if path else start, letter)
+                assert taken is not None
+                event = alphabet.played(taken.event)
+                node = path[-1].edge.after if path else oracle.start
+                path.append(_Step(taken.edge.after, event, node, oracle.step(node, event)))
+            before = word
+            if any(self._crashes.are_expected(alphabet.config, *step[1:]) for step in path):
+                continue
+            yield word, path, _shared(played, word)
+            played = word
+
+
+def _shared(before: Word, word: Word) -> int:
+    """The number of letters with which two sequences of a suite begin alike."""
+    return next((at for at, pair in enumerate(zip(before, word, strict=False)) if pair[0] != pair[1]), 0)
 
 
 def _batches(path: Sequence[_Step], shared: int) -> Iterator[int]:

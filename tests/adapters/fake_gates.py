@@ -3,7 +3,8 @@
 right: does as the protocol says. never-blocks: lets every channel go on. claims-polled: offers a level that
 it does not have. claims-older: says that it is of Flink 1.12, and does as 1.14 does. misspells-mode: offers
 an unknown mode. slow: right, and each answer takes a long computation. blinks: shows a wrong state
-behind its first event. reads-one: right, but it takes all that has come for one request.
+behind its first event. crashes: ends at the first barrier of a second checkpoint. reads-one: right, but it
+takes all that has come for one request.
 """
 
 import os
@@ -50,6 +51,13 @@ class Blinks(Right):
         return {**super().state(), "pending": self.pending and self.events != 1}
 
 
+class Crashes(Right):
+    def barrier(self, channel, checkpoint):
+        if -1 < self.current < checkpoint:
+            sys.exit("the engine has run hot")
+        return super().barrier(channel, checkpoint)
+
+
 def requests():
     while request := os.read(0, 1 << 20):
         yield request
@@ -71,7 +79,8 @@ def answer(request, gate):
     return said, after
 
 
-forgetful.Gate = {"never-blocks": NeverBlocks, "slow": Slow, "blinks": Blinks}.get(HOW, Right)
+WRONG = {"never-blocks": NeverBlocks, "slow": Slow, "blinks": Blinks, "crashes": Crashes}
+forgetful.Gate = WRONG.get(HOW, Right)
 forgetful.answer = answer
 if HOW == "reads-one":
     sys.stdin = requests()

@@ -4,8 +4,9 @@ inject: a task that is triggered itself blocks a channel. older-reason: in at-le
 cancellation ends are aborted as subsumed. late: a barrier of the id that has ended is taken for a new one.
 awaited: a channel that has ended is awaited once more. batch-forgets: what stands before a refused event of a
 batch is undone. batch-goes-on: what stands behind it is done. no-position: a refused event of a batch has no
-position. failed-for-ever: behind a `fail` every new instance has failed. no-inject: right, and its task is
-never triggered itself. crashes: ends at the first barrier of a second checkpoint.
+position. failed-for-ever: behind a `fail` every new instance has failed. goes-on: it takes events behind its
+own `fail`. no-inject: right, and its task is never triggered itself. crashes: ends
+at the first barrier of a second checkpoint.
 """
 
 import sys
@@ -20,6 +21,7 @@ OFFERS = {
     "inject": (("exactly-once",), ("flink-1.14",), ("handler", "inject")),
     "older-reason": (("at-least-once",), ("flink-1.14",), ("handler",)),
     "failed-for-ever": (("exactly-once",), ("flink-1.12",), ("handler",)),
+    "goes-on": (("exactly-once",), ("flink-1.12",), ("handler",)),
 }
 PLAIN = (("exactly-once",), ("flink-1.14",), ("handler",))
 
@@ -36,6 +38,7 @@ class WrongGate:
 
     def new(self, component, config):
         self.config, self.events = config, []
+        self.has_failed = self.has_failed and HOW == "failed-for-ever"
         return self.model.new(component, config)
 
     def apply(self, events):
@@ -67,6 +70,8 @@ class WrongGate:
     def one(self, event):
         if HOW == "failed-for-ever" and self.has_failed:
             return Errored("the gate has failed")
+        if HOW == "goes-on" and self.has_failed:
+            return Applied([[]], {})
         if HOW == "no-inject" and event["kind"] == "inject":
             sys.exit("nobody has offered inject")
         before = self.model.apply([{"kind": "end_of_partition", "channel": -1}])  # refused: changes nothing

@@ -68,6 +68,20 @@ def test_a_divergence_that_was_saved_before_is_listed_too(tmp_path):
     assert run(*asked, "--known-divergences", file).return_value == 0
 
 
+def test_a_known_crash_is_met_a_few_times_and_the_verdict_counts_what_was_left_out(tmp_path):
+    command = shlex.join([sys.executable, "-S", str(ADAPTERS / "fake_gates.py"), "crashes"])
+    few = ["--examples", "1", "--config", "channels=2", "--config", "checkpoints_after_tasks_finish=true"]
+    asked = ["--adapter", command, "--known-divergences", str(tmp_path / "known.json"), "--fix", *few]
+    asked += ["--out", str(tmp_path)]
+    ran = CliRunner().invoke(conform.command, asked, standalone_mode=False)
+
+    assert ran.return_value == 0, ran.output
+    said = " ".join(ran.output.split())
+    assert int(said.partition("new, met ")[2].split()[0]) < 60
+    assert "cases end before a known crash" in said
+    assert "more left out, in which it is known to crash" in said
+
+
 def test_what_is_mended_fails_the_run_until_fix_takes_it_off(tmp_path):
     file = tmp_path / "known.json"
     broken, mended = (

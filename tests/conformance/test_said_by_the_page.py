@@ -19,6 +19,7 @@ WRONG = {
     "batch-goes-on": "what stands before the refused event has happened",
     "no-position": 'expected "at": 0, got no position',
     "failed-for-ever": "DIVERGES",
+    "goes-on": "no event can be left out",
 }
 
 

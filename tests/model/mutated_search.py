@@ -8,12 +8,12 @@ place.
 import json
 import sys
 
-from conformance.mutants.catalogue import load_catalogue
+from conformance.mutants.catalogue import mutant_of
 from conformance.mutants.source_edit import install
 
 
 def main(identity: str) -> None:
-    mutant = next(known for known in load_catalogue() if known.id == identity)
+    mutant = mutant_of(identity)
     install(mutant.module, mutant.find, mutant.replace)
     from model.checker.bounds import bounded_gate
     from model.checker.compiled.columns import explore_columns

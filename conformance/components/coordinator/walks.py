@@ -102,13 +102,15 @@ class _Coordinator:
         """The next event."""
         if self._over and self._draw() < 0.4:
             self._over = False
-            self._running.clear()
-            return {"kind": "coordinator_restart"}
+            return self._restart()
         if observed["status"] != "RUNNING" or len(self._running) < len(self._tasks):
             if self._draw() < 0.85:
                 return self._toward_running(observed)
         elif self._draw() < 0.03:
             return self._trouble()
+        completed = list(observed["completed"])
+        if self._eventful and completed != sorted(completed) and self._draw() < 0.1:
+            return self._restart()  # which puts them in order (COORD-22)
         if self._eventful and self._draw() < 0.05:
             return self._rarity(observed)
         pending = observed["pending"]
@@ -143,6 +145,10 @@ class _Coordinator:
                     event[flag] = True
         return event
 
+    def _restart(self) -> Wire:
+        self._running.clear()
+        return {"kind": "coordinator_restart"}
+
     def _toward_running(self, observed: Wire) -> Wire:
         if observed["status"] != "RUNNING":
             if self._draw() < 0.3:
@@ -172,9 +178,9 @@ class _Coordinator:
         if luck < 0.85:
             checkpoint = self._id(observed["pending"], observed["next_id"])
             return {"kind": "trigger_fails", "task": self._some(self._tasks), "checkpoint": checkpoint}
-        self._running.clear()
         if luck < 0.93:
-            return {"kind": "coordinator_restart"}
+            return self._restart()
+        self._running.clear()
         self._over = True
         return {"kind": "shutdown", "status": self._some(["FINISHED", "CANCELED", "FAILED", "SUSPENDED"])}
 

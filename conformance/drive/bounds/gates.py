@@ -96,7 +96,7 @@ def _directed(size: int, plan: Plan) -> Iterator[Case]:
 
 
 def _case(oracle: Oracle, events: list[Wire]) -> Case:
-    return given(oracle, events, "bound", bound=_bound(oracle.config["channels"]))
+    return given(oracle, events, "wide", bound=_bound(oracle.config["channels"]))
 
 
 def _rule_cases(size: int, plan: Plan) -> Iterator[Case]:

@@ -196,7 +196,7 @@ def _play_again(
 ) -> None:
     """Play the beginning of a life as a case; if it is right this time, its last answer is flaky."""
     oracle = Oracle(life.component, life.config)
-    played = drive([given(oracle, sent, "life")], adapter, plan.limits)
+    played = drive([given(oracle, sent, "life")], adapter, plan.limits._replace(crashes=None))
     if played.is_sound and not played.known:
         *before, last = oracle.transcript(sent)
         got = Answer(answer.effects[-1], answer.state) if isinstance(answer, Applied) else answer

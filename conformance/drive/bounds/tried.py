@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import FIRST_ID, Wire
 from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 from conformance.drive.bounds.times import BOUNDS as TIMES
@@ -39,7 +39,9 @@ class Tried:
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
-    """How many different states, transitions and pairs of transitions random walks reached."""
+    """How many different states, transitions, pairs and paths random walks reached, by kind."""
+    cut: int = 0
+    """The number of cases that end before an event at which a known crash is expected."""
     declined: dict[str, str] = field(default_factory=dict)
     """What the implementation has answered with `unsupported` at a bound, and why."""
 
@@ -50,6 +52,8 @@ class Tried:
                 getattr(self, name).add(config[option])
         if "channels" in config:
             self.channels.add(config["channels"])
+        if FIRST_ID in config:
+            self._reach(config[FIRST_ID])
         fields = fields_of(component)
         length = passed = 0
         for event in events:
@@ -74,7 +78,7 @@ class Tried:
 
     def _reach(self, checkpoint: int) -> None:
         if checkpoint < _NEAR:
-            self.highest_id = checkpoint
+            self.highest_id = max(self.highest_id, checkpoint)
         else:
             self.bounds.update(bound for bound in BOUNDS if abs(checkpoint - bound) < _NEAR)
 
@@ -86,6 +90,7 @@ class Tried:
         self.longest = max(self.longest, other.longest)
         self.checkpoints = max(self.checkpoints, other.checkpoints)
         self.lives += other.lives
+        self.cut += other.cut
         self.grows += other.grows
         self.reached.update(other.reached)
         self.declined.update(other.declined)
@@ -108,6 +113,7 @@ class Tried:
         if self.lives:
             each = f"{self.lives} of " if self.lives > 1 else ""
             lines["lives"] = f"{each}{self.checkpoints:,} checkpoints, {lines['lives']}; {self._watched()}"
+        lines["left out"] = f"{self.cut:,} cases end before a known crash" if self.cut else ""
         return {name: text for name, text in lines.items() if text}
 
     def _ids(self) -> str:
@@ -134,6 +140,7 @@ class Tried:
             "id_bounds": [BOUNDS[bound] for bound in sorted(self.bounds)],
             "time_bounds": [TIMES[bound] for bound in sorted(self.times)],
             "reached": dict(self.reached),
+            "cut": self.cut,
             "longest_life": self.longest,
             "lives": {
                 "count": self.lives,

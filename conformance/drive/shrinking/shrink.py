@@ -56,8 +56,13 @@ def of_config(play: Play, config: Wire) -> Trial:
 
 
 def kept(found: Divergence | None, divergence: Divergence) -> Divergence | None:
-    """What was found, if it charges the same."""
-    return found if found is not None and found.charge == divergence.charge else None
+    """What was found, if it charges the same, and also at an event that has to be refused or at none."""
+    is_same = found is not None and _charged(found) == _charged(divergence)
+    return found if is_same else None
+
+
+def _charged(divergence: Divergence) -> tuple[str | None, bool]:
+    return divergence.charge, divergence.expected.refused is not None
 
 
 def fewest_events(divergence: Divergence, trial: Trial, options: Collection[str] = OPTIONS) -> Divergence:

@@ -4,7 +4,7 @@ import pytest
 
 from conformance.drive.lockstep import Played
 from conformance.drive.plan import Plan, for_offer
-from conformance.suites import play
+from conformance.suites import play, sequences
 
 PINNED = {"checkpoints_after_tasks_finish": True}
 
@@ -26,7 +26,7 @@ def played(start):
 
 
 def test_all_sequences_are_sent_to_one_process(played, monkeypatch):
-    monkeypatch.setattr(play, "drive", None)  # nothing is left to be played step by step
+    monkeypatch.setattr(sequences, "drive", None)  # nothing is left to be played step by step
     (guarantee,), total, starts = played("right")
     assert (guarantee.states, guarantee.extra) == (11, 0)
     assert (guarantee.sequences, guarantee.events) == (total.cases, total.steps)

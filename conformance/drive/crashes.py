@@ -1,0 +1,72 @@
+"""Known crashes: an event at which an implementation is known to crash is not sent again and again.
+
+Each crash costs the start of a process. A list of known divergences accepts every crash that looks like a
+listed one, whatever led to it, so further ones show little. After TRIED of them in one situation a case ends
+before the next such event, as long as at least half of the events in this situation have crashed. A situation
+is the event, the answer that is expected, and the state before it, without ids, channels and numbers.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from conformance.adapters.protocol import Wire
+from conformance.divergence import Divergence
+from conformance.drive.lockstep import Expects
+from conformance.drive.oracle import Edge, Node, Oracle
+from conformance.drive.signatures import Signature, expected_of
+
+TRIED = 2
+"""So many known crashes in one situation are played."""
+
+
+class Crashes:
+    """The known crashes of one component that were met, by their situations."""
+
+    def __init__(self) -> None:
+        self.last: Divergence | None = None
+        """The newest one."""
+        self._met: Counter[Signature] = Counter()
+        self._sent: Counter[Signature] = Counter()
+
+    def copy(self) -> "Crashes":
+        """The same, which later crashes do not change."""
+        copied = Crashes()
+        copied._met, copied._sent = self._met.copy(), self._sent.copy()
+        return copied
+
+    def meet(self, found: Divergence) -> None:
+        """Count a known divergence, if it is a crash."""
+        if found.lost is not None:
+            self.last = found
+            oracle = Oracle(found.component, found.config)
+            edges = oracle.transcript(found.events)
+            before = edges[-2].after if len(edges) > 1 else oracle.start
+            self._met[_situation(found.config, found.event, before, edges[-1])] += 1
+
+    def send(self, oracle: Expects, events: Sequence[Wire]) -> None:
+        """Count the events of a case that were sent, those in whose situation one has crashed."""
+        node = oracle.start
+        for event in events if self._met else ():
+            edge = oracle.step(node, event)
+            situation = _situation(oracle.config, event, node, edge)
+            self._sent[situation] += situation in self._met
+            node = edge.after
+
+    def are_expected(self, config: Wire, event: Wire, before: Node, edge: Edge) -> bool:
+        """Whether the event is not sent, because it would crash."""
+        if not self._met:
+            return False
+        situation = _situation(config, event, before, edge)
+        return self._met[situation] >= max(TRIED, self._sent[situation] / 2)
+
+
+def _situation(config: Wire, event: Wire, before: Node, edge: Edge) -> Signature:
+    state = tuple(_form(value) for value in before.observed.values())
+    return (*expected_of(config.get("mode"), event, edge), state)
+
+
+def _form(value: object) -> object:
+    """A value of the state without numbers: of an int its sign, of a collection whether it is empty."""
+    if isinstance(value, list | tuple | dict):
+        return len(value) > 0
+    return value < 0 if type(value) is int else value

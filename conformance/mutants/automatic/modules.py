@@ -1,0 +1,54 @@
+"""The protocol modules that are mutated: of `model/`, `impl/core/` and `spec/`, without what judges them."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from conformance import machine
+from conformance.mutants.automatic.operators import Edit, edits_of
+from conformance.mutants.automatic.tla_operators import tla_edits_of
+
+LAYERS = {"spec": "spec", "model": "model", "impl": "impl/core"}
+"""The layers with the folder of their components."""
+_SUFFIX = {"spec": ".tla"}
+_NOT_COMPONENTS = {"checker"}
+_COMPANIONS = {
+    "__init__",
+    "environment",
+    "events",
+    "from_config",
+    "proofs",
+    "properties",
+    "wire",
+    "CoordinatorEnvironment",
+}
+"""Modules that declare records, parse, or judge. What an event is made of changes no rule."""
+
+
+@cache
+def edits(layer: str) -> tuple[Edit, ...]:
+    """Every edit of the protocol modules of a layer, in the order of the files."""
+    edited = tla_edits_of if layer == "spec" else edits_of
+    return tuple(edit for module, source in modules(layer) for edit in edited(module, source))
+
+
+def modules(layer: str) -> Iterator[tuple[str, str]]:
+    """The protocol modules of a layer with their sources."""
+    home = machine.HOME
+    for file in sorted((home / LAYERS[layer]).glob(f"*/*{_SUFFIX.get(layer, '.py')}")):
+        if (
+            file.stem not in _COMPANIONS
+            and file.parent.name not in _NOT_COMPONENTS
+            and not re.search("Model$|^Live", file.stem)
+        ):
+            yield _name(file.relative_to(home)), file.read_text("utf-8")
+
+
+def folder_of(edit: Edit) -> str:
+    """The component folder of the edited module."""
+    return edit.module.split(".")[-2]
+
+
+def _name(file: Path) -> str:
+    return ".".join(file.with_suffix("").parts)

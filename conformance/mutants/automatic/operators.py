@@ -1,0 +1,191 @@
+"""The mutation operators for Python: every edit of one expression or statement of a module.
+
+Each operator looks at one node of the syntax tree and yields replacements of its text; what is around the
+text stays as it is. Names of rules, messages, docstrings, annotations and decorators are left alone: they are
+no part of the protocol.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from itertools import count, pairwise
+from typing import Any, NamedTuple
+
+
+class Edit(NamedTuple):
+    """One edit of one module."""
+
+    id: str
+    """Module, function, operator and a number among those, as `model.gate.aligned:on_barrier:compare:2`."""
+    module: str
+    operator: str
+    line: int
+    start: int
+    """Offset of the replaced text in the UTF-8 bytes of the source."""
+    end: int
+    before: str
+    after: str
+
+    def apply(self, source: str) -> str:
+        """The source with this edit."""
+        text = source.encode()
+        return (text[: self.start] + self.after.encode() + text[self.end :]).decode()
+
+
+Text = Callable[[ast.AST], str]
+"""The source of a node."""
+Replacement = tuple[str, ast.AST, str]
+"""Name of the operator, the node whose text is replaced, and the new text."""
+
+_COMPARED: dict[type[ast.cmpop], tuple[str, ...]] = {
+    ast.Lt: ("<=", ">"),
+    ast.LtE: ("<", ">="),
+    ast.Gt: (">=", "<"),
+    ast.GtE: (">", "<="),
+    ast.Eq: ("!=",),
+    ast.NotEq: ("==",),
+    ast.In: ("not in",),
+    ast.NotIn: ("in",),
+    ast.Is: ("is not",),
+    ast.IsNot: ("is",),
+}
+_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.FloorDiv: "*"}
+_SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
+_OF_DIFFERENT_TYPES = {"Step", "isinstance", "enumerate", "map", "cast"}
+"""Functions whose arguments are not swapped: the result would be no protocol, only an exception."""
+
+
+def edits_of(module: str, source: str) -> tuple[Edit, ...]:
+    """Every edit of a module, in the order of its text."""
+    encoded = source.encode()
+    starts = [0]
+    for begun in encoded.splitlines(keepends=True):
+        starts.append(starts[-1] + len(begun))
+
+    def span(part: Any) -> tuple[int, int]:  # noqa: ANN401 - every node here has a place
+        return starts[part.lineno - 1] + part.col_offset, starts[part.end_lineno - 1] + part.end_col_offset
+
+    def text(part: ast.AST) -> str:
+        start, end = span(part)
+        return encoded[start:end].decode()
+
+    numbers: dict[str, Iterator[int]] = {}
+    found: list[Edit] = []
+    for function, node in _nodes(ast.parse(source)):
+        for operator, target, after in _replacements(node, text):
+            start, end = span(target)
+            before = text(target)
+            if before == after:
+                continue
+            key = f"{module}:{function}:{operator}"
+            number = next(numbers.setdefault(key, count(1)))
+            line = encoded.count(b"\n", 0, start) + 1
+            found.append(Edit(f"{key}:{number}", module, operator, line, start, end, before, after))
+    return tuple(sorted(found, key=lambda edit: (edit.start, edit.end, edit.id)))
+
+
+def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """The nodes that may be edited, each with the name of its function or class."""
+    pending: list[tuple[str, ast.AST]] = [("module", tree)]
+    while pending:
+        function, node = pending.pop()
+        yield function, node
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            inner = node.name if function == "module" else f"{function}.{node.name}"
+            parts: list[ast.AST] = [*node.body]
+            if isinstance(node, ast.FunctionDef):
+                parts += [
+                    default
+                    for default in (*node.args.defaults, *node.args.kw_defaults)
+                    if default is not None
+                ]
+            pending += [(inner, part) for part in reversed(parts)]
+        elif isinstance(node, ast.AnnAssign):
+            if node.value is not None:
+                pending.append((function, node.value))
+        elif not isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr | ast.Raise | ast.Assert):
+            pending += [(function, part) for part in reversed(list(ast.iter_child_nodes(node)))]
+
+
+def _replacements(node: ast.AST, text: Text) -> Iterator[Replacement]:
+    yield from _of_statement(node) if isinstance(node, ast.stmt) else _of_expression(node, text)
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            yield "negate-guard", test, f"not ({text(test)})"
+        case ast.comprehension(ifs=ifs):
+            for test in ifs:
+                yield "negate-guard", test, f"not ({text(test)})"
+        case ast.Tuple(elts=parts, ctx=ast.Load()) | ast.List(elts=parts, ctx=ast.Load()):
+            yield from _without_an_element(node, parts, text)
+        case ast.Call():
+            yield from _of_call(node, text)
+        case _:
+            pass
+
+
+def _of_expression(node: ast.AST, text: Text) -> Iterator[Replacement]:
+    """Other signs, constants and operands."""
+    match node:
+        case ast.Compare(left=left, ops=[only], comparators=[right]):
+            for sign in _COMPARED.get(type(only), ()):
+                yield "compare", node, f"{text(left)} {sign} {text(right)}"
+        case ast.BoolOp(op=op, values=values):
+            same, other = (" and ", " or ") if isinstance(op, ast.And) else (" or ", " and ")
+            yield "and-or", node, "(" + other.join(f"({text(value)})" for value in values) + ")"
+            for left_out in range(len(values)):
+                kept = [text(value) for number, value in enumerate(values) if number != left_out]
+                yield "drop-operand", node, f"({same.join(kept)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield "drop-not", node, f"({text(operand)})"
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in _ARITHMETIC:
+            yield "arithmetic", node, f"({text(left)} {_ARITHMETIC[type(op)]} {text(right)})"
+        case ast.Constant(value=bool() as value):
+            yield "constant", node, str(not value)
+        case ast.Constant(value=int() as value):
+            yield "constant", node, str(value + 1)
+            yield "constant", node, str(value - 1) if value else "-1"
+        case _:
+            pass
+
+
+def _of_statement(node: ast.stmt) -> Iterator[Replacement]:
+    """Statements that can be left out: what they assign has a value before."""
+    match node:
+        case ast.AugAssign() | ast.Expr(value=ast.Call()):
+            yield "drop-statement", node, "pass"
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _reads(value, name):
+            yield "drop-statement", node, "pass"
+        case _:
+            pass
+
+
+def _without_an_element(node: ast.AST, parts: list[ast.expr], text: Text) -> Iterator[Replacement]:
+    """The tuple without one of its elements; those that are strings are names of rules."""
+    for left_out, part in enumerate(parts):
+        if isinstance(part, ast.Constant | ast.Slice) or (
+            isinstance(part, ast.Name) and part.id[:1].isupper()
+        ):
+            continue
+        kept = [text(other) for number, other in enumerate(parts) if number != left_out]
+        yield "drop-element", node, f"({', '.join(kept)}{',' if len(kept) == 1 else ''})"
+
+
+def _of_call(node: ast.Call, text: Text) -> Iterator[Replacement]:
+    """Other functions, arguments in another order, and changes left out."""
+    called, args = node.func, node.args
+    if isinstance(called, ast.Name) and called.id in _SWAPPED:
+        yield "swap-function", called, _SWAPPED[called.id]
+    given = [text(part) for part in (*args, *node.keywords)]
+    if isinstance(called, ast.Name) and called.id in _OF_DIFFERENT_TYPES:
+        return
+    for number, (left, right) in enumerate(pairwise(args)):
+        if not any(isinstance(part, ast.Starred | ast.Tuple | ast.Lambda) for part in (left, right)):
+            swapped = [*given[:number], given[number + 1], given[number], *given[number + 2 :]]
+            yield "swap-arguments", node, f"{text(called)}({', '.join(swapped)})"
+    if isinstance(called, ast.Attribute) and called.attr == "_replace":
+        for number in range(len(args), len(given)):
+            kept = given[:number] + given[number + 1 :]
+            yield "drop-change", node, f"{text(called)}({', '.join(kept)})"
+
+
+def _reads(value: ast.expr, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(value))

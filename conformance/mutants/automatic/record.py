@@ -1,0 +1,55 @@
+"""What a campaign of automatic mutants has found, a line of JSON each, so that an interrupted one goes on.
+
+The first line has a checksum of all that decides the outcome; with other sources a campaign starts anew.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import orjson
+
+from conformance.mutants.automatic.campaign import Judged
+from conformance.mutants.automatic.operators import Edit
+from conformance.mutants.score import ScoreError, sources
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """A file of outcomes."""
+
+    file: Path
+
+    def read(self, edits: Iterable[Edit]) -> Mapping[str, Judged]:
+        """The outcomes of earlier runs over the same sources, by mutant. Raises ScoreError."""
+        if not self.file.is_file():
+            return {}
+        known = {edit.id: edit for edit in edits}
+        try:
+            head, *lines = map(orjson.loads, self.file.read_bytes().splitlines())
+            if head != {"sources": sources()}:
+                return {}
+            return {
+                one["id"]: Judged(known[one["id"]], one["complaints"]) for one in lines if one["id"] in known
+            }
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as wrong:
+            raise ScoreError(
+                f"{self.file}: expected what `mutants --automatic` writes, got {wrong!r}; take it away"
+            ) from wrong
+
+    def begin(self, known: Iterable[Judged]) -> None:
+        """Write the file anew with what is known."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_bytes(orjson.dumps({"sources": sources()}) + b"\n")
+        for judged in known:
+            self.add(judged)
+
+    def add(self, judged: Judged) -> None:
+        """Append one outcome."""
+        edit = judged.edit
+        line = {
+            "id": edit.id, "line": edit.line, "before": edit.before, "after": edit.after,
+            "complaints": judged.complaints,
+        }  # fmt: skip
+        with self.file.open("ab") as file:
+            file.write(orjson.dumps(line) + b"\n")

@@ -1,0 +1,104 @@
+"""The mutation operators for TLA+: every edit of one token or conjunct of a protocol module.
+
+What is written in comments and strings stays, and so does what is no protocol: declarations, types, bounds of
+quantifiers. A rule stands in a module of its own (`...Model`), and those are not mutated.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import count
+
+from conformance.mutants.automatic.operators import Edit
+
+_HIDDEN = re.compile(r'\\\*[^\n]*|\(\*.*?\*\)|"[^"\n]*"', re.DOTALL)
+_DEFINED = re.compile(r"^(\w+)(?:\([^)]*\))? ==", re.MULTILINE)
+_NOT_PROTOCOL = re.compile(
+    r"^(EXTENDS|CONSTANTS?|ASSUME|VARIABLES?|\w*Type ==)[^\n]*(\n[ \t]+[^\n]*)*", re.MULTILINE
+)
+_FIELD = r"!\.\w+(?:\[\w+\])? = [^][(),\n]*(?:\((?:[^()\n]|\([^()\n]*\))*\)[^][(),\n]*)*"
+"""A field with its new value, as far as that stands on one line and has no brackets."""
+_MEMBER = r"(?<!\w)\\in(?!\w)"
+
+_TOKENS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("compare", r"(?<= )(?:=<|<=|\\leq)(?= )", ("<",)),
+    ("compare", r"(?<= )>=(?= )", (">", "=<")),
+    ("compare", r"(?<= )<(?= )", ("=<", ">")),
+    ("compare", r"(?<= )>(?= )", (">=", "<")),
+    ("compare", r"(?<= )#(?= )", ("=",)),
+    ("compare", r"(?<= )=(?= )", ("#",)),
+    ("member", r"\\notin(?!\w)", (r"\in",)),
+    ("and-or", r"(?<=\S )/\\(?= )", (r"\/",)),
+    ("and-or", r"(?<=\S )\\/(?= )", (r"/\ ".strip(),)),
+    ("constant", r"\bTRUE\b", ("FALSE",)),
+    ("constant", r"\bFALSE\b", ("TRUE",)),
+    ("constant", r"(?<![\w.])\d+(?!\w)", ("+1",)),
+    ("drop-not", r"~", ("",)),
+    ("quantifier", r"\\A(?= )", (r"\E",)),
+    ("quantifier", r"\\E(?= )", (r"\A",)),
+    ("set", r"\\cup(?!\w)", (r"\cap", "\\")),
+    ("set", r"\\cap(?!\w)", (r"\cup",)),
+    ("set", r"(?<= )\\(?= )", (r"\cup",)),
+    ("arithmetic", r"(?<= )\+(?= )", ("-",)),
+    ("arithmetic", r"(?<= )-(?= )", ("+",)),
+    ("drop-effect", r" \\o [\w!]+(?:\([^()]*\))?", ("",)),
+    ("drop-change", rf", {_FIELD}(?=[,\]])", ("",)),
+    ("drop-change", rf"(?<=EXCEPT ){_FIELD}, ", ("",)),
+    ("drop-conjunct", r"(?m)^ +/\\ [^\n']*\n(?= *(?:/\\|\n))", ("",)),
+)
+_NO_STEP = re.compile(r"[A-Z]+_\d\d|Init|Spec|vars|\w*OK")
+"""Definitions that are a rule, or the initial states."""
+_GUARD = re.compile(r"\bIF ([^\n]*?)\s+THEN\b")
+
+
+def tla_edits_of(module: str, source: str) -> tuple[Edit, ...]:
+    """Every edit of a module, in the order of its text."""
+    shown = _HIDDEN.sub(_blank, source)
+    shown = _NOT_PROTOCOL.sub(_blank, shown)
+    defined = [(found.start(), found[1]) for found in _DEFINED.finditer(shown)]
+    numbers: dict[str, Iterator[int]] = {}
+    found: list[Edit] = []
+    for operator, start, end, after in sorted(_all(shown)):
+        names = [name for begins, name in defined if begins <= start]
+        if not names or _NO_STEP.fullmatch(names[-1]):
+            continue
+        key = f"{module}:{names[-1]}:{operator}"
+        number = next(numbers.setdefault(key, count(1)))
+        byte = len(source[:start].encode())
+        before = source[start:end]
+        if operator == "negate-guard":
+            after = f"~({before})"
+        found.append(
+            Edit(f"{key}:{number}", module, operator, source.count("\n", 0, start) + 1, byte,
+                 byte + len(before.encode()), before, after)
+        )  # fmt: skip
+    return tuple(sorted(found, key=lambda edit: (edit.start, edit.end, edit.id)))
+
+
+def _all(shown: str) -> Iterator[tuple[str, int, int, str]]:
+    for operator, token, replaced in _TOKENS:
+        for found in re.finditer(token, shown):
+            if token.endswith("=(?= )") and _assigns(shown, found.start()):
+                continue
+            for after in replaced:
+                yield operator, found.start(), found.end(), str(int(found[0]) + 1) if after == "+1" else after
+    for found in re.finditer(_MEMBER, shown):
+        if not _binds(shown, found.start()):
+            yield "member", found.start(), found.end(), r"\notin"
+    for found in _GUARD.finditer(shown):
+        yield "negate-guard", found.start(1), found.end(1), ""
+
+
+def _blank(found: re.Match[str]) -> str:
+    """As long as before: a comment as spaces, anything else as characters that no operator looks for."""
+    return re.sub(r"[^\n]", " " if found[0].startswith(("\\*", "(*")) else "\0", found[0])
+
+
+def _assigns(shown: str, at: int) -> bool:
+    """Whether this `=` gives a value: to a field of a record, or to a variable in the next state."""
+    return re.search(r"(!\.\w+(\[[^\]]*\])?|![\[][^\]]*\]|\w')\s*$", shown[max(0, at - 60) : at]) is not None
+
+
+def _binds(shown: str, at: int) -> bool:
+    r"""Whether this `\in` bounds a variable: of a quantifier, a set, a function, CHOOSE."""
+    before = shown[max(0, at - 60) : at]
+    return re.search(r"(\\[AE]|CHOOSE|[{\[,])\s*[\w, ]+$|<<[\w, ]+>>\s*$", before) is not None

@@ -1,0 +1,186 @@
+"""Planted defects: each is examined as an implementation, first as `conform` does by default.
+
+`python -m conformance.mutants.planted` starts every mutant of the model and the implementation as an adapter
+in a process of its own, and does what `barrierspec conform --component C` does. What conforms is examined as
+with `--thorough`. `--adapters FILE` does the same with a list of broken adapters. Outcomes are written to
+`--out` as they come; what the file has is not measured again. Ends with 1 if a mutant conforms without a
+reason in the catalogue, or is refused in spite of one, or if another run refuses an adapter than its list
+says.
+"""
+
+import shlex
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import orjson
+
+from conformance.adapters.choose import open_adapter
+from conformance.command_line.options import FILE
+from conformance.commands.implementations.conform import BATCH, EXTRA_STATES, LONG_LIFE
+from conformance.drive.conform import Order, conform
+from conformance.drive.examine import Examination
+from conformance.drive.plan import Plan
+from conformance.errors import InputError
+from conformance.mutants.catalogue import Mutant, load_catalogue
+from conformance.own_process import own_process
+from conformance.report.conform import THOROUGH
+from conformance.verdict import Verdict
+from model.script import component_on_wire
+
+DEFAULT = Plan(seed=0, examples=100, batch=BATCH, extra_states=EXTRA_STATES)
+RUNS = {"default": DEFAULT, "thorough": DEFAULT._replace(extra_states=THOROUGH, checkpoints=LONG_LIFE)}
+"""By the name of the run the plan of `conform` without and with `--thorough`."""
+LIMIT = 30.0
+"""Seconds of one answer: a busy machine is no hang."""
+CONFORMS = "conforms"
+"""In the place of a run: none refuses it."""
+
+
+class Planted(NamedTuple):
+    """One defect as an implementation under test."""
+
+    id: str
+    """Of a mutant; of another adapter its component and its command."""
+    kind: str
+    """`model` or `impl`; of another adapter the class of its defect."""
+    component: str
+    """Of the adapter protocol."""
+    command: str
+    """What stands after `--adapter`."""
+    runs: tuple[str, ...]
+    """Any of these refuses it first."""
+
+
+class Outcome(NamedTuple):
+    """What `conform` says of one defect."""
+
+    id: str
+    run: str
+    """The first of RUNS that refuses it, or CONFORMS."""
+    verdict: str
+    """Of the last run; `ERROR`: an error of the user, such as a misspelt word of `hello`."""
+    shown_by: str
+    """The source of the case that showed it; without a case `conduct`, `capability`, `doubt` or `hello`."""
+    charge: str
+    """The rule, or how the answer was lost; empty: neither."""
+    seconds: float
+    """Of all runs."""
+
+
+def of_mutant(mutant: Mutant) -> Planted:
+    """A mutant of the model or the implementation, served by a process that has it."""
+    command = shlex.join(own_process("conformance.mutants.served", mutant.id))
+    runs = (CONFORMS,) if mutant.conforms else tuple(RUNS)
+    return Planted(mutant.id, mutant.layer, component_on_wire(mutant.component), command, runs)
+
+
+def of_list(file: Path) -> Iterator[Planted]:
+    """The adapters of a list: of each class by run, `component: command`."""
+    for group in tomllib.loads(file.read_text(encoding="utf-8"))["class"]:
+        for run in RUNS:
+            for line in group.get(run, ()):
+                component, _, command = line.partition(": ")
+                words = command.removeprefix("python ")
+                own = f"{shlex.quote(sys.executable)} {words}" if words != command else command
+                yield Planted(line, group["name"], component, own, (run,))
+
+
+def tried(planted: Planted) -> Outcome:
+    """Examine one defect run by run, until one refuses it."""
+    begun = time.monotonic()
+    for run, plan in RUNS.items():
+        try:
+            done = examined(planted, plan)
+        except InputError:
+            return Outcome(planted.id, run, "ERROR", "hello", "", round(time.monotonic() - begun, 1))
+        if done is None or done.verdict is not Verdict.CONFORMS:
+            break
+    else:
+        run = CONFORMS
+    charge = (done.divergence.charge or "") if done is not None and done.divergence is not None else ""
+    verdict = Verdict.UNDETERMINED if done is None else done.verdict
+    shown = shown_by(done) if run != CONFORMS else ""
+    return Outcome(planted.id, run, verdict.value, shown, charge, round(time.monotonic() - begun, 1))
+
+
+def examined(planted: Planted, plan: Plan) -> Examination | None:
+    """The examination of its component; None without an answer to `hello`. Raises InputError as `conform`."""
+    adapter = open_adapter(planted.command, LIMIT)
+    try:
+        with tempfile.TemporaryDirectory() as out:
+            order = Order(planted.command, (planted.component,), plan, Path(out))
+            return next(iter(conform(adapter, order, lambda _: None).examined), None)
+    finally:
+        adapter.bye()
+
+
+def shown_by(done: Examination | None) -> str:
+    """What showed that it is wrong, as `Outcome.shown_by` has it."""
+    if done is None:
+        return "hello"
+    if done.divergence is not None:
+        return done.sources[-1]
+    if done.broken:
+        return "capability" if done.capabilities else "conduct"
+    return "doubt"
+
+
+def outcomes(file: Path, chosen: Sequence[Planted]) -> Iterator[tuple[Planted, Outcome]]:
+    """The outcome of each: from the file, or measured and added to it."""
+    lines = file.read_bytes().splitlines() if file.exists() else []
+    known = {outcome.id: outcome for outcome in (Outcome(**orjson.loads(line)) for line in lines)}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("ab") as written:
+        for planted in chosen:
+            if planted.id not in known:
+                known[planted.id] = tried(planted)
+                written.write(orjson.dumps(known[planted.id]._asdict()) + b"\n")
+                written.flush()
+            yield planted, known[planted.id]
+
+
+def table(found: Sequence[tuple[Planted, Outcome]]) -> str:
+    """The counts in Markdown: a row for each component of each layer, and for each class of adapters."""
+    columns = list(dict.fromkeys(outcome.shown_by for _, outcome in found if outcome.run == "default"))
+    lines = [f"| planted in | defects | {' | '.join(columns)} | only `--thorough` | conform |"]
+    lines.append("|---|" + "--:|" * (len(columns) + 3))
+    groups: dict[str, Counter[str]] = {}
+    for planted, outcome in found:
+        row = f"{planted.kind}, {planted.component}" if planted.kind in ("model", "impl") else planted.kind
+        groups.setdefault(row, Counter())[outcome.shown_by if outcome.run == "default" else outcome.run] += 1
+    groups["all"] = sum(groups.values(), Counter())
+    for row, counts in groups.items():
+        cells = (str(counts[name] or "") for name in (*columns, "thorough", CONFORMS))
+        lines.append(f"| {row} | {counts.total()} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+@click.command()
+@click.option("--component", "components", multiple=True, help="Only of this one; may be repeated.")
+@click.option("--adapters", type=FILE, help="Also the broken adapters of this list.")
+@click.option("--out", default=Path("build/report/planted.jsonl"), show_default=True, type=FILE)
+def main(components: tuple[str, ...], adapters: Path | None, out: Path) -> None:
+    """Examine every mutant of the model and the implementation."""
+    known = [of_mutant(mutant) for mutant in load_catalogue() if mutant.layer != "spec"]
+    known.sort(key=lambda one: one.component)
+    known += of_list(adapters) if adapters is not None else ()
+    chosen = [one for one in known if not components or one.component in components]
+    found = []
+    for planted, outcome in outcomes(out, chosen):
+        found.append((planted, outcome))
+        wrong = "" if outcome.run in planted.runs else f"  expected {' or '.join(planted.runs)}"
+        where = f"{outcome.run:<8} {outcome.shown_by:<10} {outcome.charge:<10}"
+        click.echo(f"{planted.id:<64} {where} {outcome.seconds:>6}{wrong}")
+    click.echo(f"\n{table(found)}")
+    sys.exit(any(outcome.run not in planted.runs for planted, outcome in found))
+
+
+if __name__ == "__main__":
+    main()

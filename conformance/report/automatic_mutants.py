@@ -1,0 +1,61 @@
+"""The outcome of automatic mutants: a row each, the score of each folder by judge, and the survivors."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from conformance.verdict import Verdict
+
+if TYPE_CHECKING:
+    from conformance.mutants.automatic.campaign import Judged
+
+RULES = ("proofs", "exploration")
+"""The judges that need nothing but the rules."""
+
+
+def row(judged: "Judged") -> str:
+    """One mutant: what was edited, and the complaint of each judge."""
+    edit = judged.edit
+    complaints = ", ".join(f"{judge} {found or '-'}" for judge, found in judged.complaints.items())
+    return f"{edit.id}  line {edit.line}: {_short(edit.before)} -> {_short(edit.after)}\n    {complaints}"
+
+
+def score(found: Sequence["Judged"]) -> Iterator[str]:
+    """A line for each folder: mutants, and how many of them each judge complains of."""
+    folders = sorted({_folder(one) for one in found})
+    for folder in folders:
+        here = [one for one in found if _folder(one) == folder]
+        counts = [f"{judge} {sum(one.killed_by(judge) for one in here)}" for judge in here[0].complaints]
+        if set(RULES) <= {*here[0].complaints}:
+            counts.append(f"rules alone {sum(one.killed_by(*RULES) for one in here)}")
+        killed = sum(one.killed_by(*one.complaints) for one in here)
+        yield f"{folder:<18} {len(here):>5} mutants, {killed} killed: {', '.join(counts)}"
+
+
+def survivors(found: Sequence["Judged"]) -> list["Judged"]:
+    """The mutants that no judge complains of."""
+    return [one for one in found if not one.killed_by(*one.complaints)]
+
+
+def closing(found: Sequence["Judged"], total: int, again: str) -> str:
+    """The verdict with its bound, and the command that repeats it."""
+    left = survivors(found)
+    tried = f"{len(found):,} of {total:,} first-order mutants"
+    told = f"{len(left)} survived every judge" if left else "each was killed by a judge"
+    return f"{verdict(found).value.upper()}   {tried}; {told}\nagain   {again}"
+
+
+def verdict(found: Sequence["Judged"]) -> Verdict:
+    """CONFORMS if each mutant was killed; nothing is known of an empty set."""
+    if not found:
+        return Verdict.UNDETERMINED
+    return Verdict.DIVERGES if survivors(found) else Verdict.CONFORMS
+
+
+def _folder(judged: "Judged") -> str:
+    layer, *_, folder, _ = judged.edit.module.split(".")
+    return f"{layer}/{folder}"
+
+
+def _short(text: str) -> str:
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= 60 else f"{one_line[:57]}..."

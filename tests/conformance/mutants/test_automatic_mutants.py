@@ -1,0 +1,126 @@
+"""Automatic mutants: what is edited, and that each judge complains of a mutant, and of the original not."""
+
+import pytest
+
+from conformance import cli
+from conformance.mutants.automatic import campaign
+from conformance.mutants.automatic.modules import edits
+from conformance.mutants.automatic.operators import Edit, edits_of
+from conformance.mutants.automatic.tla_operators import tla_edits_of
+
+PYTHON = '''"""A docstring, 1 < 2."""
+def step(state: int, seen: tuple[int, ...]) -> int:
+    if state < 1 and seen:
+        state = state + 1
+    return _take(state._replace(a=1, b=2), (Abort(state), *seen), "RULE-01")
+'''
+TLA = """---- MODULE Small ----
+EXTENDS Integers
+Step(g, n) ==
+    IF n > g.current \\* a comment, 1 = 2
+    THEN [g EXCEPT !.current = n, !.pending = TRUE]
+    ELSE Late(g) \\o Resumes(g)
+RULE_01 == [](Step(1, 2) = 3)
+====
+"""
+
+
+def test_python_is_edited_once_everywhere():
+    """Every comparison, operand, constant, statement, effect and change; no docstring, type or rule."""
+    found = {(edit.operator, edit.before, edit.after) for edit in edits_of("model.small", PYTHON)}
+    assert found == {
+        ("compare", "state < 1", "state <= 1"),
+        ("compare", "state < 1", "state > 1"),
+        ("constant", "1", "2"),
+        ("constant", "1", "0"),
+        ("constant", "2", "3"),
+        ("constant", "2", "1"),
+        ("and-or", "state < 1 and seen", "((state < 1) or (seen))"),
+        ("drop-operand", "state < 1 and seen", "(seen)"),
+        ("drop-operand", "state < 1 and seen", "(state < 1)"),
+        ("negate-guard", "state < 1 and seen", "not (state < 1 and seen)"),
+        ("drop-statement", "state = state + 1", "pass"),
+        ("arithmetic", "state + 1", "(state - 1)"),
+        ("drop-change", "state._replace(a=1, b=2)", "state._replace(b=2)"),
+        ("drop-change", "state._replace(a=1, b=2)", "state._replace(a=1)"),
+        ("drop-element", "(Abort(state), *seen)", "(*seen,)"),
+        ("drop-element", "(Abort(state), *seen)", "(Abort(state),)"),
+    }
+
+
+def test_tla_is_edited_once_everywhere():
+    """Comments, rules and fields that get a value stay as they are."""
+    found = {(edit.operator, edit.before, edit.after) for edit in tla_edits_of("spec.gate.Small", TLA)}
+    assert found == {
+        ("compare", ">", ">="),
+        ("compare", ">", "<"),
+        ("negate-guard", "n > g.current", "~(n > g.current)"),
+        ("constant", "TRUE", "FALSE"),
+        ("drop-change", ", !.pending = TRUE", ""),
+        ("drop-change", "!.current = n, ", ""),
+        ("drop-effect", " \\o Resumes(g)", ""),
+    }
+
+
+def test_every_edit_is_another_text_that_compiles():
+    """An edit that does not compile would count as killed. Ids are unique: a record is found by them."""
+    every = [edit for layer in ("model", "impl") for edit in edits(layer)]
+    assert len({edit.id for edit in every}) == len(every)
+    sources = dict(pair for layer in ("model", "impl") for pair in campaign.modules(layer))
+    for edit in every[::25]:
+        text = edit.apply(sources[edit.module])
+        assert text != sources[edit.module]
+        compile(text, edit.module, "exec")
+    assert len(edits("model")) >= 3_000
+    assert len(edits("impl")) >= 2_000
+    assert len(edits("spec")) >= 1_000
+
+
+def _edit(module, before, after):
+    source = dict(campaign.modules(module.split(".")[0]))[module]
+    start = len(source[: source.index(before)].encode())
+    return Edit(f"{module}:by-hand", module, "by-hand", 1, start, start + len(before.encode()), before, after)
+
+
+@pytest.mark.parametrize(
+    ("after", "complaints"),
+    [
+        ("reader._replace(running=False, remembered=())", False),
+        ("reader._replace(running=False)", True),
+    ],
+)
+def test_each_judge_complains_of_the_mutant_only(after, complaints, tmp_path):
+    """A reader of offsets that remembers through a crash; an edit that changes nothing is no mutant."""
+    before = "reader._replace(running=False, remembered=())"
+    judged = campaign.judge(_edit("model.offsets.offsets", before, after), tmp_path)
+    assert [*judged.complaints] == ["proofs", "exploration", "triangle", "lock-step"]
+    assert [bool(found) for found in judged.complaints.values()] == [complaints] * 4, judged
+
+
+def test_a_sample_is_judged_recorded_and_resumed(tmp_path, monkeypatch, capfd):
+    """The verdict states its bound and the command that repeats it; what was judged is not judged again."""
+    words = [
+        "mutants",
+        "--automatic",
+        "--layer",
+        "spec",
+        "--component",
+        "offsets",
+        "--sample",
+        "1",
+        "--seed",
+        "3",
+    ]
+    outputs = []
+    for more in ((), ("--resume",)):
+        monkeypatch.setattr(
+            "sys.argv", ["barrierspec", *words, "--out", str(tmp_path / "mutants.json"), *more]
+        )
+        with pytest.raises(SystemExit):
+            cli.main()
+        outputs.append(capfd.readouterr().out.splitlines())
+    first, again = outputs
+    assert "1 of 24 automatic mutants, 0 judged before" in first[0]
+    assert "1 judged before" in again[0]
+    assert first[-3:] == again[-3:]
+    assert first[-1] == f"again   barrierspec {' '.join(words)}"

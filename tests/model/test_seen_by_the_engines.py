@@ -1,0 +1,68 @@
+"""The symbolic engine reads the model by running it, and branches only at truth values of symbols.
+
+What a step function decides in another way is fixed by the first value that comes, and no proof would
+notice: `is` on values, classes of values, text made of ids, hashes, patterns of classes. Protocol modules may
+ask whether something is None, and of which class an item, event or effect is: a case fixes both.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+MODEL = Path(__file__).parents[2] / "model"
+COMPANIONS = {"events", "environment", "profiles", "proofs", "properties", "wire", "__init__"}
+HASHES = {"set", "frozenset", "dict", "hash", "id", "repr", "str", "isinstance", "callable", "vars"}
+ROOMS = sorted(
+    file for file in MODEL.glob("*/*.py") if file.parent.name != "checker" and file.stem not in COMPANIONS
+)
+
+
+def unseen(source):
+    """The places inside functions where a decision could escape the engine; not where text is returned."""
+    for function in ast.walk(ast.parse(source)):
+        if isinstance(function, ast.FunctionDef) and not (
+            isinstance(function.returns, ast.Name) and function.returns.id == "str"
+        ):
+            for node in ast.walk(function):
+                if escapes(node):
+                    yield ast.unparse(node)
+
+
+def escapes(node):
+    """Whether the engine cannot see what this node decides."""
+    match node:
+        case ast.Compare(left=left, ops=ops, comparators=[*_, right]) if any(
+            isinstance(sign, ast.Is | ast.IsNot) for sign in ops
+        ):
+            of_a_class = isinstance(left, ast.Call) and ast.unparse(left.func) == "type"
+            return len(ops) > 1 or not (of_a_class or ast.unparse(right) == "None")
+        case ast.Call(func=ast.Name(id=name)):
+            return name in HASHES
+        case ast.JoinedStr() | ast.Set() | ast.SetComp() | ast.Dict() | ast.DictComp():
+            return True
+        case ast.match_case(pattern=pattern):
+            return any(isinstance(part, ast.MatchClass | ast.MatchMapping) for part in ast.walk(pattern))
+    return False
+
+
+@pytest.mark.parametrize("file", ROOMS, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_protocol_module_decides_only_what_the_engine_sees(file):
+    assert list(unseen(file.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return gate.current is checkpoint",
+        "return isinstance(item, Barrier)",
+        "return gate.last is not None is not checkpoint",
+        "return f'{checkpoint}' == '1'",
+        "return checkpoint in {1, 2}",
+        "return {1: True}[checkpoint]",
+        "return hash(gate)",
+        "match item:\n        case Barrier():\n            return 1",
+    ],
+)
+def test_what_the_engine_does_not_see_is_refused(line):
+    assert len(list(unseen(f"def step(gate, checkpoint, item):\n    {line}\n"))) == 1
