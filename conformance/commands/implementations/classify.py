@@ -20,6 +20,9 @@ REPORTED = (
     "Only what the adapter reported was seen. A crash was an event for a process that went on: durability of "
     "pre-committed transactions over a restart was not observed."
 )
+READ = (
+    "The output of the sink was read, and its process was killed. Of a gate only what it reported was seen."
+)
 RECORDED = (
     "Only what the account holds was seen. An account does not say what was restarted: durability of "
     "pre-committed transactions over a restart was not observed."
