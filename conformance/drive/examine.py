@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import FIRST_ID, Adapter, Failure
-from conformance.cases.guided import Reached
+from conformance.cases.guided import WALKS, Reached
 from conformance.cases.rule_cases import GATE_RUNS, chosen_cases, rule_cases
 from conformance.cases.walks import walks
 from conformance.components.gate.unaligned_walks import MODES as OVERTAKING_MODES
@@ -91,7 +91,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     played = drive(_rule_cases(component, plan), adapter, plan.limits)
     maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
-        reached = Reached()
+        reached = Reached(WALKS)
         drive(_walks(component, plan, maps, reached), adapter, _enough(plan), played)
         played.tried.reached = {} if plan.selected else reached.values()
     if _is_whole(played) and not plan.selected:

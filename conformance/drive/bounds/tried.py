@@ -39,7 +39,7 @@ class Tried:
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
-    """How many different states, transitions and pairs of transitions random walks reached."""
+    """How many different states, transitions, pairs and paths random walks reached, by kind."""
     cut: int = 0
     """The number of cases that end before an event at which a known crash is expected."""
     declined: dict[str, str] = field(default_factory=dict)
