@@ -17,6 +17,7 @@ $(READY): pyproject.toml .ci/constraints.txt
 	$(BIN)/pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
 	@echo "The tests on Spark start faster with an archive of its classes; half a minute"
 	@$(BIN)/python -m tests.runtime.spark_classes >/dev/null 2>&1 || true
+	@$(BIN)/pytest --collect-only >/dev/null || true  # compiles the tests, which each of three processes would do
 	@touch $(READY)
 
 setup: $(READY)  ## Create .venv and install the pinned dependencies
