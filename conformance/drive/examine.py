@@ -15,6 +15,7 @@ from conformance.components.gate.unaligned_walks import MODES as OVERTAKING_MODE
 from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken, one_of_each
+from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.bounds.gates import play_channels
 from conformance.drive.bounds.ids import COUNTED
 from conformance.drive.bounds.lives import play_lives
@@ -56,6 +57,8 @@ class Examination:
     """Known divergences that were met and passed over, by name."""
     broken: tuple[str, ...] = ()
     """What is wrong of batches that end with an error, and of instances behind a failed one."""
+    evidence: tuple[FailedCheck, ...] = ()
+    """The same as values that are saved; and what `stopped` a case that has no event."""
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
@@ -97,7 +100,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         run_machines(component, adapter, plan, maps, played)
     if _is_whole(played) and component == "gate" and "channels" not in plan.pinned:
         play_channels(adapter, plan, played)
-    wrong: tuple[str, ...] = ()
+    wrong: tuple[FailedCheck, ...] = ()
     guarantees: list[Guarantee] = []
     if _is_whole(played) and plan.extra_states is not None and not plan.selected:
         guarantees = play_suites(component, adapter, plan, played)
@@ -227,7 +230,7 @@ def _examined(
     played: Played,
     divergence: Divergence | None = None,
     doubts: tuple[str, ...] = (),
-    wrong: tuple[str, ...] = (),
+    wrong: tuple[FailedCheck, ...] = (),
 ) -> Examination:
     covered, never = _covered(component, played, plan)
     left: list[str] = []
@@ -248,7 +251,8 @@ def _examined(
         doubts=doubts,
         stopped=played.stopped,
         unseen=tuple(sorted(played.unseen)),
-        broken=wrong,
+        broken=tuple(one.what for one in wrong),
+        evidence=wrong or (() if divergence or played.evidence is None else (played.evidence,)),
         tried=played.tried,
         not_asked=tuple(left),
         sources=tuple(played.origins),

@@ -8,6 +8,7 @@ from conformance.adapters.hello_words import nearest
 from conformance.adapters.protocol import FIRST_ID, Hello, Offer
 from conformance.divergence import Divergence
 from conformance.drive.bounds.channels import LARGE
+from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.crashes import Crashes
 from conformance.drive.loop import Limits
 from conformance.errors import InputError
@@ -41,6 +42,8 @@ class Plan(NamedTuple):
     """Called before each case; false: the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
     """A divergence that is to be passed over; the case ends there."""
+    is_known_check: Callable[[FailedCheck], bool] = lambda _: False
+    """A check of conduct or of a long life whose failure is to be passed over."""
     crashes: Crashes | None = None
     """Known crashes of the component that were met; None: no list of known divergences is in use."""
     steps: int = 0

@@ -32,6 +32,7 @@ from conformance.mutants.catalogue import Mutant, load_catalogue
 from conformance.own_process import own_process
 from conformance.report.conform import THOROUGH
 from conformance.verdict import Verdict
+from model.components import COMPONENTS
 from model.script import component_on_wire
 
 DEFAULT = Plan(seed=0, examples=100, batch=BATCH, extra_states=EXTRA_STATES)
@@ -65,7 +66,7 @@ class Outcome(NamedTuple):
     run: str
     """The first of RUNS that refuses it, or CONFORMS."""
     verdict: str
-    """Of the last run; `ERROR`: an error of the user, such as a misspelt word of `hello`."""
+    """Of the last run; `ERROR`: an error of the user, such as a misspelt word of `hello`; empty: no run."""
     shown_by: str
     """The source of the case that showed it; without a case `conduct`, `capability`, `doubt` or `hello`."""
     charge: str
@@ -93,8 +94,10 @@ def of_list(file: Path) -> Iterator[Planted]:
 
 
 def tried(planted: Planted) -> Outcome:
-    """Examine one defect run by run, until one refuses it."""
+    """Examine one defect run by run, until one refuses it; none does what no adapter can have."""
     begun = time.monotonic()
+    if planted.component not in COMPONENTS:
+        return Outcome(planted.id, CONFORMS, "", "", "", 0.0)
     for run, plan in RUNS.items():
         try:
             done = examined(planted, plan)

@@ -114,7 +114,7 @@ class _Coordinator:
         if self._eventful and self._draw() < 0.05:
             return self._rarity(observed)
         pending = observed["pending"]
-        if (self._coordinators or self._hooks) and pending and self._draw() < 0.45:
+        if (self._coordinators or self._hooks) and self._draw() < (0.45 if pending else 0.2):
             return self._master(pending, observed["next_id"])
         return self._ordinary(observed, pending)
 
@@ -185,10 +185,10 @@ class _Coordinator:
         return {"kind": "shutdown", "status": self._some(["FINISHED", "CANCELED", "FAILED", "SUSPENDED"])}
 
     def _master(self, pending: Wire, next_id: int) -> Wire:
-        """An answer about the newest pending checkpoint, the only one that may be waiting for it."""
+        """An answer about the newest checkpoint, which alone may wait for it, also when it has ended."""
         of_hook = bool(self._hooks) and (not self._coordinators or self._draw() < 0.5)
         outcome = "fails" if self._draw() < 0.05 else "done"
-        newest = max(int(checkpoint) for checkpoint in pending)
+        newest = max(map(int, pending), default=max(1, next_id - 1))
         return {
             "kind": f"hook_{outcome}" if of_hook else f"coordinator_{outcome}",
             "name": self._some(self._hooks if of_hook else self._coordinators),

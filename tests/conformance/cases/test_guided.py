@@ -70,3 +70,14 @@ def test_guided_walks_reach_more_with_as_many_cases(component):
     *_, before_last, guided = transitions(guide)
     assert guided > list(transitions(None))[-1] * 1.05
     assert guide.values()["transitions"] == before_last  # the last walk counts when it has been played
+
+
+@pytest.mark.parametrize("played", [0, 3, 20])
+def test_a_case_that_ends_early_has_reached_what_comes_before_its_last_event(played):
+    guide = Reached(WALKS)
+    cases = walks("sink", 1, reached=guide, length=20)
+    case = next(cases)
+    events = [case.choose({}) for _ in range(played)]
+    next(cases)
+    compared = events if played == 20 else events[:-1]
+    assert guide.values() == counts(marks(case.oracle, compared))
