@@ -17,6 +17,7 @@ $(READY): pyproject.toml .ci/constraints.txt
 	$(BIN)/pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
 	@echo "The tests on Spark start faster with an archive of its classes; half a minute"
 	@$(BIN)/python -m tests.runtime.spark_classes >/dev/null 2>&1 || true
+	@$(BIN)/pytest --collect-only >/dev/null || true  # compiles the tests, which each of three processes would do
 	@touch $(READY)
 
 setup: $(READY)  ## Create .venv and install the pinned dependencies
@@ -70,8 +71,9 @@ planted: $(READY)  ## Each mutant of model and implementation as an adapter: wha
 automatic-mutants: $(READY)  ## Every protocol module edited in every way, once: each judge by itself; hours, goes on where it ended
 	$(BIN)/barrierspec mutants --automatic --resume
 
-hidden-states: $(READY)  ## 1,000 wrong machines of each alphabet; none may pass its complete suite
-	$(BIN)/python -m conformance.suites.measure --machines 1000
+hidden-states: $(READY)  ## 2,000 wrong machines of each alphabet, none may pass its complete suite; RESUME=1 goes on
+	$(BIN)/python -m conformance.suites.measure --machines 1000 $(if $(RESUME),--resume)
+	$(BIN)/python -m conformance.suites.measure --machines 500 --extra 2 --largest 64000 --resume
 
 million: $(READY)  ## No false alarm: a million random steps in each component; SEED=7 for others; takes an hour
 	$(BIN)/barrierspec conform --adapter impl --steps 8000000 --seed $(or $(SEED),0)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from conformance.adapters.protocol import Adapter, Offer
+from conformance.adapters.protocol import FIRST_ID, Adapter, Offer
 from conformance.concurrent.examine import examine_concurrent
 from conformance.drive.examine import Examination
 from conformance.drive.plan import Plan
@@ -19,7 +19,8 @@ def with_capabilities(done: Examination, adapter: Adapter, offer: Offer, plan: P
     If only some rules or configurations are chosen, no capability is tested, and those offered are named.
     """
     if plan.selected or plan.chosen:
-        offered = [word for word in vocabulary()[done.component].capabilities if word in offer.capabilities]
+        known = vocabulary()[done.component].capabilities
+        offered = [word for word in known if word in offer.capabilities and word != FIRST_ID]
         left = f"capability {', '.join(offered)} (left out with --rule and --config)"
         return replace(done, not_asked=(*done.not_asked, left)) if offered else done
     for check in CHECKS:

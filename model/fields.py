@@ -7,6 +7,7 @@ out a number.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from model.events import NONE, Effect, Event
@@ -28,7 +29,7 @@ def names_of(numbered: str) -> Mapping[int, str]:
 
 def only(wire: object, known: Collection[str], what: str) -> Wire:
     """The object, with no fields but the `known` ones. Raises WireError if it has others."""
-    if not isinstance(wire, Mapping):
+    if type(wire) is not dict and not isinstance(wire, Mapping):
         raise WireError(f"{what}: expected an object with {', '.join(known)}, got {wire!r}")
     strange = [name for name in wire if name not in known]
     if strange:
@@ -41,6 +42,7 @@ def to_wire(effect: Effect) -> dict[str, object]:
     return {"kind": effect[-1], **dict(zip(_fields(type(effect)), effect, strict=False))}
 
 
+@cache
 def _fields(record: type) -> tuple[str, ...]:
     return tuple(getattr(record, "_fields"))[:-1]  # noqa: B009 - mypy: a NamedTuple class
 
@@ -301,8 +303,9 @@ def _written(record: Event, spoken: Spoken) -> dict[str, object]:
         return to_wire(record)
     wire: dict[str, object] = {"kind": kind}
     for name, value in zip(_fields(type(record)), record, strict=False):
-        if name in fields:
-            wire[fields[name].field.name] = fields[name].write(value)
+        spelled = fields.get(name)
+        if spelled is not None:
+            wire[spelled.field.name] = spelled.write(value)
     return wire
 
 

@@ -50,6 +50,7 @@ class DurableSink:
                 "notify_complete": lambda checkpoint: _wire(self._running.notify_complete(checkpoint)),
                 "notify_abort": lambda checkpoint: _wire(self._running.notify_abort(checkpoint)),
                 "finish": lambda: _wire(self._running.finish()),
+                "close": self._crash,
                 "crash": self._crash,
                 "restore": self._restore,
             }

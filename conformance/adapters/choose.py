@@ -24,12 +24,12 @@ def ours(name: str) -> InProcess:
 
 
 def open_adapter(command: str, seconds: float = ANSWER_LIMIT_SECONDS) -> InProcess | ProcessAdapter:
-    """The adapter behind a command line; `seconds` is the time limit of one answer of a process.
+    """The adapter behind a command line; `seconds` is the time limit of one answer.
 
     Raises InputError if the line is empty or cannot be split, or names an object that cannot be imported.
     """
     if NAMED.fullmatch(command):
-        return python_object(command)
+        return python_object(command, seconds)
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -59,6 +59,9 @@ class InProcess:
     def hello(self) -> protocol.Hello:
         """The name, our version, and all components of the mapping."""
         offers = {name: offer_of(name) for name in self._components}
+        for name, offer in offers.items():
+            if protocol.FIRST_ID in vocabulary()[name].capabilities:
+                offers[name] = offer._replace(capabilities=(*offer.capabilities, protocol.FIRST_ID))
         return protocol.Hello(self._implementation, own_version(), "python", offers)
 
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:

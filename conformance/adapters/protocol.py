@@ -19,8 +19,9 @@ Wire = Mapping[str, Any]
 Effects = Sequence[Wire]
 """What one event brought about, in order."""
 
-OBSERVE, RESTART, CONCURRENT = "observe", "restart", "concurrent"
-"""Capabilities: the durable data can be read, the process may be killed, events may arrive at once."""
+OBSERVE, RESTART, CONCURRENT, FIRST_ID = "observe", "restart", "concurrent", "first_id"
+"""Capabilities: the durable data can be read, the process may be killed, events may arrive at once, a
+coordinator takes the id of its first checkpoint."""
 DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
 LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})

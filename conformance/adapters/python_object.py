@@ -5,16 +5,18 @@ configuration and makes an instance with `apply(event)`, which returns the effec
 returns the state. Its lists `modes`, `profiles` and `capabilities` and its `limits` state what it offers; a
 list that it does not have stands for all words of the protocol. ValueError refuses, NotImplementedError is
 `unsupported`, any other exception is a crash. Configurations, events and answers are copied and checked as
-those of a process.
+those of a process. An answer has the time limit of one of a process; a signal ends one that takes longer.
 """
 
 import re
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Thread, current_thread, main_thread
 from typing import Any
 
 import orjson
@@ -32,14 +34,23 @@ SWITCH_SECONDS = 1e-6
 """How soon another thread may run while events are taken at once; Python's 5 ms let few events overlap."""
 
 
+class TimeIsUp(BaseException):
+    """Ends code of a user that has not answered in time; no Exception, which that code may catch."""
+
+
 class PythonObject(InProcess):
-    """Factories of a user, in this process. There is no time limit: an answer that never comes is awaited."""
+    """Factories of a user, in this process. `seconds` is the time limit of one answer."""
 
     def __init__(
-        self, name: str, version: str, factories: Mapping[str, Callable[[protocol.Wire], Any]]
+        self,
+        name: str,
+        version: str,
+        factories: Mapping[str, Callable[[protocol.Wire], Any]],
+        seconds: float = protocol.ANSWER_LIMIT_SECONDS,
     ) -> None:
         """Raises FrameError, or TypeError, if what a factory states is no offer."""
         super().__init__(name, factories, (ValueError,), (NotImplementedError,))
+        self.seconds = seconds
         offers = {component: _offer(component, factory) for component, factory in factories.items()}
         hello = frames.encode_answer(0, protocol.Hello(name, version, "python", offers))
         self._hello = frames.parse_answer(hello, 0, "hello")
@@ -51,11 +62,21 @@ class PythonObject(InProcess):
 
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:
         """As every adapter; the configuration is a copy."""
-        return super().new(component, orjson.loads(orjson.dumps(config)))
+        copied = orjson.loads(orjson.dumps(config))
+        try:
+            with _within(self.seconds):
+                return super().new(component, copied)
+        except TimeIsUp as late:
+            return self._hung(late)
 
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """As every adapter; events and answer are copies; an answer that is no JSON is malformed."""
-        return _copied(super().apply(orjson.loads(orjson.dumps(events))), len(events))
+        copied = orjson.loads(orjson.dumps(events))
+        try:
+            with _within(self.seconds):
+                return _copied(super().apply(copied), len(events))
+        except TimeIsUp as late:
+            return self._hung(late)
 
     def apply_at_once(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
         """Each event in a thread of its own; they begin together."""
@@ -63,19 +84,69 @@ class PythonObject(InProcess):
         if instance is None:
             return protocol.Errored("there is no instance; send `new` first")
 
-        def applied(event: protocol.Wire) -> protocol.Effects:
+        results: list[Callable[[], protocol.Effects]] = [list] * len(events)
+
+        def apply(at: int, event: protocol.Wire) -> None:
             begins.wait()
-            return instance.apply(event)
+            try:
+                effects = instance.apply(event)
+                results[at] = lambda: effects
+            except BaseException as error:  # noqa: BLE001 - raised where the answer is read
+                results[at] = _raising(error)
 
         interval = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_SECONDS)
+        copied = enumerate(orjson.loads(orjson.dumps(events)))
+        threads = [Thread(target=apply, args=one, daemon=True) for one in copied]  # one that hangs is left
         try:
-            with ThreadPoolExecutor(len(events)) as threads:
-                futures = [threads.submit(applied, event) for event in orjson.loads(orjson.dumps(events))]
+            with _within(self.seconds):
+                sys.setswitchinterval(SWITCH_SECONDS)
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                answer = self.answer(instance, [], (result() for result in results))
+                return _copied(answer, len(events))
+        except TimeIsUp as late:
+            return self._hung(late)
         finally:
             sys.setswitchinterval(interval)
-        answer = self.answer(instance, [], (future.result() for future in futures))
-        return _copied(answer, len(events))
+
+    def _hung(self, late: TimeIsUp) -> protocol.Hung:
+        """The instance is dropped; where it was is shown in the place of its stderr."""
+        self._instance = None
+        return protocol.Hung(self.seconds, "".join(traceback.format_exception(late)))
+
+
+def _raising(error: BaseException) -> Callable[[], protocol.Effects]:
+    def fail() -> protocol.Effects:
+        raise error
+
+    return fail
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise TimeIsUp in the code that takes longer, again and again until it ends.
+
+    Only the main thread of a system with interval timers can be interrupted; elsewhere there is no limit.
+    """
+    if current_thread() is not main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    is_running = True
+
+    def interrupt(*_: object) -> None:
+        if is_running:
+            raise TimeIsUp
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        is_running = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
 
 
 def _copied(answer: protocol.Applied | protocol.Failure, events: int) -> protocol.Applied | protocol.Failure:
@@ -90,8 +161,8 @@ def _copied(answer: protocol.Applied | protocol.Failure, events: int) -> protoco
     return copied
 
 
-def python_object(named: str) -> PythonObject:
-    """The adapter for `module:attribute`; modules of the current folder are found.
+def python_object(named: str, seconds: float = protocol.ANSWER_LIMIT_SECONDS) -> PythonObject:
+    """The adapter for `module:attribute`; modules of the current folder are found. `seconds`: time limit.
 
     Raises InputError if the module cannot be imported, or has no such mapping.
     """
@@ -105,7 +176,7 @@ def python_object(named: str) -> PythonObject:
         imported = import_module(module)
         found = getattr(imported, attribute)
         version = str(getattr(imported, "__version__", "0"))
-        return PythonObject(named, version, {str(name): factory for name, factory in found.items()})
+        return PythonObject(named, version, {str(name): factory for name, factory in found.items()}, seconds)
     except (Exception, SystemExit) as wrong:
         expected = 'expected a mapping from components to factories, such as {"gate": Gate}'
         raise InputError(f"--adapter {named}: {expected}, got {type(wrong).__name__}: {wrong}") from wrong

@@ -1,89 +1,112 @@
-"""Random walks steered by what was not reached yet: states, transitions, and pairs of transitions.
+"""What random cases have reached, and which of several candidates reaches most that is new.
 
-Several walks are drawn beside the model alone, and the one that reaches most that is new is played. Two
-states are alike if their observable fields differ only in how far ids, times and other numbers have come:
-numbers from SMALL on count by their order alone.
+`Reached` guides the walks of `conform` and of `flink conform`, and the rounds of `torture`. It counts marks,
+each of one kind. The marks of a walk are the states, transitions, pairs of successive transitions and paths
+of the model that it takes. Two states are alike if their observable fields differ only in how far ids, times
+and other numbers have come: numbers from SMALL on count by their order alone, and the content of records
+does not count. Two transitions take the same path if the event has the same kind and position, and the model
+the same rules and kinds of effects.
 """
 
 import re
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from typing import TypeAlias, TypeVar
 
 from conformance.adapters.protocol import Wire, canonical
-from conformance.drive.lockstep import drawn
-from conformance.drive.oracle import Oracle
-from conformance.generators.chooser import Chooser
+from conformance.drive.oracle import Edge, Node, Oracle
 
 CANDIDATES = 2
 """Walks that are drawn for each one that is played."""
 SMALL = 4
 """Smaller numbers are channels and counts, and are distinguished."""
-PAIR_WEIGHT = 0.25
-"""How much a new pair of transitions counts beside a new transition."""
+WALKS: Mapping[str, float] = {"states": 1, "transitions": 1, "pairs": 0.25, "paths": 2}
+"""How much a new mark of a walk counts: with these weights more of every kind are reached than without."""
 
-
-class Footprint(NamedTuple):
-    """What one walk reaches, as hashes."""
-
-    states: frozenset[int]
-    transitions: frozenset[int]
-    pairs: frozenset[int]
+Marks: TypeAlias = Mapping[str, Set[Hashable]]
+"""What one case reaches, by kind."""
+Candidate = TypeVar("Candidate")
 
 
 class Reached:
-    """What the walks of one component have reached so far."""
+    """The marks that cases have reached so far, by the kinds of `weights`."""
 
-    def __init__(self) -> None:
-        self._states: set[int] = set()
-        self._transitions: set[int] = set()
-        self._pairs: set[int] = set()
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._weights = weights
+        self._times: dict[str, Counter[Hashable]] = {kind: Counter() for kind in weights}
 
-    def choose(self, oracle: Oracle, chooser: Callable[[], Chooser], length: int) -> list[Wire]:
-        """Of CANDIDATES walks the one that reaches most that is new; from now on it is reached."""
-        walks = [drawn(oracle, chooser(), length)[0] for _ in range(CANDIDATES)]
-        marks = [footprint(oracle, walk) for walk in walks]
-        new = [self._new(one) for one in marks]
-        best = new.index(max(new))
-        self._states |= marks[best].states
-        self._transitions |= marks[best].transitions
-        self._pairs |= marks[best].pairs
-        return walks[best]
+    def choose(self, candidates: Sequence[tuple[Candidate, Marks]]) -> tuple[Candidate, Marks]:
+        """The candidate that reaches most that is new, by the weights; of equal ones the first."""
+        return max(candidates, key=lambda one: self._new(one[1]))
+
+    def add(self, marks: Marks) -> None:
+        """A case has reached these marks."""
+        for kind, found in marks.items():
+            self._times[kind].update(found)
+
+    def retract(self, marks: Marks) -> None:
+        """A case that was added has not reached its marks after all."""
+        for kind, found in marks.items():
+            self._times[kind].subtract(found)
+            for mark in found:
+                if not self._times[kind][mark]:
+                    del self._times[kind][mark]
+
+    def marks(self, kind: str) -> set[Hashable]:
+        """The different marks of a kind."""
+        return set(self._times[kind])
 
     def values(self) -> dict[str, int]:
-        """How many different ones were reached, by name."""
-        return {
-            "states": len(self._states),
-            "transitions": len(self._transitions),
-            "pairs": len(self._pairs),
-        }
+        """How many different marks were reached, by kind."""
+        return {kind: len(times) for kind, times in self._times.items()}
 
-    def _new(self, marks: Footprint) -> float:
-        pairs = len(marks.pairs - self._pairs)
-        return len(marks.transitions - self._transitions) + PAIR_WEIGHT * pairs
+    def _new(self, marks: Marks) -> float:
+        return sum(
+            weight * sum([mark not in self._times[kind] for mark in marks[kind]])
+            for kind, weight in self._weights.items()
+        )
 
 
-def footprint(oracle: Oracle, events: Iterable[Wire]) -> Footprint:
-    """The states, transitions and pairs of a walk, in the oracle's configuration."""
+def footprint(oracle: Oracle, steps: Iterable[tuple[Wire, Edge]]) -> Marks:
+    """The marks of a walk, given as events with their answers, as hashes; a refused event has none."""
     config, node, before = canonical(oracle.config), oracle.start, 0
-    states, transitions, pairs = set[int](), set[int](), set[int]()
-    for event in events:
-        edge = oracle.step(node, event)
-        here = hash((config, _shape(node.spelled + edge.sent)))
-        states.add(hash((config, _shape(node.spelled))))
+    states, transitions, pairs, paths = {_state(config, node)}, set[int](), set[int](), set[int]()
+    for event, edge in steps:
+        if edge.refused is not None:
+            continue
+        here, path = edge.marks = edge.marks or _transition(config, node, event, edge)
         transitions.add(here)
-        pairs.add(hash((before, here)))
+        paths.add(path)
+        if before:
+            pairs.add(hash((before, here)))
         node, before = edge.after, here
-    return Footprint(frozenset(states), frozenset(transitions), frozenset(pairs))
+        if not edge.fails:  # nothing of a failed instance can be observed
+            states.add(_state(config, node))
+    return {"states": states, "transitions": transitions, "pairs": pairs, "paths": paths}
 
 
-def _shape(spelled: bytes) -> bytes:
-    """What is left of a spelling if large numbers count by their order alone."""
-    parts = _LARGE.split(spelled)
+def _state(config: bytes, node: Node) -> int:
+    if node.mark is None:
+        node.mark = _mark(config, node.spelled)
+    return node.mark
+
+
+def _transition(config: bytes, node: Node, event: Wire, edge: Edge) -> tuple[int, int]:
+    """The marks of a transition and of its path."""
+    position = event["kind"], event.get("channel"), event.get("task")
+    outcome = edge.rules, tuple([effect["kind"] for effect in edge.effects])
+    return _mark(config, node.spelled + edge.sent), hash((config, position, outcome))
+
+
+def _mark(config: bytes, spelled: bytes) -> int:
+    """The hash of what is left of a spelling if large numbers count by their order alone."""
+    parts = _LARGE.split(_CONTENT.sub(b"", spelled))
     order = sorted(set(map(int, parts[1::2])))
     if order:
         names = {number: b"#%d" % place for place, number in enumerate(order)}
         parts[1::2] = [names[int(number)] for number in parts[1::2]]
-    return b"".join(parts)
+    return hash((config, b"".join(parts)))
 
 
 _LARGE = re.compile(rb"([1-9]\d+|[%d-9])" % SMALL)
+_CONTENT = re.compile(rb'(?<="value":)\d+|(?<=\["record",)\d+')

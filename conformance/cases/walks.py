@@ -5,10 +5,11 @@ from functools import partial
 from random import Random
 from types import MappingProxyType
 
-from conformance.cases.guided import Reached
+from conformance.adapters.protocol import Wire
+from conformance.cases.guided import CANDIDATES, Marks, Reached, footprint
 from conformance.drive.bounds.values import ValueMap
 from conformance.drive.lockstep import Case, drawn, given
-from conformance.drive.oracle import Oracles
+from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
 
 LENGTH = 60
@@ -31,7 +32,8 @@ def walks(
     `pinned`: only configurations that have these values. `selected`: a case is left out if it exercises none
     of these rules. Without `injects` the task of a gate is never triggered itself. `maps`: every second case
     has its values mapped by one of these. `reached`: each case is the one of several drawn that reaches most
-    that is new there; not with `selected`.
+    that is new there; not with `selected`. When the next case is requested, it is added up to the event
+    before the one at which it has ended: a known divergence or crash ends a case early.
     """
     oracles, large = Oracles(component), Oracles(component)
     configs = len(generate.fitting(component, pinned))
@@ -46,11 +48,21 @@ def walks(
         if reached is None or selected:
             events, fired = drawn(oracle, chooser(), length)
         else:
-            events, fired = reached.choose(oracle, chooser, length), set()
+            several = [drawn(oracle, chooser(), length)[0] for _ in range(CANDIDATES)]
+            events, _ = reached.choose([(one, _marks(oracle, one)) for one in several])
+            fired = set()
         if selected and not fired.intersection(selected):
             yield None
-        elif values is None:
-            yield given(oracle, events, "random")
-        else:
+            continue
+        case = given(oracle, events, "random")
+        if values is not None:
             far, sent = values.config(component, config), values.events(component, config, events)
-            yield given(large.of(far), sent, "random", bound=values.declined)
+            case = given(large.of(far), sent, "random", bound=values.declined)
+        yield case
+        if reached is not None:
+            left = sum(1 for _ in iter(partial(case.choose, {}), None))
+            reached.add(_marks(oracle, events[: max(0, len(events) - left - 1)] if left else events))
+
+
+def _marks(oracle: Oracle, events: Sequence[Wire]) -> Marks:
+    return footprint(oracle, zip(events, oracle.transcript(events), strict=True))

@@ -6,6 +6,7 @@ and the texts of failures do not count. A crash is an answer; a hang, and a diff
 again, leave the comparison undetermined.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -31,12 +32,16 @@ from conformance.cases.walks import LENGTH
 from conformance.change.behaviour import Change, Kind, difference, ways_to_differ
 from conformance.change.compared import Compared
 from conformance.divergence import Answer, Divergence
+from conformance.drive.bounds import gates, lives
 from conformance.drive.bounds.ids import mapped, maps_within
+from conformance.drive.examine import gate_runs
 from conformance.drive.lockstep import answer_of, drawn
 from conformance.drive.oracle import GOES_ON, Oracle, Oracles
-from conformance.drive.plan import WALKS_PER_EXAMPLE
+from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan, for_offer
 from conformance.generators import generate
-from conformance.vectors.vector import Vector, vector_of
+from conformance.suites.play import Guarantee, machine_of, planned, suite_of
+from conformance.suites.sequences import SuitePlay
+from conformance.vectors.vector import Expected, Vector
 
 LOST = frozenset({"fail", "crashed", "malformed"})
 """Effects of which only the kind counts; the last two stand for an answer that did not come."""
@@ -46,27 +51,27 @@ class UncomparedError(Exception):
     """Nothing can be concluded about two implementations; the message says why."""
 
 
-def compare_adapters(
-    old: Adapter, new: Adapter, components: Sequence[str], seed: int, examples: int
-) -> Compared:
-    """Compare what both offer of these components (empty: of all); `examples` as those of `conform`.
+def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan: Plan) -> Compared:
+    """Compare what both offer of these components (empty: of all); the plan is one of `conform`.
 
     Raises UncomparedError if a side does not answer, or if there is nothing that both offer.
     """
     offers = [_offers(side) for side in (old, new)]
     found: list[Change] = []
-    runs: list[Vector] = []
+    shared: list[tuple[str, Plan]] = []
     for component in components or generate.COMPONENTS:
         before, after = (offer.get(component) for offer in offers)
         found += _of_offers(component, before, after)
         if before is not None and after is not None:
-            runs += _runs(component, before, after, seed, examples)
-    if not runs:
+            common = _common(before, after)
+            of_both = for_offer(plan, component, common)
+            if of_both.offered.keys() == generate.offered(before).keys():  # of each option they share a word
+                shared.append((component, of_both))
+    played = _Runs(shared)
+    found += map(_judged, ways_to_differ(partial(_apart, old, new), played))
+    if not played.runs:
         raise UncomparedError("there is no configuration that both offer")
-    found += map(_judged, ways_to_differ(partial(_apart, old, new), runs))
-    names = ", ".join(dict.fromkeys(run.component for run in runs))
-    steps = sum(len(run.steps) for run in runs)
-    return Compared(tuple(found), f"{len(runs):,} runs of {names}, {steps:,} steps; seed {seed}")
+    return Compared(tuple(found), f"{played.bound}; seed {plan.seed}")
 
 
 def _offers(adapter: Adapter) -> dict[str, Offer]:
@@ -105,29 +110,77 @@ def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator
         yield Change(kind, component, {option: word}, (), *answers, 0)
 
 
-def _runs(component: str, old: Offer, new: Offer, seed: int, examples: int) -> Iterator[Vector]:
-    """The case of each rule and random cases, with small ids and around the bounds of machine numbers."""
+def _common(old: Offer, new: Offer) -> Offer:
+    """What both offer, with the smaller limits."""
     modes, profiles, capabilities = (
         tuple(word for word in before if word in after)
         for before, after in zip(old[:3], new[:3], strict=True)
     )
     kinds = dict.fromkeys((*old.limits, *new.limits))
     limits = {kind: min(one.limits[kind] for one in (old, new) if kind in one.limits) for kind in kinds}
-    common, maps = Offer(modes, profiles, capabilities, limits), maps_within(limits.get("ids"))
-    pinned, injects = generate.offered(common), generate.injects(component, common)
-    if pinned.keys() != generate.offered(old).keys():
-        return  # of some option they have no word in common
-    oracles = Oracles(component)
-    for _, oracle, events in chosen_cases(component, oracles, pinned, injects=injects):
-        for sent in (events, *(mapped(component, events, ids) for ids in maps)):
-            yield vector_of("rule", component, oracle.config, sent)
-    cases = islice(generate.cases(component, seed, pinned), examples * WALKS_PER_EXAMPLE)
-    for number, (config, rng) in enumerate(cases):
-        choose = generate.chooser(component, config, rng, injects=injects)
-        walk, _ = drawn(oracles.of(config), choose, LENGTH)
-        place, has_small_ids = divmod(number, WALKS_PER_EXAMPLE)
-        sent = walk if has_small_ids or not maps else mapped(component, walk, maps[place % len(maps)])
-        yield vector_of("walk", component, config, sent)
+    return Offer(modes, profiles, capabilities, limits)
+
+
+class _Runs:
+    """The runs of all components, written by the model while they are played; they are counted."""
+
+    def __init__(self, shared: Sequence[tuple[str, Plan]]) -> None:
+        self._shared = shared
+        self.runs: Counter[str] = Counter()
+        """How many there were by their source."""
+        self._steps = 0
+        self._suites: list[Guarantee] = []
+
+    def __iter__(self) -> Iterator[Vector]:
+        for component, plan in self._shared:
+            oracles = Oracles(component)
+            for origin, config, events in self._of(component, plan, oracles):
+                edges = oracles.of(config).transcript(events)
+                self.runs[origin] += 1
+                self._steps += len(edges)
+                steps = (
+                    Expected(event, edge.effects, edge.after.observed, edge.rules, edge.refused is not None)
+                    for event, edge in zip(events, edges, strict=True)
+                )
+                yield Vector("", origin, component, config, tuple(steps))
+
+    @property
+    def bound(self) -> str:
+        """What was played."""
+        names = ", ".join(component for component, _ in self._shared)
+        sources = ", ".join(f"{number:,} of {origin}" for origin, number in self.runs.items())
+        text = f"{self.runs.total():,} runs of {names} ({sources}), {self._steps:,} steps"
+        extra = [one.extra for one in self._suites if one.extra is not None]
+        if not extra:
+            return f"{text}; complete suites: not played"
+        left = len(self._suites) - len(extra)
+        of_k = f"{min(extra)} to {max(extra)}" if min(extra) < max(extra) else str(extra[0])
+        return f"{text}; {len(extra)} complete suites, k={of_k}" + (f", {left} not played" if left else "")
+
+    def _of(self, component: str, plan: Plan, oracles: Oracles) -> Iterator[tuple[str, Wire, Sequence[Wire]]]:
+        """The source, the configuration and the events of each run of a component."""
+        maps = maps_within(plan.greatest.get("ids"))
+        for _, oracle, events in chosen_cases(component, oracles, plan.pinned, injects=plan.injects):
+            for sent in (events, *(mapped(component, events, ids) for ids in maps)):
+                yield "rules", oracle.config, sent
+        cases = islice(generate.cases(component, plan.seed, plan.pinned), plan.examples * WALKS_PER_EXAMPLE)
+        for number, (config, rng) in enumerate(cases):
+            choose = generate.chooser(component, config, rng, injects=plan.injects)
+            walk, _ = drawn(oracles.of(config), choose, LENGTH)
+            place, has_small_ids = divmod(number, WALKS_PER_EXAMPLE)
+            sent = walk if has_small_ids or not maps else mapped(component, walk, maps[place % len(maps)])
+            yield "walks", config, sent
+        for case in gate_runs(component, plan):
+            yield "gates", case.oracle.config, list(iter(partial(case.choose, {}), None))
+        if component == "gate" and "channels" not in plan.pinned:
+            yield from (("wide gates", config, events) for config, events in gates.runs(plan))
+        for alphabet, guarantee in planned(component, plan) if plan.extra_states is not None else ():
+            self._suites.append(guarantee)
+            if alphabet is not None and guarantee.extra is not None:
+                suite = SuitePlay(alphabet, suite_of(machine_of(alphabet), guarantee.extra), plan, set())
+                for _, path, _ in suite.paths():
+                    yield "suites", alphabet.config, [step.event for step in path]
+        yield from (("lives", config, events) for config, events in lives.runs(component, plan))
 
 
 def _apart(

@@ -14,6 +14,8 @@ from conformance.adapters.hello_words import require_known_words
 from conformance.adapters.protocol import Adapter, Hello, Wire
 from conformance.capabilities import with_capabilities
 from conformance.drive import replays, saved
+from conformance.drive.bounds.again import again as again_from
+from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.crashes import Crashes
 from conformance.drive.examine import Examination, examine, not_offered, seen_again
 from conformance.drive.listed import Known
@@ -121,6 +123,7 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
         order.known.replay(adapter, chosen)
         listed = order.known.holds
         plan = plan._replace(is_known=lambda found: listed(found) or is_alignment_clock(found))
+        plan = plan._replace(is_known_check=order.known.holds_check)
     for component in chosen:
         offer = hello.components.get(component)
         if offer is None:
@@ -162,6 +165,9 @@ def _part(done: Examination, implementation: str, order: Order, say: Say) -> Par
             )
         )
     findings += (Finding(NO_RULE, wrong) for wrong in done.broken)
+    for evidence in done.evidence:
+        file = saved.save_evidence(evidence, order.command, order.out)
+        say(texts.evidence(evidence, order.command, file))
     source = _source(order.command)
     findings = [replace(found, source=source) for found in findings]
     return PartResult(
@@ -250,6 +256,8 @@ def again(
     adapter = open_adapter(command, limit)
     try:
         hello = adapter.hello()
+        if known.evidence is not None:
+            return _check_again(known.evidence, adapter, say)
         played = saved.play(known, adapter)
         done = Replayed(known.component, known.config, known.events, played, saved.name_of(hello), command)
         if show is not None and played.stopped is None:
@@ -269,6 +277,17 @@ def again(
         return Verdict.UNDETERMINED
     say(f"CONFORMS   in these {played.steps} steps of {known.component}; nothing else was tried")
     return Verdict.CONFORMS
+
+
+def _check_again(evidence: FailedCheck, adapter: Adapter, say: Say) -> Verdict:
+    found = again_from(evidence, adapter)
+    if found is None:
+        say(
+            f"CONFORMS   this check of {evidence.component}, {evidence.check}, passes; nothing else was tried"
+        )
+        return Verdict.CONFORMS
+    say(f"{found.verdict.value}  {found.what}")
+    return found.verdict
 
 
 def _by_tlc(file: Path, say: Say) -> Verdict:

@@ -7,14 +7,17 @@ configuration to have been skipped. What was not so is listed among the doubts.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.adapters.protocol import Adapter, Failure
-from conformance.cases.guided import Reached
-from conformance.cases.rule_cases import chosen_cases
+from conformance.adapters.protocol import FIRST_ID, Adapter, Failure
+from conformance.cases.guided import WALKS, Reached
+from conformance.cases.rule_cases import GATE_RUNS, chosen_cases, rule_cases
 from conformance.cases.walks import walks
+from conformance.components.gate.unaligned_walks import MODES as OVERTAKING_MODES
 from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
-from conformance.drive.bounds.conduct import broken
+from conformance.drive.bounds.conduct import broken, one_of_each
+from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.bounds.gates import play_channels
+from conformance.drive.bounds.ids import COUNTED
 from conformance.drive.bounds.lives import play_lives
 from conformance.drive.bounds.play import play_mapped_rules, run_machines
 from conformance.drive.bounds.tried import Tried, beyond, not_asked
@@ -28,6 +31,9 @@ from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.suites.play import Guarantee, play_suites
 from conformance.verdict import Verdict
+
+OPTIONS = ("alignment", "savepoint", "timestamp")
+"""Fields of events of a gate that only OVERTAKING_MODES have."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,8 @@ class Examination:
     """Known divergences that were met and passed over, by name."""
     broken: tuple[str, ...] = ()
     """What is wrong of batches that end with an error, and of instances behind a failed one."""
+    evidence: tuple[FailedCheck, ...] = ()
+    """The same as values that are saved; and what `stopped` a case that has no event."""
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
     not_asked: tuple[str, ...] = ()
@@ -83,14 +91,16 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     played = drive(_rule_cases(component, plan), adapter, plan.limits)
     maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
-        reached = Reached()
+        reached = Reached(WALKS)
         drive(_walks(component, plan, maps, reached), adapter, _enough(plan), played)
         played.tried.reached = {} if plan.selected else reached.values()
+    if _is_whole(played) and not plan.selected:
+        drive(gate_runs(component, plan), adapter, plan.limits, played)
     if _is_whole(played):
         run_machines(component, adapter, plan, maps, played)
     if _is_whole(played) and component == "gate" and "channels" not in plan.pinned:
         play_channels(adapter, plan, played)
-    wrong: tuple[str, ...] = ()
+    wrong: tuple[FailedCheck, ...] = ()
     guarantees: list[Guarantee] = []
     if _is_whole(played) and plan.extra_states is not None and not plan.selected:
         guarantees = play_suites(component, adapter, plan, played)
@@ -117,6 +127,16 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
     for _, oracle, events in chosen:
         fails = oracle.transcript(events)[-1].fails
         yield given(oracle, events + events[:fails], "rule")._replace(plays_on=fails)
+
+
+def gate_runs(component: str, plan: Plan) -> Iterator[Case]:
+    """The runs of GATE_RUNS in each mode, profile and level of a gate, without options that it has not."""
+    oracles = Oracles(component)
+    for config in one_of_each(component, plan) if component == "gate" else ():
+        left_out = () if config["mode"] in OVERTAKING_MODES else OPTIONS
+        for run in rule_cases(GATE_RUNS):
+            events = ({key: event[key] for key in event if key not in left_out} for event in run.events)
+            yield given(oracles.of(config), events, "rule")
 
 
 def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:
@@ -210,13 +230,15 @@ def _examined(
     played: Played,
     divergence: Divergence | None = None,
     doubts: tuple[str, ...] = (),
-    wrong: tuple[str, ...] = (),
+    wrong: tuple[FailedCheck, ...] = (),
 ) -> Examination:
     covered, never = _covered(component, played, plan)
     left: list[str] = []
     if divergence is None or divergence.verdict is Verdict.UNDETERMINED:
         left = not_asked(played.tried, plan.offered, plan.chosen, injects=plan.injects)
         left += beyond(plan.greatest)
+        if component in COUNTED and not plan.first_id:
+            left.append(f"large ids of its own ({FIRST_ID} is chosen or not among the capabilities)")
         if never:
             left.append(f"rules {', '.join(never)} (no case fires them in these configurations)")
     return Examination(
@@ -229,7 +251,8 @@ def _examined(
         doubts=doubts,
         stopped=played.stopped,
         unseen=tuple(sorted(played.unseen)),
-        broken=wrong,
+        broken=tuple(one.what for one in wrong),
+        evidence=wrong or (() if divergence or played.evidence is None else (played.evidence,)),
         tried=played.tried,
         not_asked=tuple(left),
         sources=tuple(played.origins),

@@ -13,6 +13,8 @@ import orjson
 
 from conformance.adapters.protocol import Adapter, Wire, canonical
 from conformance.divergence import Divergence
+from conformance.drive.bounds.again import again
+from conformance.drive.bounds.failed_check import FailedCheck, failed_check_of
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.signatures import Signatures
@@ -35,6 +37,16 @@ class Listed(NamedTuple):
     rule: str | None
     why: str = ""
     """A comment for readers."""
+    check: str = ""
+    """The check that fails, if it is no sequence of events; one of CHECKS."""
+    before: tuple[Wire, ...] = ()
+    checkpoints: int = 0
+    """As those of FailedCheck."""
+
+    @property
+    def evidence(self) -> FailedCheck:
+        """What has failed."""
+        return FailedCheck(self.check, *self[:3], self.before, self.checkpoints)
 
 
 class Known:
@@ -60,6 +72,10 @@ class Known:
             if entry.component not in components:
                 continue
             try:
+                if entry.check:
+                    if again(entry.evidence, adapter) is None:
+                        self.passing.append(entry)
+                    continue
                 played = replay(Oracle(entry.component, entry.config), adapter, entry.events)
             except (WireError, KeyError) as wrong:
                 raise ListError(
@@ -86,11 +102,28 @@ class Known:
         self.met += name is not None
         return name is not None
 
+    def holds_check(self, evidence: FailedCheck) -> bool:
+        """Whether the same check of the same component and mode is listed; as `holds` otherwise."""
+        about = _about(evidence.check, evidence.component, evidence.config)
+        is_listed = any(_about(one.check, one.component, one.config) == about for one in self.entries)
+        if not is_listed and self._grows:
+            self.entries.append(
+                Listed(*evidence[1:4], None, "", evidence.check, evidence.before, evidence.checkpoints)
+            )
+            self.added += 1
+            is_listed = True
+        self.met += is_listed
+        return is_listed
+
     def kept(self) -> list[Listed]:
         """The entries that still diverge, each once."""
         rows = {canonical(entry._replace(why="")._asdict()): entry for entry in reversed(self.entries)}
         once = [entry for entry in self.entries if any(entry is row for row in rows.values())]
         return [entry for entry in once if entry not in self.passing]
+
+
+def _about(check: str, component: str, config: Wire) -> tuple[object, ...]:
+    return check, component, config.get("mode")
 
 
 def read(file: Path) -> list[Listed]:
@@ -102,13 +135,17 @@ def read(file: Path) -> list[Listed]:
         if whole["format"] != FORMAT:
             raise ListError(f"{file}: expected format {FORMAT}, got {whole['format']!r}")
         return [_listed(row) for row in whole["divergences"]]
-    except (AttributeError, orjson.JSONDecodeError, KeyError, TypeError) as wrong:
+    except ListError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError) as wrong:  # also what is no JSON
         raise ListError(f"{file}: expected a list as `conform --fix` writes it, got {wrong!r}") from wrong
 
 
 def _listed(row: dict[str, Any]) -> Listed:
     """One entry; raises TypeError or KeyError for what is none."""
-    entry = Listed(**{**row, "events": tuple(row["events"])})
+    entry = Listed(**{**row, "events": tuple(row["events"]), "before": tuple(row.get("before", ()))})
+    if entry.check:
+        failed_check_of(entry._asdict())
     if not isinstance(entry.component, str) or not isinstance(entry.config, dict):
         raise TypeError("expected a component and a config")
     if not isinstance(entry.rule, str | None) or not all(isinstance(event, dict) for event in entry.events):
@@ -118,7 +155,11 @@ def _listed(row: dict[str, Any]) -> Listed:
 
 def write(file: Path, entries: Iterable[Listed]) -> None:
     """Write a list, indented for readers."""
-    rows = [entry._asdict() for entry in entries]
+    of_check = ("check", "before", "checkpoints")
+    rows = [
+        {name: value for name, value in entry._asdict().items() if entry.check or name not in of_check}
+        for entry in entries
+    ]
     text = orjson.dumps({"format": FORMAT, "divergences": rows}, option=orjson.OPT_INDENT_2)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text + b"\n")

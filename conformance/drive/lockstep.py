@@ -26,9 +26,11 @@ from conformance.adapters.protocol import (
     canonical,
 )
 from conformance.divergence import Answer, Divergence
+from conformance.drive.bounds.failed_check import NEW, FailedCheck
 from conformance.drive.bounds.tried import Tried
 from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.generators.chooser import Chooser
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.drive.crashes import Crashes
@@ -50,6 +52,8 @@ class Played:
     """It did not answer the last event within the time limit; `stopped` is then the same failure."""
     unrepeatable: Divergence | None = None
     """It differed once, or hung, and not when the same events were given again."""
+    evidence: FailedCheck | None = None
+    """What `stopped` the last case, if that has no event: an instance not made, or a hang late in a life."""
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
     origins: Counter[str] = field(default_factory=Counter)
@@ -78,6 +82,7 @@ class Played:
         self.stopped = self.stopped or other.stopped
         self.hung = self.hung or other.hung
         self.unrepeatable = self.unrepeatable or other.unrepeatable
+        self.evidence = self.evidence or other.evidence
         self.tried.add(other.tried)
         self.origins.update(other.origins)
         self.skipped += (why for why in other.skipped if why not in self.skipped)
@@ -201,6 +206,9 @@ class Instance:
         made = adapter.new(oracle.component, oracle.config)
         if isinstance(made, FAILURES):
             self._played.stopped = made
+            if not isinstance(made, Unsupported):
+                unmade = FailedCheck(NEW, oracle.component, oracle.config, what=made.describe())
+                self._played.evidence = unmade._replace(verdict=Verdict.UNDETERMINED)
         self.goes_on = self._played.stopped is None
         """The instance exists, has answered as expected, and its task has not failed."""
 

@@ -25,12 +25,14 @@ CHANNELS_OF_A_NODE = 100
 class Node:
     """One state of the model: what is observable of it, and the edges walked so far."""
 
-    __slots__ = ("_spelled", "edges", "observed", "state")
+    __slots__ = ("_spelled", "edges", "mark", "observed", "state")
 
     def __init__(self, state: Any, observed: Wire) -> None:  # noqa: ANN401 - the model's own state
         self.state = state
         self.observed = observed
         self.edges: dict[bytes, Edge] = {}
+        self.mark: int | None = None
+        """For `conformance.cases.guided`, which sets it."""
         self._spelled: bytes | None = None
 
     @property
@@ -48,13 +50,15 @@ class Edge:
     answer with an error, and `after` is the state before.
     """
 
-    __slots__ = ("after", "effects", "fails", "refused", "rules", "sent", "spelled")
+    __slots__ = ("after", "effects", "fails", "marks", "refused", "rules", "sent", "spelled")
 
     def __init__(
         self, sent: bytes, effects: Effects, rules: tuple[str, ...], after: Node, refused: str | None
     ) -> None:
         self.sent = sent
         """The event, as it is sent."""
+        self.marks: tuple[int, int] | None = None
+        """For `conformance.cases.guided`, which sets them."""
         self.effects = effects
         self.spelled = canonical(effects)
         self.rules = rules

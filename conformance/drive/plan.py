@@ -5,9 +5,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from conformance.adapters.hello_words import nearest
-from conformance.adapters.protocol import Hello, Offer
+from conformance.adapters.protocol import FIRST_ID, Hello, Offer
 from conformance.divergence import Divergence
 from conformance.drive.bounds.channels import LARGE
+from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.crashes import Crashes
 from conformance.drive.loop import Limits
 from conformance.errors import InputError
@@ -41,6 +42,8 @@ class Plan(NamedTuple):
     """Called before each case; false: the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
     """A divergence that is to be passed over; the case ends there."""
+    is_known_check: Callable[[FailedCheck], bool] = lambda _: False
+    """A check of conduct or of a long life whose failure is to be passed over."""
     crashes: Crashes | None = None
     """Known crashes of the component that were met; None: no list of known divergences is in use."""
     steps: int = 0
@@ -49,6 +52,8 @@ class Plan(NamedTuple):
     """Only cases that exercise one of these rules are played; empty: all."""
     injects: bool = False
     """The task of a gate is triggered itself, too: the implementation offers the event `inject`."""
+    first_id: bool = False
+    """A coordinator takes its first id: the implementation offers it, and the user has chosen none."""
     chosen: Mapping[str, object] = MappingProxyType({})
     """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
     offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
@@ -86,6 +91,7 @@ def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
         chosen=plan.pinned,
         offered=offered,
         injects=injects,
+        first_id=FIRST_ID in offer.capabilities and FIRST_ID not in plan.pinned,
         greatest=offer.limits,
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 
 from conformance import escape
+from conformance.adapters.protocol import FIRST_ID
 from conformance.divergence import Divergence
 from conformance.drive.bounds.ids import highest_id
 from conformance.vectors.itf import divergence_to_itf
@@ -49,6 +50,8 @@ def write(
 
 def _refuse_large_ids(divergence: Divergence) -> None:
     """Raise NotInTlaError for an id that the modules, which have every id up to the highest, cannot hold."""
+    if divergence.config.get(FIRST_ID, 1) != 1:
+        raise NotInTlaError(f"the modules draw ids from 1 on, not from {divergence.config[FIRST_ID]:,}")
     highest = highest_id(divergence.component, divergence.events)
     if highest > HIGHEST_ID:
         raise NotInTlaError(

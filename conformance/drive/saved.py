@@ -19,6 +19,7 @@ from conformance.adapters.choose import open_adapter
 from conformance.adapters.protocol import Adapter, Failure, Hello, Wire, canonical
 from conformance.divergence import answer_values
 from conformance.drive import replays
+from conformance.drive.bounds.failed_check import FailedCheck, failed_check_of
 from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrinking.evidence import REPEATS, repeated
@@ -44,6 +45,8 @@ class Saved(NamedTuple):
     adapter: str
     is_flaky: bool = False
     """The answer came in some plays only."""
+    evidence: FailedCheck | None = None
+    """What has failed, if it is no sequence of events."""
 
 
 def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
@@ -76,6 +79,17 @@ def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
     return Written(replay_file, test_file, module, _rows(text, len(divergence.events)))
 
 
+def save_evidence(evidence: FailedCheck, adapter: str, folder: Path = FOLDER) -> Path:
+    """Write a check that has failed as `<hash>.json`, which `--replay` plays again."""
+    played = {**evidence.values(), "adapter": escape.utf8(adapter)}
+    file = folder / f"{hashlib.sha256(canonical(played)).hexdigest()[:8]}.json"
+    written = {"format": FORMAT, **played, "what": evidence.what, "verdict": evidence.verdict.value}
+    folder.mkdir(parents=True, exist_ok=True)
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    file.write_bytes(orjson.dumps(escape.json(written), option=options))
+    return file
+
+
 def load(path: Path) -> Saved:
     """Read a replay file or a trace; raises ReplayError, or OSError if it cannot be read."""
     try:
@@ -95,6 +109,14 @@ def load(path: Path) -> Saved:
         wrong = ["events, of which each is an object"]
     if wrong:
         raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
+    if "check" in read:
+        try:
+            evidence = failed_check_of(read)
+        except (KeyError, TypeError, ValueError) as wrong_value:
+            raise ReplayError(
+                f"{path}: expected a check as `conform` saves it: {wrong_value}"
+            ) from wrong_value
+        return Saved(*evidence[1:4], read["adapter"], evidence=evidence)
     if not read["events"] or not all(isinstance(event, dict) for event in read["events"]):
         raise ReplayError(f"{path}: expected at least one event, each an object; nothing can be replayed")
     known = (read["component"], read["config"], tuple(read["events"]), read["adapter"])
@@ -142,7 +164,7 @@ def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
     for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         with suppress(ReplayError, OSError):
             found = load(file)
-            if (found.adapter, found.component) == (command, component):
+            if (found.adapter, found.component) == (command, component) and found.evidence is None:
                 yield found
 
 

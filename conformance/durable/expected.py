@@ -16,6 +16,10 @@ from model.store.store import Entry, Store
 
 TYPES = ("checkpoint", "checkpoint", "savepoint")
 """The types of checkpoints that are added, by weight. A stop ends the job, so none is drawn."""
+NEWEST = 0.6
+"""How likely a notification or a restore is one of the newest checkpoint that it can have."""
+FEW_RECORDS = 3
+"""A transaction with fewer records gets another one more often than a snapshot."""
 
 
 class Wrong(NamedTuple):
@@ -62,19 +66,31 @@ class ExpectedSink:
         self._restored = False
 
     def draw(self, random: Random) -> Wire:
-        """Records, snapshots, notifications and aborts; after a crash a restore."""
-        taken = [one.checkpoint for one in self._state.snapshots if one.checkpoint >= self._complete]
+        """Events that make a commit likely; after a crash a restore."""
+        state, filed = self._state, self._state.pending
+        taken = [one.checkpoint for one in state.snapshots if one.checkpoint >= self._complete]
         may = [checkpoint for checkpoint in taken if checkpoint not in self._aborted]
-        if not self._state.running:
-            return {"kind": "restore", "checkpoint": random.choice(may) if may else None}
+        chosen = may[-1] if may and random.random() < NEWEST else random.choice(may or [None])
+        if not state.running:
+            return {"kind": "restore", "checkpoint": chosen}
         undecided = [checkpoint for checkpoint in may if checkpoint > self._complete]
-        weights = (8, 3, 3 if may else 0, 1 if undecided else 0)
-        kind = random.choices(("write", "snapshot", "notify_complete", "notify_abort"), weights)[0]
+        written = len(self._written.get(state.open or 0, ()))
+        weights = {
+            "write": 0 if state.finished else 8 if written < FEW_RECORDS else 4,
+            "snapshot": 6 if written or state.finished else 1,
+            "notify_complete": (5 if filed else 1) if may else 0,
+            "notify_abort": 1 if undecided else 0,
+            "finish": 0 if state.finished else 0.3,
+            "close": 0.2,
+        }
+        kind = random.choices([*weights], [*weights.values()])[0]
         if kind == "write":
             return {"kind": kind, "value": self._values + 1}
         if kind == "snapshot":
             return {"kind": kind, "checkpoint": self._newest + 1}
-        return {"kind": kind, "checkpoint": random.choice(may if kind == "notify_complete" else undecided)}
+        if kind in ("finish", "close"):
+            return {"kind": kind}
+        return {"kind": kind, "checkpoint": chosen if kind == "notify_complete" else random.choice(undecided)}
 
     def take(self, event: Wire) -> Effects:
         """One event of the model; what a record is written to is remembered."""

@@ -6,19 +6,21 @@ share of such an event's time that passes before is part of the life; how far th
 
 import tempfile
 import time
+from bisect import insort
+from collections import defaultdict
 from random import Random
 from typing import NamedTuple
 
 from conformance.adapters.protocol import Applied, Failure, Keeping, Killable, Made, Visible, Wire, canonical
 from conformance.durable.expected import EXPECTED, Expected, Wrong
 
-MOVES = 20
+MOVES = 25
 """Moves of one life."""
 KILLED_BEFORE = 0.1
 """How likely a move is a kill with no event under way."""
-KILLED_DURING = {"snapshot": 0.2, "notify_complete": 0.4, "restore": 0.3, "add": 0.3}
+KILLED_DURING = {"snapshot": 0.15, "notify_complete": 0.6, "restore": 0.3, "add": 0.3}
 """How likely an event is cut short by a kill; others, which make nothing durable, as KILLED_RARELY."""
-KILLED_RARELY = 0.05
+KILLED_RARELY = 0.02
 SHOWN = ("latest",)
 """Effects that are compared; of all others only what they leave behind counts."""
 
@@ -29,7 +31,7 @@ class Move(NamedTuple):
     event: Wire | None
     killed: bool = False
     share: float = 0.0
-    """Of the longest time that such an event has taken, how much passes before the kill."""
+    """Of the median time of such an event, how much passes before the kill."""
 
     def describe(self) -> str:
         """One line."""
@@ -75,7 +77,7 @@ class Player:
 
     def __init__(self, component: str, adapter: Keeping) -> None:
         self._component, self._adapter = component, adapter
-        self._seconds: dict[str, float] = {}
+        self._seconds = defaultdict[str, list[float]](list)
 
     def play(self, life: tuple[Move, ...]) -> Lived:
         """Play one life in a folder of its own. Raises WireError if the protocol does not permit it."""
@@ -97,7 +99,7 @@ class Player:
         permitted = expected.take(move.event)
         begun = time.monotonic()
         answer = self._adapter.apply([move.event])
-        self._note(move.event["kind"], time.monotonic() - begun)
+        insort(self._seconds[move.event["kind"]], time.monotonic() - begun)
         if not isinstance(answer, Applied):
             return None, answer
         due, got = ([one for one in them if one["kind"] in SHOWN] for them in (permitted, answer.effects[0]))
@@ -105,14 +107,12 @@ class Player:
             return Wrong("SUB-06", f"expected {due}, got {got}"), None
         return self._judge(expected, None)
 
-    def _note(self, kind: str, seconds: float) -> None:
-        self._seconds[kind] = max(seconds, self._seconds.get(kind, 0.0))
-
     def _kill(self, move: Move, expected: Expected, folder: str) -> tuple[Wrong | None, Failure | None]:
         assert isinstance(self._adapter, Killable)
         if move.event is not None:
             self._adapter.submit([move.event])
-            time.sleep(move.share * self._seconds.get(move.event["kind"], 0.001))
+            taken = self._seconds[move.event["kind"]] or [0.001]
+            time.sleep(move.share * taken[len(taken) // 2])  # a busy wait would keep the other off the core
         self._adapter.kill()
         made = self._adapter.new_in(self._component, expected.config, folder)
         return self._judge(expected, move) if isinstance(made, Made) else (None, made)

@@ -1,14 +1,18 @@
 """Exploration: every state of the closed models in Python, with every property checked.
 
-The explorer takes the small ones, kernels take gates with many more ids (`conformance.explore.larger`).
+The explorer takes the small ones, kernels take gates with many more ids (`conformance.explore.larger`). The
+numbers of states and transitions are pinned, as those of TLC are.
 
 Here the rules of the sink and of the composed dataflow are checked on the Python side: they concern
 runs from the start, and so are explored and not proved by induction.
 """
 
 import gc
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
@@ -103,7 +107,31 @@ def _findings(one: Explored) -> Iterator[Finding]:
     if one.disagreement:
         yield Finding(None, f"{one.name}: {one.disagreement}")
     if one.violation is None:
+        yield from other_counts(one)
         return
     steps = "\n".join(f"  {number:>3} {event}" for number, event in enumerate(one.violation.run, start=1))
     line = f"{one.name}: {', '.join(one.violation.rules)} broken after {len(one.violation.run)} events"
     yield Finding(one.violation.rules[0], line, steps)
+
+
+@cache
+def pinned() -> Mapping[str, Mapping[str, int]]:
+    """States and transitions of each closed model, as they were when its line was written."""
+    return tomllib.loads(files("conformance.explore").joinpath("counts.toml").read_text("utf-8"))
+
+
+def other_counts(one: Explored) -> Iterator[Finding]:
+    """A protocol that no rule finds broken, and that has other states than before, has changed."""
+    known, found = pinned().get(one.name), {"states": one.states, "transitions": one.transitions}
+    if found != known:
+        line = f'"{one.name}" = {{ states = {one.states}, transitions = {one.transitions} }}'
+        expected = (
+            "no line"
+            if known is None
+            else f"{known['states']:,} states, {known['transitions']:,} transitions"
+        )
+        yield Finding(
+            None,
+            f"{one.name}: expected {expected}, got {one.states:,} states, {one.transitions:,} transitions",
+            f"if that is meant, write into conformance/explore/counts.toml:\n{line}",
+        )

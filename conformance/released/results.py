@@ -27,7 +27,7 @@ class Target(ABC):
 
     @property
     def seed(self) -> str:
-        """The same for all releases of a profile, so that they receive the same sequences."""
+        """Releases of a profile with the same known divergences receive the same sequences."""
         return f"{self.profile}/{self.mode}/{self.level}"
 
     @abstractmethod
@@ -49,6 +49,8 @@ class Conformed:
 
     Known at level handler; where items of a blocked channel wait, a case may take another path.
     """
+    reached: dict[str, int] = field(default_factory=dict)
+    """How many different states, transitions, pairs and paths the sequences reached and were compared at."""
     seconds: float = 0.0
     fields: tuple[str, ...] = ()
     """The fields of the release's observable state."""

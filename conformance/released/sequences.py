@@ -15,6 +15,7 @@ from random import Random
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire, canonical
 from conformance.cases.directed import Directed
+from conformance.cases.guided import CANDIDATES, WALKS, Marks, Reached, footprint
 from conformance.cases.tours_around_divergences import Transition, ways_around
 from conformance.components.gate.tracking_walks import flood
 from conformance.divergence import Divergence
@@ -98,6 +99,9 @@ class Search(ABC):
         self._oracles: dict[bytes, Oracle] = {}
         self._signatures = Signatures(adapter)
         self._prepare = Prepare(frozenset())
+        self._reached = Reached(WALKS)
+        self._compared = 0
+        """The number of events before the divergence of the sequence that is played step by step."""
 
     def begin(self) -> bool:
         """Get the fields of the state, replay the known divergences; False if the release does not answer."""
@@ -138,7 +142,12 @@ class Search(ABC):
             if not isinstance(case, Case):
                 self._done.stopped = case
                 return
+            self._compared = len(case.events)
             yield driver.given(case.oracle, case.events, "released")
+            if self._compared < len(case.events):
+                steps = list(zip(case.events, case.oracle.transcript(case.events), strict=True))
+                self._reached.retract(footprint(case.oracle, steps))
+                self._reached.add(footprint(case.oracle, steps[: self._compared]))
 
     def _counted(self, cases: Iterator[Case]) -> Iterator[Case]:
         for case in cases:
@@ -148,6 +157,7 @@ class Search(ABC):
 
     def _passes_over(self, divergence: Divergence) -> bool:
         """Count a known divergence, or note a new one. Returns whether the search continues."""
+        self._compared = len(divergence.events) - 1
         name, smallest = self._signatures.place(divergence)
         if name is not None:
             self._done.known[name] += 1
@@ -194,12 +204,15 @@ class Search(ABC):
         return self.small()[:1]
 
     def random(self, count: int, seed: int) -> Iterator[Case]:
-        """`count` random sequences, through the configurations in turn."""
+        """`count` random sequences, through the configurations in turn, each the best of CANDIDATES."""
         configs = self._target.configs()
         for number in range(count):
             config = configs[number % len(configs)]
             rng = Random(f"{seed}/{self._target.seed}/{number}")
-            yield self._walk(self._oracle(config), config, rng)
+            oracle = self._oracle(config)
+            walks = [self._walk(oracle, config, rng) for _ in range(CANDIDATES)]
+            steps, marks = self._reached.choose([(walk, footprint(oracle, walk)) for walk in walks])
+            yield self._made(oracle, steps, self.batches, marks)
 
     def chooser(self, config: Wire, rng: Random) -> Chooser:
         """A source of random events for one sequence."""
@@ -209,7 +222,7 @@ class Search(ABC):
         """For one sequence: whether an event in an observable state belongs into it."""
         return lambda observed, event: True
 
-    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> Case:
+    def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> list[tuple[Wire, Edge]]:
         """One random sequence, without events that the profile refuses."""
         choose, allows = self.chooser(config, rng), self.allows(config)
         edges: list[tuple[Wire, Edge]] = []
@@ -224,7 +237,7 @@ class Search(ABC):
                 node = edge.after
                 if has_failed(edge):
                     break
-        return self._prepare.case(oracle, edges, self.batches)
+        return edges
 
     def _case(self, oracle: Oracle, events: Sequence[Wire], batches: Sequence[int]) -> Case:
         """A given sequence, without events that the profile refuses."""
@@ -237,6 +250,13 @@ class Search(ABC):
                 node = edge.after
                 if has_failed(edge):
                     break
+        return self._made(oracle, edges, batches, footprint(oracle, edges))
+
+    def _made(
+        self, oracle: Oracle, edges: Sequence[tuple[Wire, Edge]], batches: Sequence[int], marks: Marks
+    ) -> Case:
+        """A case to be sent; what it reaches counts from now on."""
+        self._reached.add(marks)
         return self._prepare.case(oracle, edges, batches)
 
     def _oracle(self, config: Wire) -> Oracle:
@@ -252,7 +272,8 @@ class Search(ABC):
         return oracle
 
     def finish(self) -> None:
-        """Collect the rules that fired in the oracles."""
+        """Collect the rules that fired in the oracles, and what was reached."""
+        self._done.reached = self._reached.values()
         for oracle in self._oracles.values():
             self._done.rules |= oracle.fired()
 

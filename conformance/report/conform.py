@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance import escape
@@ -12,6 +13,7 @@ from conformance.verdict import Verdict, together
 from spec.vocabulary import vocabulary
 
 if TYPE_CHECKING:
+    from conformance.drive.bounds.failed_check import FailedCheck
     from conformance.drive.examine import Examination
     from conformance.drive.listed import Known, Listed
     from conformance.drive.plan import Plan
@@ -83,8 +85,16 @@ def known(listed: "Known", *, fix: bool) -> str:
     return "\n".join(lines)
 
 
+def evidence(found: "FailedCheck", command: str, file: Path) -> str:
+    """Where a check that has failed is saved, and the command that plays it again."""
+    words = ["barrierspec", "conform", "--adapter", command, "--replay", str(file)]
+    return command_lines("  again   ", shlex.join(words))
+
+
 def entry(listed: "Listed") -> str:
     """One entry of such a list."""
+    if listed.check:
+        return f"{listed.component}, check {listed.check}"
     return f"{listed.component}, {listed.rule}: {list(listed.events)}"
 
 

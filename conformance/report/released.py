@@ -40,6 +40,9 @@ def details(done: "Conformed") -> str:
     parts: list[str] = []
     if done.stopped is not None and not done.skipped:
         parts.append(f"    stopped: {done.stopped.describe()}")
+    if done.reached and done.sequences:
+        counts = ", ".join(f"{number:,} {kind}" for kind, number in done.reached.items())
+        parts.append(f"    reached: different {counts}")
     parts += [f"    {count:,} x {name}" for name, count in sorted(done.known.items())]
     parts += [
         f"    gone: {known.name!r} no longer diverges; take it out of the known divergences"

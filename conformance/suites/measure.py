@@ -32,7 +32,7 @@ CODE = [path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")) 
 """What determines a row, beside the machine of the model."""
 RESULTS = Path("build/hidden-states.jsonl")
 HEADING = (
-    "| alphabet | n | letters | k | suite | tours | walks | pass: suite | tours | walks "
+    "| alphabet | n | letters | k | suite | tours | walks | anywhere: suite | tours | walks "
     "| deepest: suite | tours | walks |"
 )
 RULER = "|---|" + "--:|" * 12

@@ -73,7 +73,7 @@ class SuitePlay:
         sent: deque[Word] = deque()
 
         def prepared() -> Iterator[stream.Case]:
-            for word, path, shared in self._paths():
+            for word, path, shared in self.paths():
                 sent.append(word)
                 if not self._plan.may_go_on():
                     return
@@ -94,7 +94,7 @@ class SuitePlay:
 
     def _one_by_one(self, *, is_streamed: bool) -> Iterator[Case]:
         """What is left as cases; where sequences can be streamed only up to the next known crash."""
-        for word, path, _ in self._paths():
+        for word, path, _ in self.paths():
             crash = self._crashes.last
             yield given(self._oracle, [step.event for step in path], ORIGIN)
             if self._crashes.last is not None and self._crashes.last is not crash:
@@ -112,7 +112,7 @@ class SuitePlay:
             assert step is not None
             state = step.target
 
-    def _paths(self) -> Iterator[tuple[Word, list[_Step], int]]:
+    def paths(self) -> Iterator[tuple[Word, list[_Step], int]]:
         """Each sequence with the number of events that it shares with the one played before it."""
         alphabet, oracle = self._alphabet, self._oracle
         read = Oracle(alphabet.component, alphabet.config)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from conformance.cases.guided import Marks, Reached
 from conformance.observe.guarantees.anomalies import Anomaly
 from conformance.torture.apart import run_apart
 from conformance.torture.frozen_drivers.frozen_round import run_frozen
@@ -24,16 +25,21 @@ from conformance.torture.postgres_server import ServerNotFoundError, programs
 from conformance.torture.rounds import (
     DRIVER,
     EXECUTOR,
+    FAULTS,
     FROZEN,
     KILLS_A_ROUND,
     LOCAL,
     POSTGRES,
     SERVER,
     STREAMING,
+    TURN,
     Round,
     StreamingRound,
     UnknownRoundError,
+    all_marks,
+    all_streaming_marks,
     is_number,
+    marks_of,
     round_named,
     streaming_round,
 )
@@ -43,8 +49,8 @@ from conformance.torture.streaming_query import IDEMPOTENT
 from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
-FAULTS = 300
-SECONDS = 1_200.0
+ALTERNATIVES = 64
+"""Rounds from which the next one is chosen: the one that reaches most that no injected fault has reached."""
 _FAULTS_A_ROUND = {FROZEN: 15, SERVER: 30, DRIVER: 75, EXECUTOR: 150}
 """A campaign has one round of each kind for so many faults: these rounds are slow."""
 _KEPT = 5
@@ -84,6 +90,20 @@ class Campaign:
     def missed(self) -> frozenset[str]:
         """The named rounds in which no fault was injected."""
         return frozenset(self.only).difference(one.round.name for one in self.outcomes if one.struck)
+
+    @property
+    def reached(self) -> Reached:
+        """What the injected faults have reached."""
+        reached = Reached(FAULTS)
+        for one in self.outcomes:
+            reached.add(marks_of(one.round, one.struck))
+        return reached
+
+    @property
+    def reachable(self) -> Marks:
+        """All that rounds of this campaign can reach."""
+        bundled = self.implementation == "bundled"
+        return all_marks(self.mode) if bundled else all_streaming_marks(self.mode or IDEMPOTENT)
 
     def anomalies(self) -> dict[Anomaly, tuple[int, Outcome]]:
         """Every anomaly that was found: the number of its rounds, and the first of them."""
@@ -125,6 +145,11 @@ class Campaign:
                 {"point": point, "action": action, "times": times}
                 for (point, action), times in sorted(tally(self.outcomes).items())
             ],
+            "reached": {
+                kind: {"reached": number, "of": len(self.reachable[kind])}
+                for kind, number in self.reached.values().items()
+            },
+            "unreached": sorted(self.reachable["faults"] - self.reached.marks("faults")),
             "anomalies": [anomaly.title for anomaly in self.anomalies()],
             "again": self.again(),
             "rounds": [one.to_json() for one in self.outcomes],
@@ -153,9 +178,16 @@ class _Rounds(Generic[Planned]):
         for name in names:
             if campaign.seconds >= campaign.budget or campaign.injected >= enough:
                 break
-            self._on_round(campaign, name)
-            _keep(campaign, run(self._plan(name), campaign.build / name))
+            planned = self._plan(name) if campaign.only else self._chosen(name)
+            self._on_round(campaign, planned.name)
+            _keep(campaign, run(planned, campaign.build / planned.name))
             campaign.seconds = time.monotonic() - self._began
+
+    def _chosen(self, name: str) -> Planned:
+        """Of this round, and of others with its mode and sink, the one that reaches most that is new."""
+        kind, _, number = name.partition("-")
+        several = [self._plan(f"{kind}-{int(number) + turn * TURN}") for turn in range(ALTERNATIVES)]
+        return self._campaign.reached.choose([(one, marks_of(one, one.faults)) for one in several])[0]
 
 
 def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = ()) -> None:

@@ -55,6 +55,7 @@ def _injected(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _checked(campaign: Campaign) -> Iterator[str]:
     outcomes = campaign.outcomes
     modes = Counter(one.round.mode for one in outcomes)
+    yield f"  reached     {_reached(campaign)}"
     recoveries = sorted(seconds for one in outcomes for seconds in one.recoveries)
     yield f"  rounds      {len(outcomes)}: " + ", ".join(f"{count} {mode}" for mode, count in modes.items())
     yield (
@@ -76,6 +77,17 @@ def _checked(campaign: Campaign) -> Iterator[str]:
     frozen = any(one.round.name.startswith(FROZEN) for one in outcomes)
     left = "see below" if _left(outcomes) else "no file, thread, socket or process"
     yield f"  left        {left}{'; frozen rounds are searched for processes only' if frozen else ''}"
+
+
+def _reached(campaign: Campaign) -> str:
+    reached = campaign.reached.values()
+    pairs, modes, phases = (
+        f"{reached[kind]} of {len(campaign.reachable[kind])}" for kind in ("faults", "modes", "phases")
+    )
+    return (
+        f"{pairs} pairs of a point and a kind of fault, {modes} with the mode,\n"
+        f"{'':14}{phases} with the operator and its first or a later passage"
+    )
 
 
 def _left(outcomes: Sequence[Outcome]) -> bool:

@@ -1,14 +1,16 @@
 """The rounds of a campaign: each run and its faults, drawn from the seed and the name of the round.
 
-So a round can be run again by itself. Every pair of a point and an action comes once before any comes again:
-three hundred faults reach each pair about three times.
+So a round can be run again by itself. By their numbers, rounds have every pair of a point and an action once
+before any comes again; a campaign prefers those rounds that reach what its faults have not reached yet.
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+from conformance.cases.guided import Marks
 from conformance.torture.streaming_query import IDEMPOTENT, PAIRS, STATE, StreamingFault
 from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, INLINE_BYTES, CheckpointConfig
 from impl.faults import DAMAGE, GATE_POINTS, POINTS, SINK_POINTS, Action, FaultPlan, Point, actions_at
@@ -39,6 +41,11 @@ STREAMING = "spark"
 STREAMING_FAULTS_A_ROUND = 4
 FILES, ROWS_A_FILE = 10, 200
 """The input of a round of Structured Streaming."""
+FAULTS: Mapping[str, float] = {"faults": 4, "modes": 1, "phases": 1}
+"""Marks of a round: pairs of a point and an action, these with the mode, and these with the phase. With the
+weight of each, a pair that was never reached comes before all else."""
+TURN = 3_000
+"""Rounds of a kind whose numbers differ by it have the same mode and sink, and run on Spark or not."""
 _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
@@ -166,6 +173,41 @@ def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> Streaming
     return StreamingRound(f"{STREAMING}-{number}", sink, tuple(faults), FILES * ROWS_A_FILE)
 
 
+def marks_of(planned: PlannedRound[Any], faults: Iterable[FaultPlan | StreamingFault]) -> Marks:
+    """What some faults reach in a round. A phase: the operator, and its first passage or a later one."""
+    known = list(faults)
+    phases = (
+        (one.point, one.action, _stage(one.task), one.occurrence == 1)
+        for one in known
+        if isinstance(one, FaultPlan)
+    )
+    return {
+        "faults": {(one.point, one.action) for one in known},
+        "modes": {(one.point, one.action, planned.mode) for one in known},
+        "phases": set(phases),
+    }
+
+
+def all_marks(mode: str | None = None) -> Marks:
+    """All that the rounds of a campaign can reach, in one mode or in MODES."""
+    pairs = {
+        *pairs_in_process(),
+        *((point, kill) for kind, kill in _KILLS.items() for point in _killed_at(kind)),
+        *((point, Action.FREEZE.value) for point in _not_restoring()),
+    }
+    phases = set()
+    for pair in pairs:
+        tasks, most = _places(*pair)
+        phases |= {(*pair, _stage(task), first) for task in tasks for first in (True, most == 1)}
+    modes = (mode,) if mode else MODES
+    return {"faults": pairs, "modes": {(*pair, one) for pair in pairs for one in modes}, "phases": phases}
+
+
+def all_streaming_marks(sink: str) -> Marks:
+    """The same of the rounds of Structured Streaming."""
+    return {"faults": set(PAIRS), "modes": {(*pair, sink) for pair in PAIRS}, "phases": set()}
+
+
 def pairs_in_process() -> list[tuple[str, str]]:
     """Every pair of a point and an action after which driver and executors still live."""
     return [
@@ -178,26 +220,38 @@ def pairs_in_process() -> list[tuple[str, str]]:
 
 def _card(seed: int, place: int) -> tuple[str, str]:
     """The pair at a place of the packs, which are shuffled one after the other."""
+    number, within = divmod(place, len(_pack(seed, 0)))
+    return _pack(seed, number)[within]
+
+
+@lru_cache(maxsize=512)
+def _pack(seed: int, number: int) -> list[tuple[str, str]]:
     pack = pairs_in_process()
-    number, within = divmod(place, len(pack))
     random.Random(f"{seed} pack {number}").shuffle(pack)
-    return pack[within]
+    return pack
 
 
 def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
     kill = _KILLS[kind]
-    # not at a restore, which may never occur before the kill
-    early = [] if kind == SERVER else [one for one in POINTS if one.startswith("rest")]
-    where = [one for one in POINTS if kill in actions_at(one) and one not in early]
-    kills = [(point, kill) for point in draw.sample(where, KILLS_A_ROUND)]
+    kills = [(point, kill) for point in draw.sample(_killed_at(kind), KILLS_A_ROUND)]
     others = FAULTS_A_ROUND[kind] - KILLS_A_ROUND
     return [*kills, *draw.sample(pairs_in_process(), others)]
+
+
+def _killed_at(kind: str) -> list[str]:
+    """The points of a kind of kills: only a server is also killed at a restore, which may not occur."""
+    points = POINTS if kind == SERVER else _not_restoring()
+    return [one for one in points if _KILLS[kind] in actions_at(one)]
+
+
+def _not_restoring() -> list[str]:
+    return [one for one in POINTS if not one.startswith("rest")]
 
 
 def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
     """Three of four: the driver with all its children; otherwise a sink alone, whose driver is killed."""
     whole = draw.random() < 0.75
-    where = [one for one in POINTS if not one.startswith("rest")] if whole else list(SINK_POINTS)
+    where = _not_restoring() if whole else list(SINK_POINTS)
     placed = _placed(draw, draw.choice(where), Action.FREEZE if whole else Action.HANG)
     return Round(
         name=name,
@@ -216,15 +270,23 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
 
 def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
     """The fault, with its task and the number of the passage."""
+    tasks, most = _places(point, action)
+    return FaultPlan(point, draw.choice(tasks), draw.randint(1, most) if most > 1 else 1, action)
+
+
+def _places(point: str, action: str) -> tuple[Sequence[str | None], int]:
+    """The tasks to which a fault can happen, and the highest number of the passage."""
     if point in (Point.COMPLETION_DUE, Point.COMPLETION_STORED):
-        task = draw.choice((None, *_ids("count"), *_ids("numbers")))
-        return FaultPlan(point, task, draw.randint(1, 5), action)
+        return (None, *_ids("count"), *_ids("numbers")), 5
     sinks = point in SINK_POINTS or action == Action.KILL_SERVER
     stages = ("sink",) if sinks else ("count", "sink") if point in GATE_POINTS else _TASKS
-    task = draw.choice([one for stage in stages for one in _ids(stage)])
-    if point == Point.RESTART:
-        return FaultPlan(point, task, draw.randint(1, 2), action)
-    return FaultPlan(point, task, 1 if point.startswith("restore") else draw.randint(1, 3), action)
+    most = 2 if point == Point.RESTART else 1 if point.startswith("restore") else 3
+    return [one for stage in stages for one in _ids(stage)], most
+
+
+def _stage(task: str | None) -> str:
+    """The operator of a task; all of them for None."""
+    return task.rpartition("-")[0] if task else "all"
 
 
 def _ids(stage: str) -> Iterator[str]:

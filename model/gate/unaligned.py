@@ -113,11 +113,10 @@ def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
 
 def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
     """Channels whose records become part of the snapshot: open ones whose barrier is awaited (UNAL-23)."""
-    under_way = gate.begun and gate.overtaking
-    return tuple(
-        bool(under_way and not arrived and not closed)
-        for arrived, closed in zip(gate.arrived, gate.closed, strict=True)
-    )
+    if not (gate.begun and gate.overtaking):
+        return (False,) * len(gate.closed)
+    channels = zip(gate.arrived, gate.closed, strict=True)
+    return tuple(not arrived and not closed for arrived, closed in channels)
 
 
 def prioritise_all(gate: UnalignedGate) -> Effects:

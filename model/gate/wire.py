@@ -6,6 +6,7 @@ the network or, up to Flink 1.10, in the gate's own store.
 
 from collections.abc import Callable, Hashable, Mapping
 from functools import cache
+from itertools import compress, count
 from typing import Any, NamedTuple
 
 from model.component import Component
@@ -203,7 +204,7 @@ def observe_gate(session: GateSession) -> dict[str, object]:
 
 def channels_of(flags: tuple[bool, ...]) -> list[int]:
     """The channels whose flag is set, ascending."""
-    return [channel for channel, flag in enumerate(flags) if flag]
+    return list(compress(count(), flags))
 
 
 def counted_channels(entry: Tracked, profile: Profile) -> list[int] | int:

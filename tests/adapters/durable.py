@@ -37,7 +37,7 @@ class Sink:
         elif kind == "notify_complete":
             self.commit([name for filed, name in self.pending if filed <= checkpoint])
             self.pending = [one for one in self.pending if one[0] > checkpoint]
-        elif kind == "crash":
+        elif kind in ("close", "crash"):
             self.running = False
         elif kind == "restore":
             pending = [] if checkpoint is None else self.get(self.folder / "snapshots" / str(checkpoint))

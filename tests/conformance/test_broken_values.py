@@ -216,8 +216,8 @@ def test_a_life_that_differs_late_says_where():
     plan = for_offer(Plan(0, 1, checkpoints=2_000), "gate", OFFER)
     (wrong,) = lives.play_lives("gate", Adapter(Wraps), plan, Played())
 
-    assert wrong.startswith("in a life of 2,000 checkpoints, after ")
-    assert "'checkpoint': 1024}" in wrong
+    assert wrong.what.startswith("in a life of 2,000 checkpoints, after ")
+    assert "'checkpoint': 1024}" in wrong.what
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)

@@ -16,7 +16,7 @@ from conformance.verdict import Exit
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 BROKEN = f"{sys.executable} {ADAPTERS / 'gate_forgets_subsumption.py'}"
-STORE = ("conform", "--adapter", "impl", "--component", "store", "--no-suites", "--examples", "1")
+CONFORMING = ("conform", "--adapter", "impl", "--component", "offsets", "--no-suites", "--examples", "1")
 SILENT = ("conform", "--adapter", "./no-such-engine")
 CODES = {
     (): Exit.USAGE,
@@ -24,8 +24,8 @@ CODES = {
     ("explain", "ALIGN-03"): 0,
     ("schema", "gate"): 0,
     ("schema", "no-such-schema"): Exit.USAGE,
-    STORE: Exit.CONFORMS,
-    (*SILENT, "--component", "store"): Exit.UNDETERMINED,
+    CONFORMING: Exit.CONFORMS,
+    (*SILENT, "--component", "offsets"): Exit.UNDETERMINED,
 }
 
 
@@ -71,13 +71,13 @@ def test_every_command_shows_its_help_to_nobody(name, closed, tmp_path):
 
 def test_nothing_is_said_about_a_closed_pipe(closed, tmp_path):
     done = subprocess.run(
-        own_process("conformance.cli", *STORE), stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path
+        own_process("conformance.cli", *CONFORMING), stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path
     )
     assert (done.returncode, done.stderr) == (Exit.CONFORMS, b"")
 
 
 @pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("words", [STORE, ("schema", "no-such-schema")], ids=" ".join)
+@pytest.mark.parametrize("words", [CONFORMING, ("schema", "no-such-schema")], ids=" ".join)
 def test_a_stream_that_was_never_open_does_not_change_the_exit_code(words, streams, tmp_path):
     command = f'"$@" {streams}'
     done = subprocess.run(
@@ -89,7 +89,7 @@ def test_a_stream_that_was_never_open_does_not_change_the_exit_code(words, strea
 
 
 def written(words):
-    return ("--json", "found.json") if words == STORE else ()
+    return ("--json", "found.json") if words == CONFORMING else ()
 
 
 def test_another_pipe_that_breaks_is_our_own_fault(monkeypatch, capsys):
@@ -106,7 +106,7 @@ def test_another_pipe_that_breaks_is_our_own_fault(monkeypatch, capsys):
 def test_output_that_is_lost_is_no_verdict(tmp_path):
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            own_process("conformance.cli", *STORE), stdout=full, stderr=subprocess.PIPE, cwd=tmp_path
+            own_process("conformance.cli", *CONFORMING), stdout=full, stderr=subprocess.PIPE, cwd=tmp_path
         )
     assert done.returncode == Exit.OWN_FAULT
     assert b"No space left on device" in done.stderr

@@ -27,7 +27,7 @@ ENTRY = Listed("gate", CONFIG, OVERTAKEN, "ALIGN-03", "nobody needs to know")
 
 
 def run(*words):
-    quick = ["--examples", "5", "--component", "gate", "--no-suites", "--life", "0"]
+    quick = ["--examples", "5", "--component", "gate", "--config", "channels=2", "--no-suites", "--life", "0"]
     return CliRunner().invoke(conform.command, [*quick, *map(str, words)], standalone_mode=False)
 
 

@@ -44,16 +44,15 @@ def undone(part, before):
 
 def maps_for(component):
     """Those with ids that are no other numbers, and that keep distances where these count."""
-    far = [ids for ids in of_ids.MAPS if ids.bound and component not in of_ids.COUNTED]
-    even = [ids for ids in far if ids.of(1, 9) + 1 == ids.of(2, 9)]
-    kept = even if component in COUNTS_DISTANCES else far
+    even = component in COUNTS_DISTANCES | of_ids.COUNTED
+    kept = [ids for ids in of_ids.MAPS if ids.bound and (ids.can_be_drawn or not even)]
     return [*(ValueMap(ids, None) for ids in kept), *(ValueMap(None, times) for times in of_times.MAPS)]
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
 def test_the_model_answers_alike_with_mapped_values(component):
     for rule, oracle, events in chosen_cases(component, Oracles(component), {}, injects=True):
-        highest = of_ids.highest_id(component, events)
+        highest = of_ids.ROOM if component in of_ids.COUNTED else of_ids.highest_id(component, events)
         expected = answers(oracle, events)
         for values in maps_for(component):
             ids = values.ids
@@ -161,6 +160,48 @@ def test_times_that_do_not_fit_are_refused(component):
     )
     assert ordinary.is_sound
     assert late.divergence is not None
+
+
+class Counter(ModelAdapter):
+    """The coordinator of the model, with a counter of so many bits; it remembers the highest next id."""
+
+    def __init__(self, bits):
+        whole = COMPONENTS["coordinator"]
+        new = lambda config: self.counted(whole.new(config))  # noqa: E731
+        step = lambda session, event: self.stepped(whole.step(session, event))  # noqa: E731
+        super().__init__({"coordinator": whole._replace(new=new, step=step)})
+        self.mask, self.highest = 2**bits - 1, 0
+
+    def stepped(self, step):
+        return step._replace(state=self.counted(step.state))
+
+    def counted(self, session):
+        next_id = session.coordinator.next_id & self.mask
+        self.highest = max(self.highest, next_id)
+        return session._replace(coordinator=session.coordinator._replace(next_id=next_id))
+
+
+@pytest.mark.parametrize("bits", [16, 32, 53])
+def test_a_narrow_counter_of_ids_is_refused_if_it_can_be_set(bits):
+    adapter = Counter(bits)
+    offer = adapter.hello().components["coordinator"]
+
+    def refused(offer):
+        found = Played()
+        play_mapped_rules("coordinator", adapter, for_offer(Plan(0, 1), "coordinator", offer), found)
+        return found.divergence
+
+    assert refused(offer).config["first_id"] > 2**bits - 9
+    assert refused(offer._replace(capabilities=())) is None
+
+
+def test_no_drawn_id_is_above_the_greatest():
+    adapter = Counter(64)
+    plan = Plan(0, 1, greatest={"ids": 2**53 - 1}, first_id=True)
+    maps = play_mapped_rules("coordinator", adapter, plan, Played())
+
+    assert drive(walks("coordinator", 0, maps=maps), adapter, Limits(cases=40)).is_sound
+    assert 2**53 - of_ids.ROOM < adapter.highest < 2**53 - 100
 
 
 def test_a_limit_has_a_known_name_and_a_least_value():

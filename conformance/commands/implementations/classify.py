@@ -43,8 +43,9 @@ def command(
     """Name the strongest guarantee that nothing refutes, and each anomaly with its first evidence.
 
     RECORDED is the account of a run that is over, as JSON. With --adapter a gate at the polled level and a
-    sink are driven through failures and restores instead, in a job that is right otherwise; the process goes
-    on, so what is durable over a restart is not seen. Ends with 1 if what is to be kept is refuted.
+    sink are driven through failures and restores instead, in a job that is right otherwise. If the sink
+    offers `restart`, failures kill its process and its output is read; else what is durable over a restart is
+    not seen. Ends with 1 if what is to be kept is refuted.
     """
     from conformance.observe.guarantees.anomalies import Guarantee
     from conformance.observe.guarantees.guarantee import classify
@@ -55,6 +56,7 @@ def command(
     if (recorded is None) == (adapter is None):
         raise click.UsageError("give the account of a recorded run, or --adapter")
     guarantee = Guarantee(keeps or mode)
+    seen = RECORDED
     if recorded is not None:
         found = classify(account_in(recorded))
         click.echo(deeper(found.describe()))
@@ -62,7 +64,8 @@ def command(
         scope = "this run"
     else:
         assert adapter is not None
-        verdicts = [*_driven(adapter, mode, guarantee, seed, limit)]
+        driven = [*_driven(adapter, mode, guarantee, seed, limit)]
+        verdicts, seen = [one for one, _ in driven], READ if any(read for _, read in driven) else REPORTED
         scope = "these runs"
     verdict = together(verdicts)
     closing = {
@@ -70,11 +73,14 @@ def command(
         Verdict.DIVERGES: f"{guarantee.value} is refuted",
     }
     click.echo(f"\n{verdict.value}   {closing.get(verdict, 'see above')}")
-    click.echo(wrapped(f"  {RECORDED if recorded is not None else REPORTED}", 2))
+    click.echo(wrapped(f"  {seen}", 2))
     return verdict.exit_code
 
 
-def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: float) -> "Iterator[Verdict]":
+def _driven(
+    adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: float
+) -> "Iterator[tuple[Verdict, bool]]":
+    """The verdict of each component, and whether its output was read behind kills of its process."""
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_words import require_known_words
     from conformance.adapters.protocol import RESTART, Hello, Killable
@@ -87,14 +93,15 @@ def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: f
         hello = implementation.hello()
         if not isinstance(hello, Hello):
             click.echo(hello.describe())
-            yield Verdict.UNDETERMINED
+            yield Verdict.UNDETERMINED, False
             return
         require_known_words(hello)
         gate = {"channels": 2, "mode": mode, "level": "polled"}
         for component, offer in hello.components.items():
             if component not in ("gate", "sink"):
                 continue
-            kills = RESTART in offer.capabilities and isinstance(implementation, Killable)
+            kills = component == "sink" and RESTART in offer.capabilities
+            kills = kills and isinstance(implementation, Killable)
             click.echo(f"{component}, driven {driven.SCHEDULES} times {KILLED if kills else FAILED}:")
             try:
                 if component == "gate":
@@ -105,9 +112,9 @@ def _driven(adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: f
                     found = driven.worst_of_sink(implementation, {}, seed)
             except driven.UndrivenError as why:
                 click.echo(deeper(f"  {why}"))
-                yield Verdict.UNDETERMINED
+                yield Verdict.UNDETERMINED, kills
             else:
                 click.echo(deeper(textwrap.indent(found.describe(), "  ")))
-                yield Verdict.DIVERGES if found.refutes(guarantee) else Verdict.CONFORMS
+                yield Verdict.DIVERGES if found.refutes(guarantee) else Verdict.CONFORMS, kills
     finally:
         implementation.bye()

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.command_line.options import pinned
 from conformance.commands import COMPONENTS, limit, reports, seed, write_findings
+from conformance.commands.implementations.conform import EXTRA_STATES
 
 if TYPE_CHECKING:
     from conformance.change.compared import Compared
+    from conformance.drive.plan import Plan
     from conformance.report.formats.findings import Outputs
 
 
@@ -20,6 +23,12 @@ if TYPE_CHECKING:
 @click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this.")
 @click.option("--examples", default=30, show_default=True, type=click.IntRange(1),
               help="Examples for each component of two implementations.")  # fmt: skip
+@click.option("--config", "options", multiple=True, metavar="KEY=VALUE",
+              help="Only configurations of two implementations with this value.")  # fmt: skip
+@click.option("--life", metavar="N", type=click.IntRange(0, 2_000),
+              help="Checkpoints of a long life of two.  [default: 20 for each example]")  # fmt: skip
+@click.option("--thorough", is_flag=True, help="Complete suites for two extra states, not for one.")
+@click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
 @seed("every case of two implementations")
 @limit
 @reports
@@ -29,6 +38,10 @@ def command(
     adapters: tuple[str, ...],
     components: tuple[str, ...],
     examples: int,
+    options: tuple[str, ...],
+    life: int | None,
+    thorough: bool,
+    no_suites: bool,
     seed: int,
     limit: float,
     files: "Outputs",
@@ -42,8 +55,10 @@ def command(
     from conformance import escape
     from conformance.change.adapters import UncomparedError
     from conformance.change.behaviour import meaning_of
+    from conformance.drive.plan import Plan
     from conformance.parts.result import Finding, PartResult
     from conformance.report import change
+    from conformance.report.conform import THOROUGH
     from conformance.verdict import Verdict
 
     if len(adapters) != (0 if old else 2):
@@ -54,11 +69,17 @@ def command(
     click.echo(f"barrierspec diff   {' -> '.join(map(escape.line, names))}\n")
     words = [word for one in adapters for word in ("--adapter", one)] or [one for one in (old, new) if one]
     words += [word for one in components for word in ("--component", one)]
-    words += ["--seed", str(seed), "--examples", str(examples)] if adapters else []
+    extra_states = None if no_suites else THOROUGH if thorough else EXTRA_STATES
+    plan = Plan(seed, examples, pinned=pinned(options), extra_states=extra_states, checkpoints=life)
+    if adapters:
+        words += ["--seed", str(seed), "--examples", str(examples)]
+        words += [word for option in options for word in ("--config", option)]
+        words += ["--life", str(life)] if life is not None else []
+        words += ["--thorough"] * thorough + ["--no-suites"] * no_suites
     again = escape.shell(["barrierspec", "diff", *words])
     try:
         if adapters:
-            compared = _of_adapters(adapters, components, seed, examples, limit)
+            compared = _of_adapters(adapters, components, plan, limit)
         else:
             compared = _of_models(old or "", new, components)
     except UncomparedError as why:
@@ -77,14 +98,14 @@ def command(
 
 
 def _of_adapters(
-    adapters: tuple[str, ...], components: tuple[str, ...], seed: int, examples: int, limit: float
+    adapters: tuple[str, ...], components: tuple[str, ...], plan: "Plan", limit: float
 ) -> "Compared":
     from conformance.adapters.choose import open_adapter
     from conformance.change.adapters import compare_adapters
 
     opened = [open_adapter(one, limit) for one in adapters]
     try:
-        return compare_adapters(opened[0], opened[1], components, seed, examples)
+        return compare_adapters(opened[0], opened[1], components, plan)
     finally:
         for one in opened:
             one.bye()

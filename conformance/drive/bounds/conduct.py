@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from conformance.adapters.protocol import Adapter, Applied, Errored, Hung, Unsupported, Wire, canonical
 from conformance.cases.rule_cases import rule_cases
 from conformance.drive.answers import STRAY, allowed_run, fresh, one_by_one
+from conformance.drive.bounds.failed_check import BATCH, FAILURE, FailedCheck
 from conformance.drive.bounds.tried import OPTIONS
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import GOES_ON, Oracle, Oracles
@@ -21,10 +22,10 @@ CUTS = (0, 1, 3, 7, 12)
 """Before so many events of the run nothing strange comes; then a batch has an event to be refused."""
 
 
-def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[str, ...]:
-    """One sentence for each kind of conduct that is wrong, with the configuration that shows it."""
+def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[FailedCheck, ...]:
+    """The evidence of each kind of conduct that is wrong and not known, from one configuration."""
     oracles = Oracles(component)
-    found: list[str] = []
+    found: list[FailedCheck] = []
     for config in one_of_each(component, plan):
         if found or not plan.may_go_on():
             break
@@ -32,9 +33,9 @@ def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[str, ...]:
         run = allowed_run(oracle, f"{plan.seed}/{component}/conduct", LENGTH, injects=plan.injects)
         if len(run) < 2:
             continue
-        shown = ", ".join(f"{key}={value}" for key, value in config.items() if not isinstance(value, list))
-        wrong = (_behind_an_error(oracle, adapter, run), _behind_a_failure(oracle, adapter, run, plan))
-        found += (f"{one} ({shown})" for one in wrong if one is not None)
+        failing = _failing(oracle, plan) if component not in GOES_ON else None
+        wrong = behind_an_error(oracle, adapter, run), behind_a_failure(oracle, adapter, run, failing or ())
+        found += (one for one in wrong if one is not None and not plan.is_known_check(one))
     return tuple(found)
 
 
@@ -48,13 +49,20 @@ def one_of_each(component: str, plan: Plan) -> Iterator[Wire]:
             yield config
 
 
-def _behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> str | None:
+def _evidence(check: str, oracle: Oracle, run: Sequence[Wire], what: str) -> FailedCheck:
+    config = oracle.config
+    shown = ", ".join(f"{key}={value}" for key, value in config.items() if not isinstance(value, list))
+    return FailedCheck(check, oracle.component, config, tuple(run), what=f"{what} ({shown})")
+
+
+def behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> FailedCheck | None:
     """Batches with an event that has to be refused: what stands before it happens, nothing else does."""
     alone = fresh(adapter, oracle, [[event] for event in run])
     if not isinstance(alone, list):
         return None  # what is offered is examined elsewhere
     wrong = (_cut_short(oracle, adapter, run, cut, alone) for cut in CUTS if cut < len(run))
-    return next((one for one in wrong if one is not None), None)
+    what = next((one for one in wrong if one is not None), None)
+    return None if what is None else _evidence(BATCH, oracle, run, what)
 
 
 def _cut_short(
@@ -84,20 +92,22 @@ def _spelled(answer: Applied) -> bytes:
     return canonical([answer.effects, answer.state])
 
 
-def _behind_a_failure(oracle: Oracle, adapter: Adapter, run: Sequence[Wire], plan: Plan) -> str | None:
-    """A fresh instance behind one that has failed."""
-    failing = _failing(oracle, plan) if oracle.component not in GOES_ON else None
-    if failing is None or replay(oracle, adapter, run).divergence is not None:
+def behind_a_failure(
+    oracle: Oracle, adapter: Adapter, run: Sequence[Wire], failing: Sequence[Wire]
+) -> FailedCheck | None:
+    """A fresh instance behind one that has failed with the last event of `failing`; none if that is empty."""
+    if not failing or replay(oracle, adapter, run).divergence is not None:
         return None
     if replay(oracle, adapter, failing).divergence is not None:
         return None  # it diverges there, which other cases show
     again = replay(oracle, adapter, run).divergence
     if again is None:
         return None
-    return (
+    what = (
         f"behind a `fail` a new instance answers otherwise than before it: {dict(again.event)}; "
         "`new` must begin from nothing"
     )
+    return _evidence(FAILURE, oracle, run, what)._replace(before=tuple(failing))
 
 
 def _failing(oracle: Oracle, plan: Plan) -> Sequence[Wire] | None:

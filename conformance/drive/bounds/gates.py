@@ -4,6 +4,7 @@ A gate that answers `unsupported` at a size gets none of that size or above.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 
 from conformance.adapters.protocol import Adapter, Wire
@@ -30,10 +31,7 @@ LARGE_BATCH = 100
 
 def play_channels(adapter: Adapter, plan: Plan, total: Played) -> None:
     """Gates of each size, ascending, up to the limit of `hello`; large ones only in runs of MANY examples."""
-    most = min(plan.greatest.get("channels", LARGE[-1]), LARGE[-1] if plan.examples >= MANY else SIZES[-1])
-    for size in (*SIZES, *LARGE):
-        if size > most:
-            break
+    for size in _sizes(plan):
         _play(size, adapter, plan, total)
         if _bound(size) in total.tried.declined:
             break
@@ -57,6 +55,18 @@ def _at_smallest(found: Divergence, adapter: Adapter, plan: Plan) -> Divergence:
         else:
             found, wrong = played.divergence, (right + wrong) // 2
     return found
+
+
+def _sizes(plan: Plan) -> list[int]:
+    most = min(plan.greatest.get("channels", LARGE[-1]), LARGE[-1] if plan.examples >= MANY else SIZES[-1])
+    return [size for size in (*SIZES, *LARGE) if size <= most]
+
+
+def runs(plan: Plan) -> Iterator[tuple[Wire, list[Wire]]]:
+    """The configuration and the events of every case that `play_channels` plays."""
+    for size in _sizes(plan):
+        for case in _cases(size, plan):
+            yield case.oracle.config, list(iter(partial(case.choose, {}), None))
 
 
 def _is_large(size: int) -> bool:

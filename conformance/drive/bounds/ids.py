@@ -5,7 +5,8 @@ case means the same with other ids in the same order. An implementation that hol
 floating-point number, answers wrongly from some bound on. The model's numbers have no bound: it gets the
 mapped events, so that its answers are right also where a distance matters.
 
-The coordinator draws its ids itself, from 1 on, and nothing on the wire sets the counter. Its cases get
+The coordinator draws its ids itself. With the capability `first_id`, maps that keep every distance set its
+first id, so that it draws the mapped ids. With the other maps, and without the capability, its cases get
 messages about ids that were never drawn: in front of each message the same one about a far id, which 32 bits
 would take for the right one.
 """
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import FIRST_ID, Wire
 from spec.vocabulary import limited, vocabulary
 
 INT32, UINT32, DOUBLE, INT64 = 2**31, 2**32, 2**53, 2**63 - 1
@@ -35,6 +36,8 @@ class IdMap(NamedTuple):
     name: str
     of: Callable[[int, int], int]
     """The mapped id, given the id and the highest one of the case; grows with the id."""
+    can_be_drawn: bool = False
+    """Every distance stays, so that a coordinator with another first id draws the mapped ids."""
 
     @property
     def declined(self) -> str:
@@ -46,7 +49,7 @@ class IdMap(NamedTuple):
 def _shifted(bound: int, below: int) -> IdMap:
     """Every distance stays; so many ids from 1 on stay below the bound."""
     name = f"ids from {BOUNDS[bound]} - {below + 1} on"
-    return IdMap(bound, name, lambda checkpoint, highest: checkpoint + bound - 1 - below)
+    return IdMap(bound, name, lambda checkpoint, highest: checkpoint + bound - 1 - below, True)
 
 
 def _parted(bound: int) -> IdMap:
@@ -57,7 +60,9 @@ def _parted(bound: int) -> IdMap:
 
 def _up_to(bound: int, written: str) -> IdMap:
     """Every distance stays, and the highest id is the bound."""
-    return IdMap(bound, f"ids up to {written}", lambda checkpoint, highest: bound - highest + checkpoint)
+    return IdMap(
+        bound, f"ids up to {written}", lambda checkpoint, highest: bound - highest + checkpoint, True
+    )
 
 
 MAPS: tuple[IdMap, ...] = (
@@ -78,18 +83,29 @@ MAPS: tuple[IdMap, ...] = (
 """All maps, by their bounds, which ascend: who declines one declines all that follow with a greater bound."""
 
 
-def maps_within(greatest: int | None) -> tuple[IdMap, ...]:
-    """The maps whose ids an implementation takes that declares `greatest` as its greatest id."""
-    if greatest is None or greatest >= INT64:
-        return MAPS
-    kept = (ids for ids in MAPS if max(ids.of(ROOM, ROOM), ids.bound) <= greatest)
-    return (*kept, _up_to(greatest, f"{greatest:,}"))
+def maps_within(greatest: int | None, *, first_id: bool = False) -> tuple[IdMap, ...]:
+    """The maps whose ids an implementation takes that declares `greatest` as its greatest id.
+
+    `first_id`: a coordinator takes its first id.
+    """
+    maps = MAPS
+    if greatest is not None and greatest < INT64:
+        kept = (ids for ids in MAPS if max(ids.of(ROOM, ROOM), ids.bound) <= greatest)
+        maps = (*kept, _up_to(greatest, f"{greatest:,}"))
+    return maps if first_id else tuple(ids._replace(can_be_drawn=False) for ids in maps)
 
 
 def mapped(component: str, events: Sequence[Wire], ids: IdMap) -> list[Wire]:
     """The case with its ids mapped."""
     highest = highest_id(component, events)
     return [event for one in events for event in mapped_event(component, one, ids, highest)]
+
+
+def mapped_config(component: str, config: Wire, ids: IdMap) -> Wire:
+    """The configuration with the first id that a coordinator draws mapped."""
+    if component not in COUNTED or not ids.can_be_drawn:
+        return config
+    return {**config, FIRST_ID: ids.of(config.get(FIRST_ID, 1), ROOM)}
 
 
 def highest_id(component: str, events: Sequence[Wire]) -> int:
@@ -103,10 +119,12 @@ def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[
 
     An id above `highest` counts as `highest`: no mapped id is beyond the bound.
     """
+    drawn = component in COUNTED and ids.can_be_drawn
+    highest = ROOM if drawn else highest
     found = {name: min(event[name], highest) for name in fields_of(component) if is_id(event.get(name))}
     if not found:
         return [event]
-    if component in COUNTED:
+    if component in COUNTED and not drawn:
         if not ids.bound or event["kind"] not in _ECHOED:
             return [event]
         far = ids.bound if ids.bound in (INT32, UINT32, DOUBLE) else ids.bound - highest

@@ -27,6 +27,7 @@ from conformance.adapters.protocol import (
 from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds import growth
 from conformance.drive.bounds.channels import SIZES, widened
+from conformance.drive.bounds.failed_check import LIFE, FailedCheck
 from conformance.drive.bounds.ids import fields_of
 from conformance.drive.lockstep import Played, agrees, answer_of, given
 from conformance.drive.loop import drive
@@ -34,6 +35,7 @@ from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan
 from conformance.generators import generate
 from conformance.vectors.transcripts import spoken
+from conformance.verdict import Verdict
 from model.components import COMPONENTS
 
 WATCHED = 20_000
@@ -67,8 +69,8 @@ class _Life(NamedTuple):
     checkpoints: int
 
 
-def play_lives(component: str, adapter: Adapter, plan: Plan, total: Played) -> tuple[str, ...]:
-    """One life in each mode of a gate, else one; returns what differed beyond the first events.
+def play_lives(component: str, adapter: Adapter, plan: Plan, total: Played) -> tuple[FailedCheck, ...]:
+    """One life in each mode of a gate, else one; the first that differed, unknown, beyond its first events.
 
     Growth is measured again in a new process before it is added to `total`.
     """
@@ -76,18 +78,26 @@ def play_lives(component: str, adapter: Adapter, plan: Plan, total: Played) -> t
     for config, round_ in _chosen(component, plan) if checkpoints else ():
         life = _Life(component, config, round_, checkpoints)
         found = _live(life, adapter, plan, total)
-        if isinstance(found, str):
+        if found and not isinstance(found, FailedCheck):
+            adapter.bye()
+            found = _live(life, adapter, plan, total)
+        if isinstance(found, FailedCheck):
+            if plan.is_known_check(found):
+                continue
             return (found,)
         if found:
-            adapter.bye()
-            again = _live(life, adapter, plan, total)
-            if isinstance(again, str):
-                return (again,)
             mode = f", {config['mode']}" if "mode" in config else ""
-            total.tried.grows += (f"grows over {checkpoints:,} checkpoints{mode}: {one}" for one in again)
+            total.tried.grows += (f"grows over {checkpoints:,} checkpoints{mode}: {one}" for one in found)
         if not total.is_sound or total.ended_early:
             break
     return ()
+
+
+def runs(component: str, plan: Plan) -> Iterator[tuple[Wire, list[Wire]]]:
+    """The configuration and the events of each life, which has at most SHORT checkpoints."""
+    for config, round_ in _chosen(component, plan) if plan.life else ():
+        life = _Life(component, config, round_, min(plan.life, SHORT))
+        yield config, [event for batch in _batches(life) for event in batch]
 
 
 @cache
@@ -153,7 +163,21 @@ def _batches(life: _Life) -> Iterator[list[Wire]]:
         yield batch
 
 
-def _live(life: _Life, adapter: Adapter, plan: Plan, total: Played) -> list[str] | str:
+def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
+    """How the life of an evidence differs or hangs now, late or at its beginning; None: it does not."""
+    component, config = evidence.component, evidence.config
+    life = _Life(component, config, _for(config, rounds()[component]), evidence.checkpoints)
+    total = Played()
+    found = _live(life, adapter, Plan(0, 1), total)
+    if isinstance(found, FailedCheck):
+        return found
+    early = total.divergence or total.unrepeatable
+    if early is not None:
+        return evidence._replace(what=f"at the beginning of a life: {dict(early.event)}")
+    return total.evidence or (evidence._replace(what=total.stopped.describe()) if total.stopped else None)
+
+
+def _live(life: _Life, adapter: Adapter, plan: Plan, total: Played) -> list[str] | FailedCheck:
     """Play one life and add it to `total`: what grows, or how an answer differs."""
     made = adapter.new(life.component, life.config)
     if isinstance(made, FAILURES):
@@ -174,11 +198,16 @@ def _live(life: _Life, adapter: Adapter, plan: Plan, total: Played) -> list[str]
         if (wrong is not None or isinstance(answer, Hung)) and watch.events <= SHOWN:
             _play_again(life, sent, answer, adapter, plan, total)
             return []
+        where = f"in a life of {life.checkpoints:,} checkpoints, after {watch.events:,} events"
+        late = FailedCheck(LIFE, life.component, life.config, checkpoints=life.checkpoints)
         if isinstance(answer, Hung | Unsupported):
             total.stopped = answer
+            if isinstance(answer, Hung):
+                what = f"{where}: {answer.describe()}"
+                total.evidence = late._replace(what=what, verdict=Verdict.UNDETERMINED)
             return []
         if wrong is not None:
-            return f"in a life of {life.checkpoints:,} checkpoints, after {watch.events:,} events: {wrong}"
+            return late._replace(what=f"{where}: {wrong}")
         if not plan.may_go_on():
             total.ended_early = True
             break

@@ -33,7 +33,8 @@ def play_mapped_rules(component: str, adapter: Adapter, plan: Plan, total: Playe
     """
     cases = list(rule_cases(component, plan, Oracles(component)))
     with_time = [case for case in cases if of_times.has_time(component, case[0].config)]
-    ids = _allowed(component, of_ids.maps_within(plan.greatest.get("ids")), cases, (adapter, plan, total))
+    ids = of_ids.maps_within(plan.greatest.get("ids"), first_id=plan.first_id)
+    ids = _allowed(component, ids, cases, (adapter, plan, total))
     times = of_times.maps_within(plan.greatest.get("milliseconds"))
     times = _allowed(component, times, with_time, (adapter, plan, total))
     return () if is_over(total) or total.ended_early else combined(ids, times if with_time else ())

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import FIRST_ID, Wire
 from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 from conformance.drive.bounds.times import BOUNDS as TIMES
@@ -39,7 +39,7 @@ class Tried:
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
-    """How many different states, transitions and pairs of transitions random walks reached."""
+    """How many different states, transitions, pairs and paths random walks reached, by kind."""
     cut: int = 0
     """The number of cases that end before an event at which a known crash is expected."""
     declined: dict[str, str] = field(default_factory=dict)
@@ -52,6 +52,8 @@ class Tried:
                 getattr(self, name).add(config[option])
         if "channels" in config:
             self.channels.add(config["channels"])
+        if FIRST_ID in config:
+            self._reach(config[FIRST_ID])
         fields = fields_of(component)
         length = passed = 0
         for event in events:
@@ -76,7 +78,7 @@ class Tried:
 
     def _reach(self, checkpoint: int) -> None:
         if checkpoint < _NEAR:
-            self.highest_id = checkpoint
+            self.highest_id = max(self.highest_id, checkpoint)
         else:
             self.bounds.update(bound for bound in BOUNDS if abs(checkpoint - bound) < _NEAR)
 

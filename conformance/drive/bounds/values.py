@@ -23,8 +23,9 @@ class ValueMap(NamedTuple):
         return "; ".join(one.declined for one in self if one is not None)
 
     def config(self, component: str, config: Wire) -> Wire:
-        """The configuration with its durations mapped."""
+        """The configuration with its durations and its first id mapped."""
         times = self._times(component, config)
+        config = config if self.ids is None else of_ids.mapped_config(component, config, self.ids)
         return config if times is None else of_times.mapped_config(component, config, times)
 
     def opening(self, component: str, config: Wire) -> list[Wire]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Applied, Failure, Made, Wire
+from conformance.adapters.python_object import PythonObject
 from conformance.divergence import Divergence
 from conformance.drive.lockstep import Played
 from conformance.drive.shrinking.shrink import kept, player
@@ -60,7 +61,7 @@ def budget_of(divergence: Divergence) -> str:
 
 def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object]) -> Divergence:
     """The simplest case that hangs; confirmed with the whole time limit, else what was found."""
-    if not isinstance(adapter, ProcessAdapter):
+    if not isinstance(adapter, ProcessAdapter | PythonObject):
         return divergence
     hasty = player(divergence.component, _Impatient(adapter))
     left = HANGS
@@ -79,7 +80,7 @@ def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object])
 class _Impatient:
     """An adapter whose answers to events have a part of the time limit only."""
 
-    def __init__(self, adapter: ProcessAdapter) -> None:
+    def __init__(self, adapter: ProcessAdapter | PythonObject) -> None:
         self._adapter = adapter
         self.hello, self.bye = adapter.hello, adapter.bye
 

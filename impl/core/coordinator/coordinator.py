@@ -12,7 +12,7 @@ the checkpoint first. If this fails, it passes on a decline instead.
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from impl.core.component import events_of, require_checkpoint_id
+from impl.core.component import events_of, positive_int, require_checkpoint_id
 from impl.core.coordinator import events, timers
 from impl.core.coordinator.completion import abort, abort_all, complete, discard, suspend
 from impl.core.coordinator.inspection import InspectedCoordinator
@@ -240,4 +240,5 @@ class Coordinator(InspectedCoordinator):
 
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:
     """A new coordinator with the options of a configuration of the wire; raises as `options_from_config`."""
-    return Coordinator(options_from_config(config))
+    options = options_from_config(config)
+    return Coordinator(options, first_id=positive_int(config, "first_id", 1))

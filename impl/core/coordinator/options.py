@@ -89,7 +89,7 @@ def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
     Raises ConfigError for an unknown key or a wrong value, UnsupportedError for an option or a profile that
     is not offered.
     """
-    only_keys(config, _KEYS)
+    only_keys(config, (*_KEYS, "first_id"))
     profile = supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
     kept = supported(config, "externalized", (DELETE, RETAIN), DELETE)
     return CoordinatorOptions(

@@ -165,7 +165,9 @@ class UnalignedGate(Gate[UnalignedEvent]):
             "blocked": sorted(self._blocked),
             "closed": sorted(self._closed),
             "arrived": sorted(self._arrived),
-            "persisting": [channel for channel in range(self._channels) if self.is_persisted(channel)],
+            "persisting": sorted(set(range(self._channels)) - self._arrived - self._closed)
+            if self._persisting
+            else [],
         }
 
     # ------------------------------------------------------------ an alternating gate overrides these

@@ -56,7 +56,7 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
         raise WireError(
             f"profile {plan.profile.name} knows neither operator coordinators nor hooks; leave them out"
         )
-    made = coordinator_state.new_coordinator(plan, given["retain"])
+    made = coordinator_state.new_coordinator(plan, given["retain"])._replace(next_id=given["first_id"])
     return CoordinatorSession(made, names, coordinators, hooks, (0,) * len(names), (), ())
 
 

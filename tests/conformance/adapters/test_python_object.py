@@ -4,7 +4,7 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.choose import open_adapter
-from conformance.adapters.protocol import Applied, Crashed, Errored, Made, Malformed, Unsupported
+from conformance.adapters.protocol import Applied, Crashed, Errored, Hung, Made, Malformed, Unsupported
 from conformance.errors import InputError
 from conformance.skeletons import skeleton, write_skeleton
 from conformance.verdict import Exit
@@ -50,17 +50,33 @@ def test_the_skeleton_conforms_in_process_and_a_defect_in_it_is_found(user_folde
         ("raise SystemExit(0)", Crashed),
         ("return [object()]", Malformed),
         ("return [['kind']]", Malformed),
+        ("\n        while True: pass", Hung),
+        ("__import__('threading').Event().wait()", Hung),
     ],
 )
 def test_what_it_does_is_an_answer_and_changes_nothing_of_the_suite(user_folder, body, answer):
     name = f"offsets_{abs(hash(body))}"
     (user_folder / f"{name}.py").write_text(OFFSETS.format(body=body))
-    adapter, config, event = open_adapter(f"{name}:components"), {"remembered": 2}, dict(EVENT)
+    adapter, config, event = open_adapter(f"{name}:components", 0.2), {"remembered": 2}, dict(EVENT)
 
     assert isinstance(adapter.new("offsets", config), Made)
     answered = adapter.apply([event])
     assert answered == answer if isinstance(answer, tuple) else isinstance(answered, answer)
     assert (config, event) == ({"remembered": 2}, EVENT)
+
+
+def test_a_factory_and_events_at_once_have_a_time_limit_too(user_folder):
+    waits = "threading.Event().wait()"
+    (user_folder / "waits.py").write_text(
+        f"import threading\nclass Slow:\n    def __init__(self, config):\n        if config: {waits}\n"
+        f"    def apply(self, event):\n        {waits}\ncomponents = {{'offsets': Slow}}\n"
+    )
+    adapter = open_adapter("waits:components", 0.2)
+
+    assert "in __init__" in adapter.new("offsets", {"remembered": 1}).stderr
+    assert isinstance(adapter.new("offsets", {}), Made)
+    assert isinstance(adapter.apply_at_once([EVENT, EVENT]), Hung)
+    assert isinstance(adapter.apply([EVENT]), Errored)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from conformance.cases.guided import Reached, footprint
+from conformance.cases.guided import WALKS, Reached, footprint
 from conformance.cases.walks import walks
 from conformance.drive.oracle import Oracle
 
@@ -15,32 +15,43 @@ def barriers(*ids):
     return [{"kind": "barrier", "channel": channel, "checkpoint": one} for channel, one in enumerate(ids)]
 
 
-def chooser_of(*walks_):
-    each = iter([iter(walk) for walk in walks_])
-
-    def chooser():
-        walk = next(each)
-        return lambda _: next(walk, None)
-
-    return chooser
+def marks(oracle, events):
+    return footprint(oracle, zip(events, oracle.transcript(events), strict=True))
 
 
-def test_ids_count_by_their_order_alone():
+def counts(found):
+    return {kind: len(some) for kind, some in found.items()}
+
+
+def test_ids_count_by_their_order_alone_and_contents_of_records_not_at_all():
     oracle = Oracle("gate", GATE)
-    assert footprint(oracle, barriers(5, 9)) == footprint(oracle, barriers(70, 2**60))
-    assert footprint(oracle, barriers(5, 9)) != footprint(oracle, barriers(9, 5))
-    assert footprint(oracle, barriers(1)) != footprint(oracle, barriers(2))
+    assert marks(oracle, barriers(5, 9)) == marks(oracle, barriers(70, 2**60))
+    assert marks(oracle, barriers(5, 9)) != marks(oracle, barriers(9, 5))
+    assert marks(oracle, barriers(1)) != marks(oracle, barriers(2))
+    write, other = ([{"kind": "write", "value": value}] for value in (7, 2))
+    assert marks(sink := Oracle("sink", {}), write) == marks(sink, other)
 
 
-def test_the_walk_with_most_that_is_new_is_chosen_once():
-    oracle, reached = Oracle("gate", GATE), Reached()
-    long, short = barriers(5, 5), barriers(5)
+def test_what_a_walk_reaches_is_counted_as_it_is():
+    oracle = Oracle("gate", GATE)
+    assert counts(marks(oracle, [])) == {"states": 1, "transitions": 0, "pairs": 0, "paths": 0}
+    both = barriers(5, 5)  # the second completes the alignment: another path
+    assert counts(marks(oracle, both)) == {"states": 3, "transitions": 2, "pairs": 1, "paths": 2}
+    refused = {"kind": "barrier", "channel": 7, "checkpoint": 5}
+    assert marks(oracle, [refused, *both]) == marks(oracle, both)
 
-    assert reached.choose(oracle, chooser_of(short, long), 9) == long
-    assert reached.values() == {"states": 2, "transitions": 2, "pairs": 2}
-    other = [{"kind": "cancel", "channel": 0, "checkpoint": 6}]
-    assert reached.choose(oracle, chooser_of(long, other), 9) == other
-    assert reached.choose(oracle, chooser_of(barriers(6, 6), other), 9) == barriers(6, 6)
+
+def test_the_candidate_with_most_that_is_new_is_chosen_until_it_is_reached():
+    oracle, reached = Oracle("gate", GATE), Reached(WALKS)
+    long, short = ((events, marks(oracle, events)) for events in (barriers(5, 5), barriers(5)))
+
+    assert reached.choose([short, long]) == long
+    reached.add(long[1])
+    assert reached.choose([short, long]) == short  # of equal ones the first
+    assert reached.values() == {"states": 3, "transitions": 2, "pairs": 1, "paths": 2}
+    reached.add(short[1])
+    reached.retract(long[1])
+    assert reached.values() == {"states": 2, "transitions": 1, "pairs": 0, "paths": 1}
 
 
 @pytest.mark.parametrize("component", ["gate", "sink"])
@@ -52,9 +63,21 @@ def test_guided_walks_reach_more_with_as_many_cases(component):
             while len(events) < case.length and (event := case.choose(node.observed)) is not None:
                 events.append(event)
                 node = case.oracle.step(node, event).after
-            found |= footprint(case.oracle, events).transitions
-        return len(found)
+            found |= marks(case.oracle, events)["transitions"]
+            yield len(found)
 
-    guide = Reached()
-    assert transitions(guide) > transitions(None) * 1.05
-    assert guide.values()["transitions"] == transitions(Reached())
+    guide = Reached(WALKS)
+    *_, before_last, guided = transitions(guide)
+    assert guided > list(transitions(None))[-1] * 1.05
+    assert guide.values()["transitions"] == before_last  # the last walk counts when it has been played
+
+
+@pytest.mark.parametrize("played", [0, 3, 20])
+def test_a_case_that_ends_early_has_reached_what_comes_before_its_last_event(played):
+    guide = Reached(WALKS)
+    cases = walks("sink", 1, reached=guide, length=20)
+    case = next(cases)
+    events = [case.choose({}) for _ in range(played)]
+    next(cases)
+    compared = events if played == 20 else events[:-1]
+    assert guide.values() == counts(marks(case.oracle, compared))

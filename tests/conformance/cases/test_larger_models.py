@@ -71,12 +71,31 @@ def test_the_part_is_red_through_a_kernel(one, verdict, rule, monkeypatch, tmp_p
     seen = exploration.Explored("a small one", 1, 2, frozenset(), None)
     monkeypatch.setattr(exploration, "ProcessPoolExecutor", InThisProcess)
     monkeypatch.setattr(exploration, "exhaust", lambda _: seen)
+    monkeypatch.setattr(exploration, "other_counts", lambda _: ())
     monkeypatch.setattr(larger, "larger_models", lambda: (one,))
     result = exploration.run(Context(0, tmp_path, quick=True))
 
     assert result.verdict is verdict
     assert [finding.rule for finding in result.findings] == [rule]
     assert result.numbers["kernels"] == 1
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({"states": 1, "transitions": 2}, []),
+        (
+            {"states": 1, "transitions": 3},
+            ["a small one: expected 1 states, 3 transitions, got 1 states, 2 transitions"],
+        ),
+        (None, ["a small one: expected no line, got 1 states, 2 transitions"]),
+    ],
+)
+def test_other_numbers_than_the_pinned_ones_are_found(known, expected, monkeypatch):
+    monkeypatch.setattr(exploration, "pinned", lambda: {"a small one": known} if known else {})
+    found = exploration.other_counts(exploration.Explored("a small one", 1, 2, frozenset(), None))
+
+    assert [finding.line for finding in found] == expected
 
 
 class InThisProcess:

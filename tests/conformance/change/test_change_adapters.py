@@ -9,6 +9,7 @@ from conformance.skeletons import skeleton
 
 ADAPTER = "barrierspec_adapter.py"
 BARRIER = "def barrier(self, channel, checkpoint):"
+QUICK = ("--config", "channels=2", "--no-suites", "--life", "0")
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def compared(user_folder, capsys):
     """Compares the skeleton with changed versions of it: exit code, printed text, findings."""
     text = skeleton("python").files[ADAPTER]
 
-    def compare(*changes, old=(), components=("--component", "gate")):
+    def compare(*changes, old=(), components=("--component", "gate"), played=QUICK):
         names = []
         for number, edits in enumerate((old, changes)):
             names.append(f"version_{abs(hash((edits, number)))}")
@@ -26,7 +27,7 @@ def compared(user_folder, capsys):
                 changed = changed.replace(before, after)
             (user_folder / f"{names[-1]}.py").write_text(changed)
         adapters = [word for name in names for word in ("--adapter", f"{name}:components")]
-        code = cli.run(["diff", *adapters, *components, "--examples", "1", "--json", "found.json"])
+        code = cli.run(["diff", *adapters, *components, "--examples", "1", *played, "--json", "found.json"])
         (part,) = json.loads((user_folder / "found.json").read_text())["parts"]
         return code, capsys.readouterr().out, part
 
@@ -55,7 +56,7 @@ def test_the_same_version_is_compatible_also_where_both_are_wrong(compared):
     code, printed, part = compared(wrong, old=(wrong,))
 
     assert (code, part["verdict"], part["findings"]) == (0, "CONFORMS", [])
-    assert printed.splitlines()[-1].startswith("compatible   ")
+    assert printed.rpartition("\n\n")[2].startswith("compatible   ")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_what_is_not_offered_any_more_is_lost(compared):
     code, printed, _ = compared(('["flink-1.14"]', '["flink-1.13", "flink-1.14"]'))
     assert code == 1
     assert "  gained   gate, profile flink-1.13; stated in hello\n" in printed
-    assert printed.splitlines()[-1].startswith("weakening   ")
+    assert printed.rpartition("\n\n")[2].startswith("weakening   ")
 
 
 def test_a_smaller_limit_is_lost_and_nothing_beyond_it_is_compared(compared):
@@ -111,7 +112,7 @@ def test_a_smaller_limit_is_lost_and_nothing_beyond_it_is_compared(compared):
 
     assert code == 1
     assert [found["case"]["config"] for found in part["findings"]] == [{"ids above": "2,147,483,647"}]
-    assert printed.splitlines()[-1].startswith("strengthening   ")
+    assert printed.rpartition("\n\n")[2].startswith("strengthening   ")
     assert compared(narrow)[0] == 1
 
 
@@ -130,3 +131,43 @@ def test_a_difference_that_does_not_come_again_is_undetermined(compared):
 def test_one_adapter_or_revisions_beside_adapters_are_errors_of_usage(given, capsys):
     assert cli.run(["diff", *given]) == 64
     assert "give --adapter OLD --adapter NEW" in capsys.readouterr().err
+
+
+LATE_CANCELS = (
+    (
+        "if self.is_late(checkpoint):\n            return []",
+        "if self.is_late(checkpoint):\n            self.late = 1\n            return []",
+    ),
+    (
+        BARRIER,
+        f"{BARRIER}\n        if vars(self).pop('late', 0) and self.closed and checkpoint == 19: return []",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "changes", "played", "switched_off"),
+    [
+        ("wide gates", ((BARRIER, f"{BARRIER}\n        channel %= 32"),), QUICK[2:], QUICK),
+        (
+            "lives",
+            ((BARRIER, f"{BARRIER}\n        if 100 < checkpoint < 1_000: return []"),),
+            (*QUICK[:3], "--life", "150"),
+            QUICK,
+        ),
+        (
+            "suites",
+            LATE_CANCELS,
+            (*QUICK[:2], *QUICK[3:], "--config", "checkpoints_after_tasks_finish=true"),
+            QUICK,
+        ),
+    ],
+)
+def test_wide_gates_long_lives_and_suites_show_what_nothing_else_does(
+    compared, source, changes, played, switched_off
+):
+    code, printed, _ = compared(*changes, played=played)
+
+    assert code == 1
+    assert f" of {source}" in " ".join(printed.split())
+    assert compared(*changes, played=switched_off)[0] == 0

@@ -1,5 +1,8 @@
 """A sink or a store is killed and started anew on its folder; what a reader then sees is judged."""
 
+from collections import Counter
+from random import Random
+
 import pytest
 
 from conformance.adapters.choose import ours
@@ -8,6 +11,7 @@ from conformance.drive.examine import examine
 from conformance.drive.plan import Plan
 from conformance.durable.examine import examine_durable
 from conformance.durable.expected import ExpectedSink, ExpectedStore
+from conformance.durable.lives import draw
 
 EXAMPLES = 15
 
@@ -78,6 +82,18 @@ def test_a_chosen_configuration_names_the_capabilities_that_it_leaves_out():
 
     left = with_capabilities(done, ours("impl"), offer, chosen).not_asked
     assert "capability observe, restart (left out with --rule and --config)" in left
+
+
+def test_lives_of_a_sink_commit_often_and_several_transactions_at_once():
+    commits = Counter()
+    for seed in range(20):
+        expected = ExpectedSink()
+        for move in draw("sink", Random(seed), kills=False):
+            effects = expected.take(move.event)
+            commits[sum(effect["kind"] == "commit" for effect in effects)] += 1
+
+    assert commits[1] > 40
+    assert commits[2] > 5
 
 
 # ---------------------------------------------------------------- what may be visible

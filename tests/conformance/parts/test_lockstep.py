@@ -212,7 +212,7 @@ def test_pinned_options_are_the_only_ones_played():
     done = examine("gate", ours("impl"), plan)
     assert done.verdict is Verdict.CONFORMS
     assert "ALIGN-16" not in done.coverage.fired + done.coverage.missing
-    nowhere = examine("gate", ours("impl"), Plan(seed=1, examples=1, pinned={"channels": 99}))
+    nowhere = examine("gate", ours("impl"), Plan(seed=1, examples=1, pinned={"channels": 32_769}))
     assert nowhere.verdict is Verdict.UNDETERMINED
 
 

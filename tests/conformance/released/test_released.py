@@ -17,6 +17,7 @@ from conformance.parts.released import LEVELS, MODES
 from conformance.released import gate, sequences
 from conformance.released.gate import GateSearch, GateTarget, alphabet
 from conformance.released.known_divergences import Known, KnownError, known_divergences, read
+from conformance.released.results import Conformed
 from conformance.report import released as told
 from conformance.rules import index as rule_index
 from conformance.verdict import Verdict
@@ -77,7 +78,7 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, entries):
     assert done.events > 1000
     assert "ALIGN-03" in done.rules
     assert told.line(done).startswith("  CONFORMS     Flink 9.9.9   exactly-once, handler: ")
-    assert told.details(done) == ""
+    assert told.details(done).startswith(f"    reached: different {done.reached['states']:,} states, ")
     assert told.matrix([done]).splitlines()[1].split() == ["9.9.9", f"{done.sequences}", "/", "0"]
 
 
@@ -109,6 +110,18 @@ def test_the_search_goes_on_behind_what_is_known(start, entries, no_injections):
     assert "ended at known divergences" in told.line(done)
     assert "x forgets" in told.details(done)
     assert "known)" in told.matrix([done])
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_nothing_is_reached_from_a_known_divergence_on(start, entries):
+    entries(ENTRY)
+    search = GateSearch(start("gate_forgets_subsumption"), TARGET, done := Conformed(TARGET))
+    assert search.begin()
+    later = (*OVERTAKEN, {"kind": "barrier", "channel": 1, "checkpoint": 2})
+    search.play(iter([search._case(search._oracle(TARGET.configs()[0]), later, (3,))]))
+    search.finish()
+    assert done.known == {"forgets": 1}
+    assert done.reached == {"states": 2, "transitions": 1, "pairs": 0, "paths": 1}
 
 
 def test_a_known_divergence_that_is_gone_fails_the_run(impl, entries):

@@ -1,12 +1,14 @@
 """A campaign without Spark: rounds are drawn from the seed, and the report says what was seen."""
 
 from collections import Counter
+from contextlib import nullcontext
 
 import pytest
 
 from conformance.observe.guarantees.guarantee import Account, Row, Sent, classify
+from conformance.torture import campaign as campaigns
 from conformance.torture.campaign import Campaign
-from conformance.torture.judge import Outcome
+from conformance.torture.judge import Outcome, tally
 from conformance.torture.report import report
 from conformance.torture.rounds import (
     ALL_MODES,
@@ -15,8 +17,12 @@ from conformance.torture.rounds import (
     MODES,
     Round,
     UnknownRoundError,
+    all_marks,
+    all_streaming_marks,
+    marks_of,
     pairs_in_process,
     round_named,
+    streaming_round,
 )
 from conformance.verdict import Verdict
 from impl.faults import POINTS, Action
@@ -61,6 +67,70 @@ def test_modes_come_in_turn_unless_one_is_given():
 def test_rounds_apart_kill_what_they_are_named_for(kind, kill):
     for k in range(5):
         assert [one.action for one in round_named(f"{kind}-{k}", 1).faults].count(kill) == KILLS_A_ROUND
+
+
+def test_all_that_can_be_reached_is_what_rounds_draw():
+    rounds = [round_named(f"{kind}-{k}", 1) for kind in FAULTS_A_ROUND for k in range(800)]
+    drawn = [marks_of(one, one.faults) for one in rounds]
+    for kind, possible in all_marks().items():
+        found = set().union(*(one[kind] for one in drawn))
+        assert found <= possible
+        assert found == possible or (kind == "phases" and len(found) > 0.9 * len(possible))  # some are rare
+    drawn = [marks_of(one, one.faults) for one in (streaming_round(k, 1) for k in range(20))]
+    for kind, possible in all_streaming_marks("idempotent").items():
+        assert set().union(*(one[kind] for one in drawn)) == possible
+
+
+def play(tmp_path, monkeypatch, faults, injected=lambda one: True, only=()):
+    """A campaign whose rounds inject, without running, every fault of their plan that is `injected`."""
+
+    def run(planned, *_, **__):
+        return Outcome(planned, [one for one in planned.faults if injected(one)])
+
+    for name in ("run_local", "run_apart", "run_frozen"):
+        monkeypatch.setattr(campaigns, name, run)
+    for name in ("spark_session", "KeptServer"):
+        monkeypatch.setattr(campaigns, name, lambda *_: nullcontext())
+    monkeypatch.setattr(campaigns, "programs", lambda: None)
+    played = Campaign(1, None, faults, 60, tmp_path, only=only)
+    campaigns.run_campaign(played, lambda *_: None, only)
+    return played
+
+
+def test_a_campaign_prefers_rounds_that_reach_what_no_fault_has_reached(tmp_path, monkeypatch):
+    guided = play(tmp_path, monkeypatch, 200)
+    assert [one.round for one in guided.outcomes] == [
+        round_named(one.round.name, 1) for one in guided.outcomes
+    ]
+    monkeypatch.setattr(campaigns, "ALTERNATIVES", 1)
+    plain = play(tmp_path, monkeypatch, 200)
+    assert plain.injected == guided.injected
+    more, fewer = guided.reached.values(), plain.reached.values()
+    assert more["faults"] >= fewer["faults"]
+    assert more["modes"] > fewer["modes"] * 1.1
+    assert more["phases"] > fewer["phases"] * 1.1
+
+
+def test_a_fault_that_was_planned_and_not_injected_comes_again_before_others(tmp_path, monkeypatch):
+    planned = Counter()
+
+    def injected(one):  # no fault is injected the first time
+        planned[one.point, one.action] += 1
+        return planned[one.point, one.action] > 1
+
+    guided = play(tmp_path, monkeypatch, 100, injected)
+    assert len(tally(guided.outcomes)) > 85  # 80 if planned faults counted as reached
+
+
+def test_the_report_has_what_was_reached_of_all(tmp_path, monkeypatch):
+    played = play(tmp_path, monkeypatch, 1, only=("round-7",))
+    assert [one.round for one in played.outcomes] == [round_named("round-7", 1)]
+    pairs, modes, phases = (len(marks) for marks in all_marks().values())
+    text = report(played)
+    assert f"reached     4 of {pairs} pairs of a point and a kind of fault, 4 of {modes} with" in text
+    assert f"4 of {phases} with the operator" in text
+    assert played.to_json()["reached"]["faults"] == {"reached": 4, "of": pairs}
+    assert len(played.to_json()["unreached"]) == pairs - 4
 
 
 RIGHT = (Row("a", 0, 1, 1),)

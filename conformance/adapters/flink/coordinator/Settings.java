@@ -47,7 +47,7 @@ final class Settings {
         minPause = Config.number(wire, "min_pause_ms", 0);
         long interval = optional(wire, "interval_ms", -1);
         this.interval = interval < 0 ? interval : Math.max(interval, minPause);
-        initialDelay = optional(wire, "initial_delay_ms", interval);
+        initialDelay = optional(wire, "initial_delay_ms", this.interval);
         maxConcurrent = (int) Config.number(wire, "max_concurrent", 1);
         tolerableFailures = (int) Config.number(wire, "tolerable_failures", -1);
         retain = (int) Config.number(wire, "retain", 1);

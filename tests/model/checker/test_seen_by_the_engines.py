@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-MODEL = Path(__file__).parents[2] / "model"
+MODEL = Path(__file__).parents[3] / "model"
 COMPANIONS = {"events", "environment", "profiles", "proofs", "properties", "wire", "__init__"}
 HASHES = {"set", "frozenset", "dict", "hash", "id", "repr", "str", "isinstance", "callable", "vars"}
 ROOMS = sorted(

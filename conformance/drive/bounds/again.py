@@ -1,0 +1,24 @@
+"""A check that has failed is played again from its evidence."""
+
+from conformance.adapters.protocol import FAILURES, Adapter, Unsupported
+from conformance.drive.bounds import conduct, lives
+from conformance.drive.bounds.failed_check import BATCH, FAILURE, LIFE, FailedCheck
+from conformance.drive.oracle import Oracle
+
+
+def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
+    """What is wrong now; None: nothing.
+
+    Raises WireError or KeyError if the configuration is outside the protocol.
+    """
+    oracle = Oracle(evidence.component, evidence.config)
+    if evidence.check == LIFE:
+        return lives.again(evidence, adapter)
+    if evidence.check == BATCH:
+        return conduct.behind_an_error(oracle, adapter, evidence.events)
+    if evidence.check == FAILURE:
+        return conduct.behind_a_failure(oracle, adapter, evidence.events, evidence.before)
+    made = adapter.new(evidence.component, evidence.config)
+    if isinstance(made, FAILURES) and not isinstance(made, Unsupported):
+        return evidence._replace(what=made.describe())
+    return None
