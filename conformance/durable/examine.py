@@ -1,6 +1,6 @@
 """Examine what a sink or a store keeps: lives by seed; the first that goes wrong is made shorter."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -17,10 +17,12 @@ from conformance.adapters.protocol import (
     Unsupported,
 )
 from conformance.durable.expected import EXPECTED
-from conformance.durable.lives import Lived, Player, draw
+from conformance.durable.lives import Lived, Move, Player, draw, draw_large
 from model.components import WireError
 
 LIVES_PER_EXAMPLE = 0.2
+LARGE_LIVES = 2
+"""Large lives for each other life, if the process may be killed."""
 REPEATS = 5
 """How often the shortest life is played to see how often it fails."""
 
@@ -38,13 +40,19 @@ class Durability:
     """What is wrong, with the moves that lead there; empty: nothing."""
     doubt: str = ""
     """Why the lives ended without a verdict."""
+    unsupported: int = 0
+    """Large lives that ended with the answer `unsupported`."""
     not_killed: str = ""
     """Why no process was killed."""
 
     def describe(self) -> str:
         """The bound, in one line."""
         kills = f"{self.kills} kills, {self.during} of them during an event"
-        return f"durable: {self.lives} lives, {self.not_killed or kills}, {self.observations:,} observations"
+        left_out = f", {self.unsupported} large lives not supported" if self.unsupported else ""
+        return (
+            f"durable: {self.lives} lives, {self.not_killed or kills}, "
+            f"{self.observations:,} observations{left_out}"
+        )
 
 
 def examine_durable(
@@ -64,16 +72,27 @@ def examine_durable(
         "" if isinstance(adapter, Killable) else "no kill, as the implementation is in this process"
     )
     random, player = Random(f"{seed} durable {component}"), Player(component, adapter)
-    lives = kills = during = observations = 0
-    while lives < max(1, round(examples * LIVES_PER_EXAMPLE)) and may_go_on():
-        lived = player.play(draw(component, random, kills=not why))
+    lives = kills = during = observations = unsupported = 0
+    for life in _drawn(component, random, max(1, round(examples * LIVES_PER_EXAMPLE)), kills=not why):
+        if not may_go_on():
+            break
+        lived = player.play(life)
         killed = [move for move in lived.moves if move.killed]
         lives, observations, kills = lives + 1, observations + lived.observations, kills + len(killed)
-        during += sum(move.event is not None for move in killed)
-        if not lived.is_sound:
+        during += sum(bool(move.events) for move in killed)
+        if isinstance(lived.failed, Unsupported) and any(move.size for move in life):
+            unsupported += 1
+        elif not lived.is_sound:
             doubt, wrong = _judged(lived, player)
-            return Durability(lives, kills, during, observations, wrong, doubt, why)
-    return Durability(lives, kills, during, observations, not_killed=why)
+            return Durability(lives, kills, during, observations, wrong, doubt, unsupported, why)
+    return Durability(lives, kills, during, observations, unsupported=unsupported, not_killed=why)
+
+
+def _drawn(component: str, random: Random, lives: int, *, kills: bool) -> Iterator[tuple[Move, ...]]:
+    for life in range(lives):
+        yield draw(component, random, kills=kills)
+        for large in range(LARGE_LIVES if kills else 0):
+            yield draw_large(component, random, life * LARGE_LIVES + large)
 
 
 def _judged(lived: Lived, player: Player) -> tuple[str, str]:
@@ -92,7 +111,10 @@ def _judged(lived: Lived, player: Player) -> tuple[str, str]:
 
 
 def _shortest(lived: Lived, player: Player) -> Lived:
-    """Leave out one move or two neighbours, while a life still goes wrong in the same way."""
+    """Kill at once, leave out one move or two neighbours, while a life still goes wrong in the same way."""
+    with suppress(WireError):
+        at_once = player.play(tuple(move._replace(share=0.0) for move in lived.moves))
+        lived = at_once if _kind(at_once) == _kind(lived) else lived
     for size, start in product((2, 1), reversed(range(len(lived.moves)))):
         moves = (*lived.moves[:start], *lived.moves[start + size :])
         with suppress(WireError):

@@ -2,17 +2,23 @@
 
 A life is drawn with the model alone, so a seed decides it. When a process is killed *during* an event, the
 share of such an event's time that passes before is part of the life; how far the event came is not.
+
+A large life has one step that takes milliseconds, so that a kill hits it: a sink commits many records or many
+transactions, a store gets many additions. Most of that time lies between the writes of a part that is not
+atomic, however short one such window is.
 """
 
 import tempfile
 import time
 from bisect import insort
 from collections import defaultdict
+from collections.abc import Sequence
+from itertools import count, islice
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from conformance.adapters.protocol import Applied, Failure, Keeping, Killable, Made, Visible, Wire, canonical
-from conformance.durable.expected import EXPECTED, Expected, Wrong
+from conformance.durable.expected import EXPECTED, TYPES, Expected, Wrong
 
 MOVES = 25
 """Moves of one life."""
@@ -21,23 +27,38 @@ KILLED_BEFORE = 0.1
 KILLED_DURING = {"snapshot": 0.15, "notify_complete": 0.6, "restore": 0.3, "add": 0.3}
 """How likely an event is cut short by a kill; others, which make nothing durable, as KILLED_RARELY."""
 KILLED_RARELY = 0.02
+TRANSACTIONS = (24, 1)
+"""Transactions that the commits of large lives have, in turn."""
+RECORDS = (8, 768)
+"""Records of each of these transactions."""
+ADDITIONS = 32
+"""Additions to a store that are sent as one batch."""
 SHOWN = ("latest",)
 """Effects that are compared; of all others only what they leave behind counts."""
 
 
 class Move(NamedTuple):
-    """An event, a kill, or a kill during an event."""
+    """A batch of events, a kill, or a kill during a batch. Most batches have one event."""
 
-    event: Wire | None
+    events: tuple[Wire, ...] = ()
     killed: bool = False
     share: float = 0.0
-    """Of the median time of such an event, how much passes before the kill."""
+    """Of the median time of such a batch, how much passes before the kill."""
+    size: int = 0
+    """Of a large life: batches of one size take about the same time. 0: timed by the kind of the event."""
+
+    @property
+    def timed(self) -> object:
+        """Equal for batches that take about the same time."""
+        return self.size or self.events[0]["kind"]
 
     def describe(self) -> str:
         """One line."""
-        if self.event is None:
+        if not self.events:
             return "the process is killed, and started anew"
-        sent = canonical(self.event).decode()
+        sent = canonical(self.events[0]).decode()
+        if len(self.events) > 1:
+            sent = f"{len(self.events):,} events, {sent} to {canonical(self.events[-1]).decode()}"
         return f"{sent}, during which the process is killed, and started anew" if self.killed else sent
 
 
@@ -64,20 +85,60 @@ def draw(component: str, random: Random, *, kills: bool) -> tuple[Move, ...]:
         cut_short = KILLED_DURING.get(event["kind"], KILLED_RARELY)
         if kills and luck < KILLED_BEFORE + cut_short:
             during = event if luck < cut_short else None
-            moves.append(Move(during, killed=True, share=random.random()))
+            moves.append(Move((event,) if during else (), killed=True, share=random.random()))
             expected.restart(expected.visible(), during)
         else:
-            moves.append(Move(event))
+            moves.append(Move((event,)))
             expected.take(event)
     return tuple(moves)
 
 
+def draw_large(component: str, random: Random, number: int) -> tuple[Move, ...]:
+    """The large life of this number. The first of each size is not cut short: it is timed."""
+    drawn = {"sink": _large_commit, "store": _many_additions}[component]
+    return drawn(random, number)
+
+
+def _large_commit(random: Random, number: int) -> tuple[Move, ...]:
+    """A commit that is cut short, and the restore that has to finish it, which may be cut short, too."""
+    last = TRANSACTIONS[number % len(TRANSACTIONS)]
+    values = count(1)
+    written: list[Wire] = []
+    for checkpoint in range(1, last + 1):
+        records = islice(values, RECORDS[number % len(RECORDS)])
+        written += [{"kind": "write", "value": value} for value in records]
+        written.append({"kind": "snapshot", "checkpoint": checkpoint})
+    prepared, size = Move(tuple(written), size=len(written)), last
+    commit, restore = ({"kind": kind, "checkpoint": last} for kind in ("notify_complete", "restore"))
+    if number < len(TRANSACTIONS):
+        return prepared, Move((commit,), size=size)
+    again = random.random() < 0.5
+    return (
+        prepared,
+        Move((commit,), killed=True, share=random.random(), size=size),
+        *([Move((restore,), killed=True, share=random.random(), size=size)] if again else ()),
+        Move((restore,)),
+    )
+
+
+def _many_additions(random: Random, number: int) -> tuple[Move, ...]:
+    """Many additions that are cut short; savepoints behind show whether the types are still known."""
+    added = tuple(
+        {"kind": "add", "checkpoint": one, "type": random.choice(TYPES)} for one in range(1, ADDITIONS + 3)
+    )
+    many = added[:ADDITIONS]
+    if number == 0:
+        return (Move(many, size=ADDITIONS),)
+    behind = [Move(({**one, "type": "savepoint"},)) for one in added[ADDITIONS:]]
+    return Move(many, killed=True, share=random.random(), size=ADDITIONS), *behind
+
+
 class Player:
-    """Plays lives; it learns how long each kind of event takes."""
+    """Plays lives; it learns how long each kind of batch takes."""
 
     def __init__(self, component: str, adapter: Keeping) -> None:
         self._component, self._adapter = component, adapter
-        self._seconds = defaultdict[str, list[float]](list)
+        self._seconds = defaultdict[object, list[float]](list)
 
     def play(self, life: tuple[Move, ...]) -> Lived:
         """Play one life in a folder of its own. Raises WireError if the protocol does not permit it."""
@@ -95,33 +156,45 @@ class Player:
     def _move(self, move: Move, expected: Expected, folder: str) -> tuple[Wrong | None, Failure | None]:
         if move.killed:
             return self._kill(move, expected, folder)
-        assert move.event is not None
-        permitted = expected.take(move.event)
+        permitted = [effect for event in move.events for effect in expected.take(event)]
         begun = time.monotonic()
-        answer = self._adapter.apply([move.event])
-        insort(self._seconds[move.event["kind"]], time.monotonic() - begun)
+        answer = self._adapter.apply(move.events)
+        insort(self._seconds[move.timed], time.monotonic() - begun)
         if not isinstance(answer, Applied):
             return None, answer
-        due, got = ([one for one in them if one["kind"] in SHOWN] for them in (permitted, answer.effects[0]))
+        shown = [effect for effects in answer.effects for effect in effects]
+        due, got = ([one for one in them if one["kind"] in SHOWN] for them in (permitted, shown))
         if canonical(due) != canonical(got):
             return Wrong("SUB-06", f"expected {due}, got {got}"), None
-        return self._judge(expected, None)
+        seen = self._adapter.observe()
+        return (expected.wrong(seen.values), None) if isinstance(seen, Visible) else (None, seen)
 
     def _kill(self, move: Move, expected: Expected, folder: str) -> tuple[Wrong | None, Failure | None]:
         assert isinstance(self._adapter, Killable)
-        if move.event is not None:
-            self._adapter.submit([move.event])
-            taken = self._seconds[move.event["kind"]] or [0.001]
+        if move.events:
+            self._adapter.submit(move.events)
+            taken = self._seconds[move.timed] or [0.001]
             time.sleep(move.share * taken[len(taken) // 2])  # a busy wait would keep the other off the core
         self._adapter.kill()
         made = self._adapter.new_in(self._component, expected.config, folder)
-        return self._judge(expected, move) if isinstance(made, Made) else (None, made)
-
-    def _judge(self, expected: Expected, kill: Move | None) -> tuple[Wrong | None, Failure | None]:
+        if not isinstance(made, Made):
+            return None, made
         seen = self._adapter.observe()
-        if not isinstance(seen, Visible):
-            return None, seen
-        wrong = expected.wrong(seen.values, None if kill is None else kill.event)
-        if wrong is None and kill is not None:
-            expected.restart(seen.values, kill.event)
-        return wrong, None
+        return (_cut_short(expected, move, seen.values), None) if isinstance(seen, Visible) else (None, seen)
+
+
+def _cut_short(expected: Expected, move: Move, visible: Sequence[Any]) -> Wrong | None:
+    """A batch happens in its order: up to one of its events, which is cut short itself.
+
+    If no event fits, what is wrong is judged by the one before which most of this was visible.
+    """
+    found: list[tuple[int, Wrong]] = []
+    for event in move.events or (None,):
+        wrong = expected.wrong(visible, event)
+        if wrong is None:
+            expected.restart(visible, event)
+            return None
+        found.append((len(set(map(repr, visible)) ^ set(map(repr, expected.visible()))), wrong))
+        if event is not None:
+            expected.take(event)
+    return min(found)[1]

@@ -31,7 +31,7 @@ def test_what_keeps_its_data_conforms_and_was_killed(examined, component):
     kept = examined("right", component)
 
     assert (kept.wrong, kept.doubt, kept.not_killed) == ("", "", "")
-    assert kept.lives == EXAMPLES * 0.2
+    assert kept.lives == EXAMPLES * 0.2 * 3
     assert kept.during > 3
     assert kept.observations > 40
 
@@ -51,6 +51,19 @@ def test_what_loses_or_shows_too_much_is_refused_with_few_moves(examined, wrong,
     assert rule in kept.wrong
     assert kept.wrong.count("\n") <= 4
     assert "(seen in 0 of" not in kept.wrong
+
+
+def test_a_commit_in_parts_that_are_microseconds_apart_is_refused(examined):
+    kept = examined("commits-in-parts", "sink")
+
+    assert "SINK-03: a part of a transaction visible" in kept.wrong
+
+
+def test_large_lives_that_are_not_supported_are_counted_and_leave_a_verdict(examined):
+    kept = examined("few-transactions", "sink")
+
+    assert (kept.wrong, kept.doubt, kept.unsupported) == ("", "", 3)
+    assert kept.describe().endswith("observations, 3 large lives not supported")
 
 
 def test_our_sink_and_store_are_read_without_a_kill_in_this_process():
@@ -89,7 +102,7 @@ def test_lives_of_a_sink_commit_often_and_several_transactions_at_once():
     for seed in range(20):
         expected = ExpectedSink()
         for move in draw("sink", Random(seed), kills=False):
-            effects = expected.take(move.event)
+            effects = expected.take(*move.events)
             commits[sum(effect["kind"] == "commit" for effect in effects)] += 1
 
     assert commits[1] > 40
