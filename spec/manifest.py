@@ -2,8 +2,9 @@
 
 `manifests/` has a file for each component, several for a large one. A table `[module.NAME]` states
 once what the models of a module are checked for: `invariants`, `properties` and, unless it is `Spec`, the
-`specification`. If these list no rule, every rule that the module defines is checked. A table `[model.NAME]`
-is one model:
+`specification`. If these list no rule, every rule that the module defines is checked. `ends` is an
+invariant that says where a behaviour may stop; a module without it never stops, or TLC reports a deadlock. A
+table `[model.NAME]` is one model:
 
     module, base    the module; or a model from which it has everything that it does not state itself
     shows           one sentence
@@ -38,7 +39,7 @@ from spec.modules import module_text, names_of
 
 _RULE = re.compile(r"[A-Z]+_\d\d")
 _STATED = re.compile(r"^([A-Z]+_\d\d) ==(\s*\[\]\[)?", re.MULTILINE)
-_OF_MODULE = ("specification", "invariants", "properties")
+_OF_MODULE = ("specification", "invariants", "properties", "ends")
 _INHERITED = ("module", "constants", "replaces", "checks", "without")
 _OF_MODEL = (*_INHERITED, "base", "shows", "expect", "unexercised", "triangle", "lesson", "thorough")
 _EXPECTED = ("states", "depth", "violates")
@@ -81,6 +82,8 @@ class Model(NamedTuple):
     """A broken model that every verification runs; the others are run as mutants."""
     thorough: bool = False
     """A model that takes so long that only a thorough verification runs it."""
+    may_stop: bool = False
+    """A state without a next one is no error: an invariant says where, or the model is a broken one."""
     compares_long: bool = False
     """A graph so large that only a thorough verification compares it."""
 
@@ -176,6 +179,9 @@ def _model(name: str, tables: Mapping[str, Mapping[str, _Table]]) -> Model:
                 f"correct it or add a table [module.{module}]"
             )
         configuration = _configuration(name, whole, modules[module])
+        ends = modules[module].get("ends")
+        if ends is not None and "violates" not in expect:
+            configuration = configuration._replace(invariants=(*configuration.invariants, ends))
         model = Model(
             name=name,
             module=module,
@@ -188,6 +194,7 @@ def _model(name: str, tables: Mapping[str, Mapping[str, _Table]]) -> Model:
             triangle=bool(entry.get("triangle", False)),
             lesson=entry.get("lesson", False),
             thorough=entry.get("thorough", False),
+            may_stop=ends is not None or "violates" in expect,
             compares_long=entry.get("triangle") == "thorough",
         )
     except (KeyError, TypeError, AttributeError) as error:

@@ -42,12 +42,15 @@ class Job(NamedTuple):
     """The text of the configuration file."""
     large: bool = False
     """So large that the thorough compiler of the JVM pays off."""
+    may_stop: bool = True
+    """A state without a next one is no error."""
 
 
 def job_of(model: Model, configuration: Configuration | None = None) -> Job:
     """TLC's job for a model; `configuration`: one in the place of its own."""
     text = model.configuration_text() if configuration is None else configuration.text(model.shows)
-    return Job(model.name, model.module, text, model.states >= LARGE)
+    may_stop = model.may_stop or configuration is not None
+    return Job(model.name, model.module, text, model.states >= LARGE, may_stop)
 
 
 class Result(NamedTuple):
@@ -126,7 +129,8 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
             str(jar),
             "tlc2.TLC",
         ),
-        *("-tool", "-deadlock", "-workers", "1", "-metadir", states),
+        *(("-deadlock",) if job.may_stop else ()),
+        *("-tool", "-workers", "1", "-metadir", states),
         # in between it would depend on the time how many states are met, and with fingerprints that are
         # chosen anew for each run, which of several endless counterexamples is found
         *("-lncheck", "final", "-fp", "0"),

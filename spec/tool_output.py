@@ -16,6 +16,7 @@ INVARIANT = 2110
 PROPERTY = 2112
 PROPERTY_INITIALLY = 2108
 TEMPORAL = 2116
+DEADLOCK = 2114
 STATE = 2217
 BACK = 2122
 STUTTERING = 2218
@@ -29,6 +30,7 @@ _EXPECTED = {
     PROPERTY_INITIALLY: 13,
     PROPERTY: 13,
     TEMPORAL: 13,
+    DEADLOCK: 11,
 }
 
 _NAMED = re.compile(r"(?:Invariant|Action property|Property) ([\w!]+) is violated")
@@ -119,6 +121,8 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
 def _violated(verdict: Message) -> str | Location | SomeTemporalProperty:
     if verdict.code == TEMPORAL:
         return SomeTemporalProperty()
+    if verdict.code == DEADLOCK:
+        return "Deadlock"
     named = _NAMED.search(verdict.text)
     if named is not None:
         return named[1]

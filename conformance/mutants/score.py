@@ -26,7 +26,12 @@ _SUFFIXES = (".py", ".tla", ".toml", ".json")
 
 @cache
 def sources() -> str:
-    """A checksum over all files that decide the outcome of a mutant."""
+    """A checksum over all files that decide the outcome of a mutant, as they were at the first call."""
+    return sources_now()
+
+
+def sources_now() -> str:
+    """The checksum over these files as they are."""
     checksum = hashlib.sha256()
     files = [machine.HOME / name for name in _PINNED]
     for folder in _JUDGED_BY:

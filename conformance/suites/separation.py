@@ -34,11 +34,6 @@ class Separation:
     def _others(self, state: int) -> frozenset[int]:
         return frozenset(t for t in range(self.machine.size) if t != state and self.word(state, t))
 
-    def inseparable(self) -> list[tuple[int, int]]:
-        """Pairs of states that no word separates that is defined in both."""
-        size = self.machine.size
-        return [(s, t) for s in range(size) for t in range(s + 1, size) if (s, t) not in self._found]
-
     def word(self, s: int, t: int) -> Word | None:
         """A shortest separating word of a pair; None: there is none."""
         return self._found.get((min(s, t), max(s, t)))

@@ -167,6 +167,9 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
+(* Nothing stays blocked: without a next step, all input has been read. *)
+StuckOnlyAtTheEnd == (sent = R /\ channel.input = <<>>) \/ ENABLED Next
+
 ------------------------------------------------------------------------------
 (* Rules. The event's kind is Kind, its checkpoint EventId; Effects are its  *)
 (* effects.                                                                  *)

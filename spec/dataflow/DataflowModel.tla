@@ -49,6 +49,16 @@ Upwards(from, n) == [i \in 1 .. n |-> from + i - 1]
 (* The sequence of records has no duplicate and no gap. *)
 IsGapless(s, records) == records = Upwards(Start[s], Len(records))
 
+(* A message is under way, or a channel delivers.                            *)
+IsMoving ==
+    \/ net # {}
+    \/ \E c \in DOMAIN channel : channel[c] # <<>> /\ (c = ToSink \/ Readable(gate, c))
+
+HasSentAll == \A s \in Sources : offset[s] = Start[s] + MaxRecords
+
+(* Nothing stays blocked: when nothing moves any more, all has been read.    *)
+StuckOnlyAtTheEnd == IsMoving \/ ~HasSentAll \/ \A c \in DOMAIN channel : channel[c] = <<>>
+
 ------------------------------------------------------------------------------
 ALIGN_17 == [][attempt' = attempt => \A c \in Sources :
     /\ c \in gate.blocked => IsPrefixOf(channel[c], channel'[c])

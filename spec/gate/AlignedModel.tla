@@ -84,6 +84,9 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
+(* Nothing stays blocked: without a next step, all input has been read. *)
+StuckOnlyAtTheEnd == gate.failed \/ OpenChannels(gate) = {} \/ ENABLED Next
+
 ------------------------------------------------------------------------------
 (* Terms of the rules. The event is on EventChannel with EventId; Effects    *)
 (* are its effects.                                                          *)

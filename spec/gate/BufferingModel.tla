@@ -80,6 +80,10 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
+(* Nothing stays blocked: without a next step, all input has been read. A    *)
+(* record is always taken, so Next is enabled where a channel delivers.      *)
+StuckOnlyAtTheEnd == buffer.gate.failed \/ buffer.gate.closed = Channels \/ \E c \in Channels : Delivers(c)
+
 ------------------------------------------------------------------------------
 Item == out'[1]
 Effects == Tail(out')

@@ -50,6 +50,9 @@ Next == \E c \in Channels :
 
 Spec == Init /\ [][Next]_vars
 
+(* Nothing stays blocked: without a next step, all input has been read. *)
+StuckOnlyAtTheEnd == gate.failed \/ gate.closed = Channels \/ ENABLED Next
+
 ------------------------------------------------------------------------------
 (* Rules. The event is on EventChannel with EventId and EventOptions;       *)
 (* Effects are its effects.                                                 *)

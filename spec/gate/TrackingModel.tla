@@ -59,6 +59,9 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
+(* Nothing stays blocked: without a next step, all input has been read. *)
+StuckOnlyAtTheEnd == tracker.closed = Channels \/ ENABLED Next
+
 ------------------------------------------------------------------------------
 (* Terms of the rules. The event is on EventChannel with EventId; Effects    *)
 (* are its effects.                                                          *)

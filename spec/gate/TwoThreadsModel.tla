@@ -68,6 +68,9 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
+(* Nothing stays blocked: without a next step, all input has been read. *)
+StuckOnlyAtTheEnd == (threads.gate.closed = Channels /\ mail = <<>>) \/ ENABLED Next
+
 ------------------------------------------------------------------------------
 (* Rules. The event is on EventChannel with EventId; Effects are the         *)
 (* effects at once.                                                          *)

@@ -91,6 +91,9 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
+(* Nothing stays blocked: without a next step, all input has been read. *)
+StuckOnlyAtTheEnd == gate.failed \/ gate.closed = Channels \/ ENABLED Next
+
 ------------------------------------------------------------------------------
 (* Terms of the rules. The event is on EventChannel with EventId and         *)
 (* EventOptions; Effects are its effects.                                    *)

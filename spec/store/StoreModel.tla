@@ -44,6 +44,9 @@ Next == \E n \in Ids, type \in Types : Add(n, type)
 
 Spec == Init /\ [][Next]_vars
 
+(* Every checkpoint can be added. *)
+StuckOnlyAtTheEnd == added = Ids \/ ENABLED Next
+
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 

@@ -94,6 +94,9 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
+(* Only a task that has failed takes no further event. *)
+StuckOnlyAtTheEnd == task.failed \/ ENABLED Next
+
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 

@@ -242,3 +242,15 @@ def test_a_replay_has_the_definitions_of_its_generation():
     assert generation_replaces("Flink_1_9", "AlignedModel")["Late"] == "SendersContinue"
     assert "Late" not in generation_replaces("Flink_1_9", "FirstDecidesModel")
     assert generation_replaces("Flink_1_14", "AlignedModel") == {}
+
+
+def test_a_model_that_holds_says_where_it_may_stop_and_any_other_model_may_stop_anywhere():
+    models = load_manifest()
+    ends = {
+        name: model for name, model in models.items() if "StuckOnlyAtTheEnd" in model.configuration.invariants
+    }
+
+    assert len(ends) > 30
+    assert all(model.may_stop and model.violates is None for model in ends.values())
+    assert all(model.may_stop for model in models.values() if model.violates is not None)
+    assert not models["coordinator"].may_stop

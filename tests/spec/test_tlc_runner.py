@@ -158,3 +158,34 @@ def test_a_refuted_model_leaves_no_dump(tmp_path):
     model = MANIFEST["broken_gate_no_abort"]
     check(model, dump=kept_at(model, tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+CLOCK = """---- MODULE Clock ----
+EXTENDS Integers
+VARIABLE x
+Spec == x = 0 /\\ [][x < 2 /\\ x' = x + 1]_x
+====
+"""
+
+
+@pytest.mark.parametrize(("may_stop", "violated"), [(False, "Deadlock"), (True, None)])
+def test_a_state_without_a_next_one_is_found_unless_the_model_may_stop(may_stop, violated, tmp_path):
+    (tmp_path / "Clock.tla").write_text(CLOCK, "utf-8")
+    outcome = tlc.run(tlc.Job("clock", "Clock", "SPECIFICATION Spec\n", may_stop=may_stop), tmp_path)
+
+    assert outcome.violated == violated
+    assert [step.state["x"] for step in outcome.trace] == ([] if may_stop else [0, 1, 2])
+
+
+def test_a_gate_that_stays_blocked_is_found():
+    polled = load_manifest()["gate_polled_2"]
+    configuration = polled.configuration._replace(invariants=("StuckOnlyAtTheEnd",), properties=())
+    with tlc.specification() as folder:
+        module = folder / "Aligned.tla"
+        text = module.read_text("utf-8")
+        assert "IsAligned(g) == Awaited(g) = {}" in text
+        module.write_text(text.replace("IsAligned(g) == Awaited(g) = {}", "IsAligned(g) == FALSE"), "utf-8")
+        outcome = tlc.run(tlc.job_of(polled, configuration), folder)
+
+    assert outcome.violated == "StuckOnlyAtTheEnd"
+    assert outcome.trace[-1].state["gate"]["blocked"] == {0, 1}

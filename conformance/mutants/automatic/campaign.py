@@ -21,7 +21,7 @@ from spec.tlc import check
 SECONDS = 90
 """Processor seconds for one judge; the unchanged sources need a third."""
 GIGABYTES = 3
-"""Address space of one mutant."""
+"""Address space of one mutant; TLC, which needs more, has run before."""
 _SHARED = ("hypothesis", "networkx", "orjson", "z3")
 """Loaded once, before the first fork."""
 

@@ -6,6 +6,7 @@ no part of the protocol.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from typing import Any, NamedTuple
@@ -50,6 +51,9 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, ...]] = {
 }
 _ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.FloorDiv: "*"}
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
+_NOT_DROPPED = re.compile(r"^[A-Z]\w*$|(rules|fired)$")
+"""Elements that name a constant or a class, or the rules that fired."""
+_RULE = re.compile(r"[A-Z]+-\d\d")
 _OF_DIFFERENT_TYPES = {"Step", "isinstance", "enumerate", "map", "cast"}
 """Functions whose arguments are not swapped: the result would be no protocol, only an exception."""
 
@@ -88,6 +92,8 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     pending: list[tuple[str, ast.AST]] = [("module", tree)]
     while pending:
         function, node = pending.pop()
+        if _names_rules(node):
+            continue
         yield function, node
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             inner = node.name if function == "module" else f"{function}.{node.name}"
@@ -102,8 +108,20 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
         elif isinstance(node, ast.AnnAssign):
             if node.value is not None:
                 pending.append((function, node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Step":
+            pending += [(function, part) for part in reversed(node.args[:2])]  # the third names rules
         elif not isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr | ast.Raise | ast.Assert):
             pending += [(function, part) for part in reversed(list(ast.iter_child_nodes(node)))]
+
+
+def _names_rules(node: ast.AST) -> bool:
+    """Whether this tuple or assignment names rules, which explain a step and are no part of it."""
+    if isinstance(node, ast.Tuple):
+        return any(isinstance(part, ast.Constant) and _RULE.fullmatch(str(part.value)) for part in node.elts)
+    return isinstance(node, ast.Assign | ast.AnnAssign) and any(
+        isinstance(target, ast.Name) and target.id in {"rule", "rules"}
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    )
 
 
 def _replacements(node: ast.AST, text: Text) -> Iterator[Replacement]:
@@ -159,11 +177,11 @@ def _of_statement(node: ast.stmt) -> Iterator[Replacement]:
 
 
 def _without_an_element(node: ast.AST, parts: list[ast.expr], text: Text) -> Iterator[Replacement]:
-    """The tuple without one of its elements; those that are strings are names of rules."""
+    """The tuple without one of its elements; one without parentheses is several values, and stays whole."""
+    if text(node)[:1] not in "([":
+        return
     for left_out, part in enumerate(parts):
-        if isinstance(part, ast.Constant | ast.Slice) or (
-            isinstance(part, ast.Name) and part.id[:1].isupper()
-        ):
+        if isinstance(part, ast.Constant | ast.Slice) or _NOT_DROPPED.search(text(part)):
             continue
         kept = [text(other) for number, other in enumerate(parts) if number != left_out]
         yield "drop-element", node, f"({', '.join(kept)}{',' if len(kept) == 1 else ''})"

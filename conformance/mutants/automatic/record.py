@@ -11,7 +11,7 @@ import orjson
 
 from conformance.mutants.automatic.campaign import Judged
 from conformance.mutants.automatic.operators import Edit
-from conformance.mutants.score import ScoreError, sources
+from conformance.mutants.score import ScoreError, sources, sources_now
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +45,11 @@ class Record:
             self.add(judged)
 
     def add(self, judged: Judged) -> None:
-        """Append one outcome."""
+        """Append one outcome. Raises ScoreError if the sources have changed since the first mutant."""
+        if sources_now() != sources():
+            raise ScoreError(
+                "the sources changed while mutants were judged; leave them alone, and begin anew"
+            )
         edit = judged.edit
         line = {
             "id": edit.id, "line": edit.line, "before": edit.before, "after": edit.after,

@@ -7,6 +7,9 @@ from conformance.mutants.automatic import campaign
 from conformance.mutants.automatic.modules import edits
 from conformance.mutants.automatic.operators import Edit, edits_of
 from conformance.mutants.automatic.tla_operators import tla_edits_of
+from spec.manifest import load_manifest
+from spec.stategraph import kept_at
+from spec.tlc import check
 
 PYTHON = '''"""A docstring, 1 < 2."""
 def step(state: int, seen: tuple[int, ...]) -> int:
@@ -92,6 +95,8 @@ def _edit(module, before, after):
 def test_each_judge_complains_of_the_mutant_only(after, complaints, tmp_path):
     """A reader of offsets that remembers through a crash; an edit that changes nothing is no mutant."""
     before = "reader._replace(running=False, remembered=())"
+    model = load_manifest()["offsets_bound_2"]
+    check(model, dump=kept_at(model, tmp_path))
     judged = campaign.judge(_edit("model.offsets.offsets", before, after), tmp_path)
     assert [*judged.complaints] == ["proofs", "exploration", "triangle", "lock-step"]
     assert [bool(found) for found in judged.complaints.values()] == [complaints] * 4, judged

@@ -45,10 +45,10 @@ def test_every_state_has_a_shortest_access_word_and_its_prefixes():
 def test_every_pair_of_states_of_a_minimal_gate_is_separated():
     machine = model_machine(alphabet_of(CONFIG))
     separation = Separation(machine)
-    assert separation.inseparable() == []
     for s in range(machine.size):
         for t in range(s):
             word = separation.word(s, t)
+            assert word is not None
             assert machine.run(word, s) != machine.run(word, t)
 
 

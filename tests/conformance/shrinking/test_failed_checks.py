@@ -11,7 +11,7 @@ from conformance.commands.implementations import conform
 from conformance.drive.listed import read
 from conformance.verdict import Exit
 
-ADAPTERS = Path(__file__).parent.parent / "adapters"
+ADAPTERS = Path(__file__).parents[2] / "adapters"
 NO_POSITION = shlex.join([sys.executable, str(ADAPTERS / "wrong_in_one_word.py"), "no-position"])
 GATE = """
 from time import sleep

@@ -10,7 +10,7 @@ from conformance.vectors.tla.module import Module, module_of, replay
 from conformance.verdict import Verdict
 from spec import tlc
 from spec.tool_output import TlcError
-from tests.conformance.test_replays import GATE, barrier, checkpoint, divergence, effect, gate
+from tests.conformance.divergences.test_replays import GATE, barrier, checkpoint, divergence, effect, gate
 
 BEGUN = [barrier(0, 1)]
 OVERTAKING = gate("unaligned")
