@@ -34,7 +34,7 @@ from conformance.change.compared import Compared
 from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds import gates, lives
 from conformance.drive.bounds.ids import mapped, maps_within
-from conformance.drive.examine import gate_runs
+from conformance.drive.examine import short_runs
 from conformance.drive.lockstep import answer_of, drawn
 from conformance.drive.oracle import GOES_ON, Oracle, Oracles
 from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan, for_offer
@@ -170,8 +170,8 @@ class _Runs:
             place, has_small_ids = divmod(number, WALKS_PER_EXAMPLE)
             sent = walk if has_small_ids or not maps else mapped(component, walk, maps[place % len(maps)])
             yield "walks", config, sent
-        for case in gate_runs(component, plan):
-            yield "gates", case.oracle.config, list(iter(partial(case.choose, {}), None))
+        for case in short_runs(component, plan):
+            yield "short runs", case.oracle.config, list(iter(partial(case.choose, {}), None))
         if component == "gate" and "channels" not in plan.pinned:
             yield from (("wide gates", config, events) for config, events in gates.runs(plan))
         for alphabet, guarantee in planned(component, plan) if plan.extra_states is not None else ():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from conformance.adapters.protocol import FIRST_ID, Adapter, Failure
 from conformance.cases.guided import WALKS, Reached
-from conformance.cases.rule_cases import GATE_RUNS, chosen_cases, rule_cases
+from conformance.cases.rule_cases import SHORT_RUNS, chosen_cases, rule_cases
 from conformance.cases.walks import walks
 from conformance.components.gate.unaligned_walks import MODES as OVERTAKING_MODES
 from conformance.divergence import Divergence
@@ -95,7 +95,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
         drive(_walks(component, plan, maps, reached), adapter, _enough(plan), played)
         played.tried.reached = {} if plan.selected else reached.values()
     if _is_whole(played) and not plan.selected:
-        drive(gate_runs(component, plan), adapter, plan.limits, played)
+        drive(short_runs(component, plan), adapter, plan.limits, played)
     if _is_whole(played):
         run_machines(component, adapter, plan, maps, played)
     if _is_whole(played) and component == "gate" and "channels" not in plan.pinned:
@@ -129,12 +129,20 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
         yield given(oracle, events + events[:fails], "rule")._replace(plays_on=fails)
 
 
-def gate_runs(component: str, plan: Plan) -> Iterator[Case]:
-    """The runs of GATE_RUNS in each mode, profile and level of a gate, without options that it has not."""
+def short_runs(component: str, plan: Plan) -> Iterator[Case]:
+    """The runs of SHORT_RUNS in each configuration that has their tasks; of gates one of each kind.
+
+    A gate gets no options of a barrier that its mode does not have.
+    """
     oracles = Oracles(component)
-    for config in one_of_each(component, plan) if component == "gate" else ():
-        left_out = () if config["mode"] in OVERTAKING_MODES else OPTIONS
-        for run in rule_cases(GATE_RUNS):
+    runs = [run for run in rule_cases(SHORT_RUNS) if run.component == component]
+    of_gates = component == "gate"
+    for config in one_of_each(component, plan) if of_gates else generate.fitting(component, plan.pinned):
+        left_out = OPTIONS if of_gates and config["mode"] not in OVERTAKING_MODES else ()
+        tasks = {task["id"] for task in config.get("tasks", ())}
+        for run in runs:
+            if not {event["task"] for event in run.events if "task" in event} <= tasks:
+                continue
             events = ({key: event[key] for key in event if key not in left_out} for event in run.events)
             yield given(oracles.of(config), events, "rule")
 

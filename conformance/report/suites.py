@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 LISTED = 8
 """With more suites than this, those of one mode, level and k have one line."""
 MEANING = "complete suites: what has at most n+k states over the letters and passes is the model"
+EXCEPT = "- not so where sequences were left out or end at a known divergence: what is behind is unknown"
 NOT_PLAYED = "complete suites: not played"
 FEWER = "k is lower where the sequences are too many for one run: choose a --config, or --thorough"
 
@@ -23,6 +24,8 @@ def lines(guarantees: Sequence["Guarantee"]) -> Iterator[str]:
     played = [one for one in guarantees if one.extra is not None]
     if played:
         yield MEANING
+        if any(one.left_out or one.known for one in played):
+            yield EXCEPT
     few = len(guarantees) <= LISTED
     for _, group in groupby(sorted(played, key=_kind), key=_kind):
         found = list(group)
@@ -56,9 +59,10 @@ def _summary(found: Sequence["Guarantee"]) -> str:
 
 
 def _left_out(found: Sequence["Guarantee"]) -> str:
-    """How many sequences were not played."""
-    left = sum(one.left_out for one in found)
-    return f", {left:,} more left out, in which it is known to crash" if left else ""
+    """How many sequences were not played, or not to their end."""
+    left, known = sum(one.left_out for one in found), sum(one.known for one in found)
+    ended = f", {known:,} of them to a known divergence" if known else ""
+    return ended + (f", {left:,} more left out, in which it is known to crash" if left else "")
 
 
 def _where(one: "Guarantee") -> str:

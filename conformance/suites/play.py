@@ -49,6 +49,8 @@ class Guarantee(NamedTuple):
     events: int = 0
     left_out: int = 0
     """Sequences that were not played because the implementation is known to crash in them."""
+    known: int = 0
+    """Sequences that ended at a known divergence: behind it nothing was compared."""
     reason: str = ""
     """Why k is lower than the plan's, or why nothing was played."""
 
@@ -63,6 +65,7 @@ class Guarantee(NamedTuple):
             "sequences": self.sequences,
             "events": self.events,
             "left_out": self.left_out,
+            "known": self.known,
             "reason": self.reason,
         }
 
@@ -159,9 +162,11 @@ def _size(one: Planned, extra: int) -> int:
 
 def _guaranteed(planned_one: Guarantee, played: Played) -> Guarantee:
     left = planned_one.sequences - played.cases
-    done = planned_one._replace(sequences=played.cases, events=played.steps, left_out=left)
+    done = planned_one._replace(
+        sequences=played.cases, events=played.steps, left_out=left, known=played.known
+    )
     if played.skipped or not played.is_sound or played.ended_early:
-        return done._replace(extra=None, left_out=0, reason="it was not played to its end")
+        return done._replace(extra=None, left_out=0, known=0, reason="it was not played to its end")
     return done
 
 

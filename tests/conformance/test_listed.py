@@ -80,6 +80,16 @@ def test_a_known_crash_is_met_a_few_times_and_the_verdict_counts_what_was_left_o
     assert int(said.partition("new, met ")[2].split()[0]) < 60
     assert "cases end before a known crash" in said
     assert "more left out, in which it is known to crash" in said
+    assert "not so where sequences were left out or end at a known divergence" in said
+
+
+def test_a_list_that_is_not_there_is_a_usage_error(tmp_path):
+    ran = CliRunner().invoke(
+        conform.command, ["--adapter", "model", "--known-divergences", str(tmp_path / "none.json")]
+    )
+
+    assert ran.exit_code != 0
+    assert "got none; add --fix to write it" in ran.output
 
 
 def test_what_is_mended_fails_the_run_until_fix_takes_it_off(tmp_path):

@@ -107,6 +107,8 @@ def command(
         raise click.UsageError("give --adapter 'CMD ...' (or `module:attribute`), or --replay FILE")
     if fix and known_file is None:
         raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
+    if known_file is not None and not fix and not known_file.exists():
+        raise click.UsageError(f"expected a list at {known_file}, got none; add --fix to write it")
     listed = None if known_file is None else Known(read(known_file), grows=fix)
     opened = open_adapter(adapter, limit)
     ends = None if seconds is None else time.monotonic() + seconds

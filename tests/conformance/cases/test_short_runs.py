@@ -1,13 +1,14 @@
-"""Misreadings of the pages about gates that random cases seldom meet: the runs for all gates refuse each."""
+"""Defects that random cases seldom meet: the short runs refuse each."""
 
 from dataclasses import replace
 
 import pytest
 
 from conformance.adapters.choose import ours
-from conformance.drive.examine import gate_runs
+from conformance.drive.examine import short_runs
 from conformance.drive.loop import drive
 from conformance.drive.plan import Plan
+from impl.core.coordinator.failures import CheckpointFailureManager
 from impl.core.gate.alternating import AlternatingGate, Phase
 from impl.core.gate.polled_gate import Polled, PolledGate
 from impl.core.gate.polled_unaligned_gate import PolledUnalignedGate
@@ -76,11 +77,18 @@ MISREADINGS = (
 def test_the_runs_for_all_gates_refuse_a_misreading(monkeypatch, misread):
     misread(monkeypatch)
 
-    assert drive(gate_runs("gate", Plan(0, 1)), ours("impl")).divergence is not None
+    assert drive(short_runs("gate", Plan(0, 1)), ours("impl")).divergence is not None
 
 
-def test_the_bundled_gates_are_right_in_these_runs():
-    played = drive(gate_runs("gate", Plan(0, 1)), ours("impl"))
+def test_the_success_of_an_older_savepoint_clears_no_failures(monkeypatch):
+    monkeypatch.setattr(CheckpointFailureManager, "completed", lambda manager, _: manager._clear())
+
+    assert "COORD-17" in drive(short_runs("coordinator", Plan(0, 1)), ours("impl")).divergence.rules
+
+
+@pytest.mark.parametrize(("component", "cases"), [("gate", 200), ("coordinator", 20)])
+def test_the_bundled_implementation_is_right_in_these_runs(component, cases):
+    played = drive(short_runs(component, Plan(0, 1)), ours("impl"))
 
     assert played.is_sound
-    assert played.cases > 200
+    assert played.cases > cases
