@@ -68,7 +68,8 @@ class Outcome(NamedTuple):
     verdict: str
     """Of the last run; `ERROR`: an error of the user, such as a misspelt word of `hello`; empty: no run."""
     shown_by: str
-    """The source of the case that showed it; without a case `conduct`, `capability`, `doubt` or `hello`."""
+    """The source of the case that showed it; without a case `conduct`, `life`,
+    `capability`, `doubt` or `hello`."""
     charge: str
     """The rule, or how the answer was lost; empty: neither."""
     seconds: float
@@ -131,7 +132,8 @@ def shown_by(done: Examination | None) -> str:
     if done.divergence is not None:
         return done.sources[-1]
     if done.broken:
-        return "capability" if done.capabilities else "conduct"
+        late = "life" if done.broken[0].startswith("in a life of ") else "conduct"
+        return "capability" if done.capabilities else late
     return "doubt"
 
 

@@ -3,6 +3,7 @@
 `languages.toml` states what differs between the languages; the templates are beside it.
 """
 
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -46,6 +47,7 @@ def languages() -> dict[str, dict[str, Any]]:
 
 def skeleton(language: str, requirement: str | None = None) -> Skeleton:
     """The files for a language; CI installs `requirement`, as pip names it (None: this version)."""
+    requirement = requirement or f"barrierspec=={own_version()}"
     known = {"build": None, "setup": None, **languages()[language]}
     adapter = f"--adapter {shlex.quote(known['run'])}"
     commands = (
@@ -70,7 +72,9 @@ def skeleton(language: str, requirement: str | None = None) -> Skeleton:
         **known,
         **made._asdict(),
         "version": own_version(),
-        "requirement": requirement or f"barrierspec=={own_version()}",
+        "requirement": requirement,
+        # pre-commit installs in a folder of its own, where a relative path names nothing
+        "is_in_repository": requirement.endswith(".whl") and not re.match(r"/|[^ ]+://|.* @ ", requirement),
         "bash": lambda line: f"bash -c {shlex.quote(f'{made.build} && {line}')}" if made.build else line,
     }
     named = {known["file"]: f"adapter{Path(known['file']).suffix}.jinja", **COMMON}

@@ -2,7 +2,8 @@
 
 Two words on the command line: a component, and how it holds numbers. int32: ids wrap into 32 signed bits.
 double: ids are floating-point numbers. mask-32, mask-64, mask-128: channels are bits of a number of so many
-bits. declines: ids that a double does not hold exactly are answered with `unsupported`. exact: right.
+bits. cancelled-100: a gate keeps 100 cancelled ids without a barrier, and ignores further ones. declines: ids
+that a double does not hold exactly are answered with `unsupported`. exact: right.
 """
 
 import sys
@@ -25,6 +26,7 @@ def narrow(number):
 class Narrow:
     def __init__(self):
         self.model = ours("model")
+        self.begun, self.cancelled = set(), set()
 
     def hello(self):
         offer = offer_of(COMPONENT)
@@ -33,6 +35,7 @@ class Narrow:
         return Hello(f"narrow-{HOW}", "1", "python", {COMPONENT: offer})
 
     def new(self, component, config):
+        self.begun, self.cancelled = set(), set()
         return self.model.new(component, config)
 
     def apply(self, events):
@@ -44,6 +47,11 @@ class Narrow:
         if HOW.startswith("mask-"):
             bits = int(HOW.removeprefix("mask-"))
             return {**event, "channel": event["channel"] % bits} if "channel" in event else event
+        if HOW.startswith("cancelled-"):
+            kept = self.begun if event["kind"] == "barrier" else self.cancelled
+            kept |= {event.get("checkpoint", 0)}
+            is_full = len(self.cancelled - self.begun) > int(HOW.removeprefix("cancelled-"))
+            return {**event, "checkpoint": 0} if event["kind"] == "cancel" and is_full else event
         fields = [name for name in ("checkpoint", "completed") if type(event.get(name)) is int]
         return {**event, **{name: narrow(event[name]) for name in fields}}
 

@@ -62,7 +62,7 @@ class Gate(ModelInstance):
 
     def slows(self, event, before, effects):
         self.kept += [0 for effect in effects if effect["kind"] == "trigger"]
-        sum(self.kept[::10])
+        sum(self.kept)
         return effects
 
     def crashes(self, event, before, effects):

@@ -53,6 +53,14 @@ def test_a_gate_that_holds_its_channels_in_bits_is_refused(conform, bits):
     assert f"{bits + 1} channels" in said
 
 
+def test_a_life_fills_the_memory_of_cancelled_ids(conform):
+    words = ("--life", "700", "--examples", "1", "--config", "channels=2")
+    code, printed = conform("narrow_numbers", "gate", "cancelled-100", words=words)
+
+    assert code == Exit.DIVERGES
+    assert "in a life of 700 checkpoints" in printed
+
+
 def test_declining_large_ids_is_a_smaller_bound_and_the_verdict_says_so(conform):
     code, said = conform("narrow_numbers", "store", "declines")
 

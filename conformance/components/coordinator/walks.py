@@ -1,5 +1,6 @@
 """Events for walks of the coordinator: a job that mostly runs, and all that befalls its checkpoints."""
 
+from collections.abc import Collection
 from itertools import product
 from random import Random
 
@@ -68,11 +69,24 @@ _VARIED: list[Wire] = [
     varied(profile, Random(f"coordinator {profile} {number}")) for number in range(6) for profile in PROFILES
 ]
 
+_FINISHING: list[Wire] = [
+    {
+        "tasks": [*_TASKS[0], {"id": "sink-0", "source": False}],
+        "profile": profile,
+        "timeout_ms": 1000,
+        "max_concurrent": 2,
+        "retain": 2,
+        "finished_tasks": True,
+    }
+    for profile in ("1.14", "1.18", "2.3")
+]
+"""Two tasks behind the only source: what is triggered once it has finished (COORD-27)."""
+
 CONFIGS: list[Wire] = [
     config
     for number, varied in enumerate(_VARIED)
     for config in (varied, *_PLAIN[number % len(_PLAIN) :][: number % 2])
-]
+] + _FINISHING
 """The configurations that walks go through, in turn: every generation, and often the newest by itself."""
 
 
@@ -93,6 +107,7 @@ class _Coordinator:
         self._coordinators: list[str] = config.get("operator_coordinators", [])
         self._hooks: list[str] = config.get("hooks", [])
         self._eventful = any(name in config for name in ("externalized", "tolerable_failures"))
+        self._finishing: bool = config.get("finished_tasks", False)
         self._shares = self._draw() < 0.4
         self._running: set[str] = set()
         self._handles = 0
@@ -108,12 +123,15 @@ class _Coordinator:
                 return self._toward_running(observed)
         elif self._draw() < 0.03:
             return self._trouble()
-        completed = list(observed["completed"])
+        pending, completed = observed["pending"], list(observed["completed"])
         if self._eventful and completed != sorted(completed) and self._draw() < 0.1:
             return self._restart()  # which puts them in order (COORD-22)
+        newest = max(completed, default=0)
+        newer = [checkpoint for checkpoint in pending if int(checkpoint) > newest]
+        if self._eventful and newer and len(newer) < len(pending) and self._draw() < 0.3:
+            return self._decline(newer, observed["next_id"])  # an older success clears it not (COORD-17)
         if self._eventful and self._draw() < 0.05:
             return self._rarity(observed)
-        pending = observed["pending"]
         if (self._coordinators or self._hooks) and self._draw() < (0.45 if pending else 0.2):
             return self._master(pending, observed["next_id"])
         return self._ordinary(observed, pending)
@@ -162,7 +180,8 @@ class _Coordinator:
         luck = self._draw()
         task = self._some(self._tasks)
         if luck < 0.35:
-            self._running.discard(task)
+            if not (self._finishing and luck < 0.25):  # else it stays finished
+                self._running.discard(task)
             return {"kind": "task_status", "task": task, "status": "FINISHED" if luck < 0.25 else "FAILED"}
         if luck < 0.7:
             self._running.discard(task)
@@ -213,7 +232,7 @@ class _Coordinator:
             event["attempt"] = int(self._draw() * 3)
         return event
 
-    def _decline(self, pending: Wire, next_id: int) -> Wire:
+    def _decline(self, pending: Collection[str], next_id: int) -> Wire:
         reasons = ["ASYNC_EXCEPTION"]
         if self._eventful:
             reasons += ["CHECKPOINT_DECLINED", "TASK_NOT_READY"]
@@ -226,7 +245,7 @@ class _Coordinator:
             "reason": self._some(reasons),
         }
 
-    def _id(self, pending: Wire, next_id: int) -> int:
+    def _id(self, pending: Collection[str], next_id: int) -> int:
         """Mostly a pending id; now and then one that has ended or was never drawn."""
         if pending and self._draw() < 0.9:
             return int(self._some(list(pending)))

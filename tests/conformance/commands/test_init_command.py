@@ -38,7 +38,7 @@ def test_an_adapter_of_every_language_speaks_the_protocol(language, tmp_path, mo
 
 @pytest.mark.parametrize("language", languages())
 def test_workflow_and_hooks_give_the_same_commands(language):
-    made = skeleton(language, "./my wheels/barrierspec.whl")
+    made = skeleton(language, "/my wheels/barrierspec.whl")
     workflow = yaml.safe_load(made.files[".github/workflows/barrierspec.yml"])
     steps = workflow["jobs"]["conform"]["steps"]
     hooks = yaml.safe_load(made.files[".pre-commit-config.yaml"])["repos"][0]["hooks"]
@@ -51,7 +51,15 @@ def test_workflow_and_hooks_give_the_same_commands(language):
     assert made.build in (build, None)
     assert [shlex.split(hook["entry"]) for hook in hooks] == commands
     assert {hook["language"] for hook in hooks} == {"python"}
-    assert hooks[0]["additional_dependencies"] == ["./my wheels/barrierspec.whl"]
+    assert hooks[0]["additional_dependencies"] == ["/my wheels/barrierspec.whl"]
+
+
+def test_hooks_use_the_installed_command_if_the_wheel_is_in_the_repository():
+    text = skeleton("python", "./my wheels/barrierspec.whl").files[".pre-commit-config.yaml"]
+    hooks = yaml.safe_load(text)["repos"][0]["hooks"]
+
+    assert {hook["language"] for hook in hooks} == {"system"}  # pre-commit installs in another folder
+    assert not any("additional_dependencies" in hook for hook in hooks)
 
 
 def test_a_file_that_exists_is_not_overwritten(tmp_path, capsys):
