@@ -5,10 +5,14 @@ others are any word of the vocabulary with any fields of its types.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from random import Random
 from typing import Any
+from unittest import mock
 
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Wire
@@ -23,6 +27,19 @@ _TEXTS: Mapping[str, tuple[str, ...]] = {
     "shared": ("file-a", "file-b"),
 }
 """By field, texts that every generation knows."""
+
+
+@contextmanager
+def without_local_constants() -> Iterator[None]:
+    """Draw no numbers because they stand in the source of a loaded module.
+
+    Hypothesis does so for modules outside site-packages. Then one seed would give other cases in a checkout
+    than in an installation, and other ones behind each change of the suite.
+    """
+    with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):
+        providers.CONSTANTS_CACHE.cache.clear()
+        yield
+    providers.CONSTANTS_CACHE.cache.clear()
 
 
 class DrawnRandom(Random):

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Hung, Unsupported, Wire
-from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event
+from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event, without_local_constants
 from conformance.divergence import Divergence
 from conformance.drive.bounds.values import ValueMap
 from conformance.drive.crashes import Crashes
@@ -228,20 +228,21 @@ def run_machine(component: str, adapter: Adapter, source: Source, total: Played 
         component, adapter, configs, source, total, Oracles(component), Oracles(component), crashes
     )
     try:
-        run_state_machine_as_test(
-            hypothesis.seed(source.seed)(kind),
-            settings=settings(
-                max_examples=source.examples,
-                stateful_step_count=source.steps,
-                database=None,
-                deadline=None,
-                verbosity=Verbosity.quiet,
-                phases=(Phase.generate, Phase.shrink),
-                suppress_health_check=list(HealthCheck),
-                report_multiple_bugs=False,
-                print_blob=False,
-            ),
-        )
+        with without_local_constants():
+            run_state_machine_as_test(
+                hypothesis.seed(source.seed)(kind),
+                settings=settings(
+                    max_examples=source.examples,
+                    stateful_step_count=source.steps,
+                    database=None,
+                    deadline=None,
+                    verbosity=Verbosity.quiet,
+                    phases=(Phase.generate, Phase.shrink),
+                    suppress_health_check=list(HealthCheck),
+                    report_multiple_bugs=False,
+                    print_blob=False,
+                ),
+            )
     except DivergenceFound as found:
         total.divergence = found.divergence
     except NotDetermined as ended:

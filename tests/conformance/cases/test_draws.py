@@ -1,13 +1,16 @@
 """Plain words of the vocabulary: each is drawn, fits its schema, and is read and written by the model."""
 
 from contextlib import suppress
+from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conformance.adapters.choose import ours
 from conformance.adapters.validation import complaints
 from conformance.cases.hypothesis_draws import plain_event
+from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.generators import generate
 from conformance.vectors.tla.text import filled
 from model.components import COMPONENTS, WireError
@@ -90,3 +93,27 @@ def test_a_word_that_needs_another_option_says_which():
     gate = COMPONENTS["gate"].new({"channels": 1, "level": "handler"})
     with pytest.raises(WireError, match="record: expected level polled, got handler"):
         COMPONENTS["gate"].step(gate, {"kind": "record", "channel": 0, "value": 1})
+
+
+def test_a_seed_gives_the_same_cases_whatever_constants_the_loaded_modules_have(tmp_path, monkeypatch):
+    adapter = ours("model")
+    apply, sent = adapter.apply, []
+
+    def applied(events):
+        sent.extend(map(dict, events))
+        return apply(events)
+
+    def cases():
+        sent.clear()
+        run_machine("gate", adapter, Source(seed=3, examples=30))
+        return list(sent)
+
+    monkeypatch.setattr(adapter, "apply", applied)
+    before = cases()
+    constants = tmp_path / "many_constants.py"
+    constants.write_text(f"NUMBERS = {list(range(2, 900))}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    import_module("many_constants")
+
+    assert len(before) > 100
+    assert cases() == before
