@@ -3,6 +3,7 @@
 import multiprocessing
 import resource
 import signal
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from conformance.mutants.automatic.judges import JUDGES, tlc
 from conformance.mutants.automatic.modules import folder_of, modules
 from conformance.mutants.automatic.operators import Edit
-from conformance.mutants.source_edit import install_text
+from conformance.mutants.source_edit import EditError, install_text
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at
 from spec.tlc import check
@@ -72,11 +73,13 @@ def keep_graphs(dumps: Path) -> None:
 
 
 def judge(edit: Edit, dumps: Path) -> Judged:
-    """Judge one mutant in a process of its own."""
+    """Judge one mutant in a process of its own. Raises EditError if its module is loaded here already."""
     layer = edit.module.split(".")[0]
     text = edit.apply(dict(modules(layer))[edit.module])
     if layer == "spec":
         return Judged(edit, {"TLC": tlc(edit.module.split(".")[-1], text)})
+    if edit.module in sys.modules:
+        raise EditError(f"{edit.module} is loaded already; judge mutants where nothing has loaded the model")
     forked = multiprocessing.get_context("fork")
     ours, theirs = forked.Pipe(duplex=False)
     complaints: dict[str, str] = {}
