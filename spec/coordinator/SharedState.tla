@@ -100,8 +100,8 @@ Next == \E n \in Ids : Complete(n) \/ \E used \in SUBSET Files : Use(n, used)
 
 Spec == Init /\ [][Next]_vars
 
-(* Every checkpoint can complete. *)
-StuckOnlyAtTheEnd == done = Ids \/ ENABLED Next
+(* Until the last checkpoint completes, another one can.                     *)
+StuckOnlyAtTheEnd == M \in done \/ ENABLED Next
 
 ------------------------------------------------------------------------------
 Deleted == {out'[i][2] : i \in 2 .. Len(out')}
