@@ -22,6 +22,8 @@ BACK = 2122
 STUTTERING = 2218
 COUNTS = 2199
 DEPTH = 2194
+UNPARSED = 150
+"""The exit code if a module cannot be parsed, or a name in it has no meaning."""
 _ERROR_SEVERITY = "1"
 _EXPECTED = {
     SUCCESS: 0,
@@ -39,6 +41,10 @@ _LOCATED = re.compile(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)
 
 class TlcError(RuntimeError):
     """TLC could not be run, or did not come to a result."""
+
+
+class UnparsedError(TlcError):
+    """A module or the configuration is no TLA+."""
 
 
 class DisagreementError(TlcError):
@@ -87,6 +93,7 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
     """The result of a run.
 
     Raises:
+        UnparsedError: a module is no TLA+.
         TlcError: TLC met an error of another kind; the message carries its text.
         DisagreementError: the exit code does not fit the messages, or a count is missing.
     """
@@ -95,7 +102,8 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
     if not verdicts:
         errors = [message.text for message in printed if message.severity == _ERROR_SEVERITY]
         why = "\n".join(errors).strip() or text[-800:]
-        raise TlcError(f"expected a verdict from TLC, got exit code {exit_code} and:\n{why}\nMend the model.")
+        kind = UnparsedError if exit_code == UNPARSED else TlcError
+        raise kind(f"expected a verdict from TLC, got exit code {exit_code} and:\n{why}\nMend the model.")
     codes = {_EXPECTED[message.code] for message in verdicts}
     if len(verdicts) != 1 or codes != {exit_code}:
         texts = "; ".join(message.text.strip() for message in verdicts)

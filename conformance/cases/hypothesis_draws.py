@@ -38,8 +38,10 @@ def without_local_constants() -> Iterator[None]:
     """
     with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):
         providers.CONSTANTS_CACHE.cache.clear()
-        yield
-    providers.CONSTANTS_CACHE.cache.clear()
+        try:
+            yield
+        finally:
+            providers.CONSTANTS_CACHE.cache.clear()
 
 
 class DrawnRandom(Random):

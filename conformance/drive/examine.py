@@ -7,11 +7,10 @@ configuration to have been skipped. What was not so is listed among the doubts.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.adapters.protocol import FIRST_ID, Adapter, Failure
+from conformance.adapters.protocol import FIRST_ID, Adapter, Failure, Wire
 from conformance.cases.guided import WALKS, Reached
 from conformance.cases.rule_cases import SHORT_RUNS, chosen_cases, rule_cases
 from conformance.cases.walks import walks
-from conformance.components.gate.unaligned_walks import MODES as OVERTAKING_MODES
 from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken, one_of_each
@@ -31,9 +30,7 @@ from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.suites.play import Guarantee, play_suites
 from conformance.verdict import Verdict
-
-OPTIONS = ("alignment", "savepoint", "timestamp")
-"""Fields of events of a gate that only OVERTAKING_MODES have."""
+from spec.vocabulary import Kind, exists, vocabulary
 
 
 @dataclass(frozen=True)
@@ -132,19 +129,27 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
 def short_runs(component: str, plan: Plan) -> Iterator[Case]:
     """The runs of SHORT_RUNS in each configuration that has their tasks; of gates one of each kind.
 
-    A gate gets no options of a barrier that its mode does not have.
+    An event gets no field that the configuration does not have, such as the options of a barrier.
     """
     oracles = Oracles(component)
     runs = [run for run in rule_cases(SHORT_RUNS) if run.component == component]
-    of_gates = component == "gate"
-    for config in one_of_each(component, plan) if of_gates else generate.fitting(component, plan.pinned):
-        left_out = OPTIONS if of_gates and config["mode"] not in OVERTAKING_MODES else ()
+    kinds = {kind.kind: kind for kind in vocabulary()[component].events}
+    configs = (
+        one_of_each(component, plan) if component == "gate" else generate.fitting(component, plan.pinned)
+    )
+    for config in configs:
         tasks = {task["id"] for task in config.get("tasks", ())}
         for run in runs:
             if not {event["task"] for event in run.events if "task" in event} <= tasks:
                 continue
-            events = ({key: event[key] for key in event if key not in left_out} for event in run.events)
+            events = (_within(component, config, kinds[event["kind"]], event) for event in run.events)
             yield given(oracles.of(config), events, "rule")
+
+
+def _within(component: str, config: Wire, kind: Kind, event: Wire) -> Wire:
+    """The event without the fields that do not exist under the configuration."""
+    absent = {field.name for field in kind.fields if not exists(component, field.where, config)}
+    return {name: value for name, value in event.items() if name not in absent}
 
 
 def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:

@@ -117,7 +117,7 @@ class Case(NamedTuple):
     bound: str = ""
     """The bound that the case tests: an implementation that does not support it has a smaller bound."""
     plays_on: bool = False
-    """Events behind a `fail`, each of which has to be refused, are sent too."""
+    """Events behind a `fail`, each of which must be refused, are sent too."""
 
 
 def given(

@@ -21,14 +21,16 @@ def row(judged: "Judged") -> str:
 
 def score(found: Sequence["Judged"]) -> Iterator[str]:
     """A line for each folder: mutants, and how many of them each judge complains of."""
-    folders = sorted({_folder(one) for one in found})
-    for folder in folders:
-        here = [one for one in found if _folder(one) == folder]
-        counts = [f"{judge} {sum(one.killed_by(judge) for one in here)}" for judge in here[0].complaints]
-        if set(RULES) <= {*here[0].complaints}:
+    for folder in sorted({_folder(one) for one in found}):
+        edited = [one for one in found if _folder(one) == folder]
+        here = [one for one in edited if one.is_mutant]
+        judges = tuple(edited[0].complaints)
+        counts = [f"{judge} {sum(one.killed_by(judge) for one in here)}" for judge in judges]
+        if set(RULES) <= {*judges}:
             counts.append(f"rules alone {sum(one.killed_by(*RULES) for one in here)}")
-        killed = sum(one.killed_by(*one.complaints) for one in here)
-        yield f"{folder:<18} {len(here):>5} mutants, {killed} killed: {', '.join(counts)}"
+        killed = sum(one.killed_by(*judges) for one in here)
+        unparsed = f"; {len(edited) - len(here)} edits are no TLA+" if len(edited) > len(here) else ""
+        yield f"{folder:<18} {len(here):>5} mutants, {killed} killed: {', '.join(counts)}{unparsed}"
 
 
 def survivors(found: Sequence["Judged"]) -> list["Judged"]:
@@ -39,14 +41,14 @@ def survivors(found: Sequence["Judged"]) -> list["Judged"]:
 def closing(found: Sequence["Judged"], total: int, again: str) -> str:
     """The verdict with its bound, and the command that repeats it."""
     left = survivors(found)
-    tried = f"{len(found):,} of {total:,} first-order mutants"
-    told = f"{len(left)} survived every judge" if left else "each was killed by a judge"
-    return f"{verdict(found).value.upper()}   {tried}; {told}\nagain   {again}"
+    outcome = f"{len(left)} survived every judge" if left else "no mutant survived every judge"
+    edits = f"{len(found):,} of {total:,} first-order edits judged"
+    return f"{verdict(found).value}   {edits}; {outcome}\nagain   {again}"
 
 
 def verdict(found: Sequence["Judged"]) -> Verdict:
-    """CONFORMS if each mutant was killed; nothing is known of an empty set."""
-    if not found:
+    """CONFORMS if each mutant was killed; without a mutant nothing is known."""
+    if not any(one.is_mutant for one in found):
         return Verdict.UNDETERMINED
     return Verdict.DIVERGES if survivors(found) else Verdict.CONFORMS
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from conformance.command_line.options import FILE, INTEGER
+from conformance.commands.specification.automatic_mutants import Chosen, judge_automatic
 
 LAYERS = ("spec", "model", "impl")
 
@@ -49,67 +50,10 @@ def command(
             raise click.UsageError(
                 "an automatic mutant names no rule, and has no page; leave out --rule and --page"
             )
-        return _automatic(
-            layers or LAYERS, components, sample, seed, out.with_suffix(".jsonl"), resume, at_once
-        )
+        drawn = Chosen(layers or LAYERS, components, sample, seed)
+        return judge_automatic(drawn, out.with_suffix(".jsonl"), resume=resume, at_once=at_once)
     if sample is not None:
         raise click.UsageError("--sample draws from the automatic mutants; add --automatic")
-    return _catalogued(layers, rules, components, out, resume, at_once, page)
-
-
-def _automatic(
-    layers: tuple[str, ...],
-    components: tuple[str, ...],
-    sample: int | None,
-    seed: int,
-    out: Path,
-    resume: bool,
-    at_once: int,
-) -> int:
-    """Judge the automatic mutants of these layers and folders."""
-    import random
-
-    from conformance.mutants.automatic.campaign import Judged, judge_all
-    from conformance.mutants.automatic.modules import edits, folder_of
-    from conformance.mutants.automatic.record import Record
-    from conformance.parts.result import DUMPS
-    from conformance.report import automatic_mutants as report
-
-    every = [
-        edit for layer in layers for edit in edits(layer) if not components or folder_of(edit) in components
-    ]
-    if not every:
-        raise click.UsageError("no protocol module is of this layer and component")
-    chosen = every if sample is None else sorted(random.Random(seed).sample(every, min(sample, len(every))))
-    record = Record(out)
-    before = record.read(every) if resume else {}
-    record.begin(before.values())
-    found: list[Judged] = [before[edit.id] for edit in chosen if edit.id in before]
-    click.echo(f"{len(chosen):,} of {len(every):,} automatic mutants, {len(found):,} judged before; {out}")
-    for judged in judge_all(
-        [edit for edit in chosen if edit.id not in before], Path("build") / DUMPS, at_once=at_once
-    ):
-        record.add(judged)
-        found.append(judged)
-        click.echo(report.row(judged))
-    for line in report.score(found):
-        click.echo(line)
-    words = [f" --layer {name}" for name in layers] + [f" --component {name}" for name in components]
-    drawn = "" if sample is None else f" --sample {sample} --seed {seed}"
-    click.echo(report.closing(found, len(every), f"barrierspec mutants --automatic{''.join(words)}{drawn}"))
-    return report.verdict(found).exit_code
-
-
-def _catalogued(
-    layers: tuple[str, ...],
-    rules: tuple[str, ...],
-    components: tuple[str, ...],
-    out: Path,
-    resume: bool,
-    at_once: int,
-    page: Path | None,
-) -> int:
-    """Try the mutants of the catalogue."""
     from rich.console import Console
 
     from conformance.machine import source

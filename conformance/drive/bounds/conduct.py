@@ -56,7 +56,7 @@ def _evidence(check: str, oracle: Oracle, run: Sequence[Wire], what: str) -> Fai
 
 
 def behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> FailedCheck | None:
-    """Batches with an event that has to be refused: what stands before it happens, nothing else does."""
+    """Batches with an event that must be refused: what stands before it happens, nothing else does."""
     alone = fresh(adapter, oracle, [[event] for event in run])
     if not isinstance(alone, list):
         return None  # what is offered is examined elsewhere

@@ -56,7 +56,7 @@ def of_config(play: Play, config: Wire) -> Trial:
 
 
 def kept(found: Divergence | None, divergence: Divergence) -> Divergence | None:
-    """What was found, if it charges the same, and also at an event that has to be refused or at none."""
+    """What was found, if it charges the same, and also at an event that must be refused or at none."""
     is_same = found is not None and _charged(found) == _charged(divergence)
     return found if is_same else None
 

@@ -1,1 +1,1 @@
-"""First-order mutants that nobody chose: every protocol module of the three layers, edited once."""
+"""First-order mutants made by operators: each protocol module of the three layers, edited once."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from conformance.mutants.automatic.judges import JUDGES, tlc
+from conformance.mutants.automatic.judges import JUDGES, UNPARSED, tlc
 from conformance.mutants.automatic.modules import folder_of, modules
 from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.source_edit import EditError, install_text
@@ -33,6 +33,11 @@ class Judged(NamedTuple):
     edit: Edit
     complaints: Mapping[str, str]
     """By judge: rules, a model, an exception, `too long`; empty if the judge found nothing wrong."""
+
+    @property
+    def is_mutant(self) -> bool:
+        """Whether the edited text has a meaning at all."""
+        return UNPARSED not in self.complaints.values()
 
     def killed_by(self, *judges: str) -> bool:
         """Whether one of the judges complains."""

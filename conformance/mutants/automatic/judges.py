@@ -18,6 +18,8 @@ LIMIT = 60_000
 """A closed model with more nodes than this has no bound any more: the largest has a tenth."""
 SECONDS = 300
 """Time limit of TLC for one model."""
+UNPARSED = "no TLA+"
+"""Of an edit that is no mutant."""
 WALKS = 300
 """Seeded walks of lock-step, before the tours."""
 SEED = 20261121
@@ -112,7 +114,7 @@ def tlc(module: str, text: str) -> str:
     The pinned numbers of states are not compared: only the rules, and what TLC cannot evaluate.
     """
     from spec.tlc import TlcTimeoutError, job_of, run, specification
-    from spec.tool_output import Location, TlcError
+    from spec.tool_output import Location, TlcError, UnparsedError
 
     models = [one for one in load_manifest().values() if one.violates is None and not one.thorough]
     with specification() as folder:
@@ -123,6 +125,8 @@ def tlc(module: str, text: str) -> str:
                     found = run(job_of(model), folder, timeout=SECONDS).violated
                 except TlcTimeoutError:
                     return f"unbounded: {model.name}"
+                except UnparsedError:
+                    return UNPARSED
                 except TlcError:
                     return f"crash: {model.name}"
                 if found is not None:

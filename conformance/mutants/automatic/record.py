@@ -20,29 +20,33 @@ class Record:
 
     file: Path
 
-    def read(self, edits: Iterable[Edit]) -> Mapping[str, Judged]:
-        """The outcomes of earlier runs over the same sources, by mutant. Raises ScoreError."""
-        if not self.file.is_file():
-            return {}
-        known = {edit.id: edit for edit in edits}
+    def resumed(self, edits: Iterable[Edit]) -> Mapping[str, Judged]:
+        """The outcomes of earlier runs over the same sources, by mutant.
+
+        Outcomes of other mutants stay in the file; with other sources it begins anew. Raises ScoreError.
+        """
         try:
             head, *lines = map(orjson.loads, self.file.read_bytes().splitlines())
-            if head != {"sources": sources()}:
-                return {}
-            return {
-                one["id"]: Judged(known[one["id"]], one["complaints"]) for one in lines if one["id"] in known
-            }
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as wrong:
+            if head == {"sources": sources()}:
+                known = {edit.id: edit for edit in edits}
+                return {
+                    one["id"]: Judged(known[one["id"]], one["complaints"])
+                    for one in lines
+                    if one["id"] in known
+                }
+        except FileNotFoundError:
+            pass
+        except (KeyError, TypeError, ValueError) as wrong:
             raise ScoreError(
                 f"{self.file}: expected what `mutants --automatic` writes, got {wrong!r}; take it away"
             ) from wrong
+        self.begin()
+        return {}
 
-    def begin(self, known: Iterable[Judged]) -> None:
-        """Write the file anew with what is known."""
+    def begin(self) -> None:
+        """Write the file anew, without an outcome."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_bytes(orjson.dumps({"sources": sources()}) + b"\n")
-        for judged in known:
-            self.add(judged)
 
     def add(self, judged: Judged) -> None:
         """Append one outcome. Raises ScoreError if the sources have changed since the first mutant."""

@@ -8,11 +8,15 @@ from importlib import import_module
 import pytest
 
 from conformance import cli
-from conformance.mutants.automatic import campaign
+from conformance.mutants.automatic import campaign, record
+from conformance.mutants.automatic.judges import UNPARSED, tlc
 from conformance.mutants.automatic.modules import edits
 from conformance.mutants.automatic.operators import edits_of
 from conformance.mutants.automatic.tla_operators import tla_edits_of
+from conformance.mutants.score import ScoreError
 from conformance.mutants.source_edit import EditError
+from conformance.report import automatic_mutants as report
+from conformance.verdict import Verdict
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at
 from spec.tlc import check
@@ -88,7 +92,8 @@ def test_every_edit_is_another_text_that_compiles():
 JUDGE = """
 import json, sys
 from pathlib import Path
-from conformance.mutants.automatic import campaign
+from conformance.mutants.automatic import campaign, record
+from conformance.mutants.automatic.judges import UNPARSED, tlc
 from conformance.mutants.automatic.operators import Edit
 edits = [Edit(*fields) for fields in json.loads(sys.argv[2])]
 print(json.dumps([campaign.judge(edit, Path(sys.argv[1])).complaints for edit in edits]))
@@ -148,3 +153,35 @@ def test_a_sample_is_judged_recorded_and_resumed(tmp_path, monkeypatch, capfd):
     assert "1 judged before" in again[0]
     assert first[-3:] == again[-3:]
     assert first[-1] == f"again   barrierspec {' '.join(words)}"
+
+
+def _judged(complaint):
+    return campaign.Judged(next(iter(edits("spec"))), {"TLC": complaint})
+
+
+def test_an_outcome_of_another_mutant_stays_and_one_of_other_sources_does_not(tmp_path, monkeypatch):
+    kept = record.Record(tmp_path / "mutants.jsonl")
+    kept.begin()
+    kept.add(_judged("ALIGN_01"))
+    before = kept.file.read_bytes()
+
+    assert kept.resumed([]) == {}
+    assert kept.file.read_bytes() == before
+    assert [*kept.resumed(edits("spec")).values()] == [_judged("ALIGN_01")]
+    monkeypatch.setattr(record, "sources_now", lambda: "changed")
+    with pytest.raises(ScoreError, match="sources changed"):
+        kept.add(_judged(""))
+
+
+def test_an_edit_that_is_no_tla_is_no_mutant():
+    module = next(text for name, text in campaign.modules("spec") if name == "spec.offsets.Offsets")
+    unparsed = tlc("Offsets", module.replace("Len(filed)", "Lenn(filed)", 1))
+    found = [_judged(unparsed), _judged("ALIGN_01"), _judged("")]
+
+    assert unparsed == UNPARSED
+    assert [*report.score(found)] == [
+        "spec/channel           2 mutants, 1 killed: TLC 1; 1 edits are no TLA+",
+    ]
+    assert report.verdict(found[:1]) is Verdict.UNDETERMINED
+    assert report.verdict(found[:2]) is Verdict.CONFORMS
+    assert report.verdict(found) is Verdict.DIVERGES

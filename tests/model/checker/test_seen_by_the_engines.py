@@ -6,16 +6,14 @@ ask whether something is None, and of which class an item, event or effect is: a
 """
 
 import ast
-from pathlib import Path
 
 import pytest
 
-MODEL = Path(__file__).parents[3] / "model"
-COMPANIONS = {"events", "environment", "profiles", "proofs", "properties", "wire", "__init__"}
+from conformance.mutants.automatic.modules import modules
+
 HASHES = {"set", "frozenset", "dict", "hash", "id", "repr", "str", "isinstance", "callable", "vars"}
-ROOMS = sorted(
-    file for file in MODEL.glob("*/*.py") if file.parent.name != "checker" and file.stem not in COMPANIONS
-)
+SOURCES = {name: text for name, text in modules("model") if not name.endswith(".profiles")}
+"""The protocol modules; profiles are data."""
 
 
 def unseen(source):
@@ -46,9 +44,9 @@ def escapes(node):
     return False
 
 
-@pytest.mark.parametrize("file", ROOMS, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_a_protocol_module_decides_only_what_the_engine_sees(file):
-    assert list(unseen(file.read_text(encoding="utf-8"))) == []
+@pytest.mark.parametrize("module", SOURCES)
+def test_a_protocol_module_decides_only_what_the_engine_sees(module):
+    assert list(unseen(SOURCES[module])) == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""`barrierspec mutants --automatic`: first-order mutants of every protocol module, judged one by one."""
+
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from conformance.mutants.automatic.operators import Edit
+
+
+class Chosen(NamedTuple):
+    """The mutants that are judged."""
+
+    layers: tuple[str, ...]
+    components: tuple[str, ...]
+    """Folders; empty: all."""
+    sample: int | None
+    """So many, drawn by the seed; None: all."""
+    seed: int
+
+    def edits(self) -> tuple[list["Edit"], int]:
+        """The chosen ones, and the number of those from which they are drawn."""
+        from conformance.mutants.automatic.modules import edits, folder_of
+
+        every = [edit for layer in self.layers for edit in edits(layer)]
+        every = [edit for edit in every if not self.components or folder_of(edit) in self.components]
+        if self.sample is None:
+            return every, len(every)
+        return sorted(Random(self.seed).sample(every, min(self.sample, len(every)))), len(every)
+
+    @property
+    def again(self) -> str:
+        """The command that judges them again."""
+        words = [f"--layer {name}" for name in self.layers] + [
+            f"--component {name}" for name in self.components
+        ]
+        words += [] if self.sample is None else [f"--sample {self.sample} --seed {self.seed}"]
+        return " ".join(["barrierspec mutants --automatic", *words])
+
+
+def judge_automatic(chosen: Chosen, out: Path, *, resume: bool, at_once: int) -> int:
+    """Judge the mutants and print what each judge complains of; returns what the command ends with.
+
+    Raises UsageError if no protocol module has such mutants.
+    """
+    from conformance.mutants.automatic.campaign import judge_all
+    from conformance.mutants.automatic.record import Record
+    from conformance.parts.result import DUMPS
+    from conformance.report import automatic_mutants as report
+
+    edits, total = chosen.edits()
+    if not edits:
+        raise click.UsageError("no protocol module is of this layer and component")
+    record = Record(out)
+    before = record.resumed(edits) if resume else {}
+    if not resume:
+        record.begin()
+    found = list(before.values())
+    click.echo(f"{len(edits):,} of {total:,} automatic mutants, {len(found):,} judged before; {out}")
+    left = [edit for edit in edits if edit.id not in before]
+    for judged in judge_all(left, Path("build") / DUMPS, at_once=at_once):
+        record.add(judged)
+        found.append(judged)
+        click.echo(report.row(judged))
+    for line in report.score(found):
+        click.echo(line)
+    click.echo(report.closing(found, total, chosen.again))
+    return report.verdict(found).exit_code
