@@ -5,8 +5,11 @@ after)` every step from one. Both are ordinary Python over the model's records: 
 and the prover evaluates the same code on symbols.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
+
+from model.events import Effects, Event
+from model.frames import Frame
 
 
 class Property(NamedTuple):
@@ -37,6 +40,22 @@ class Registry:
     def step(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
         """Registers a predicate over every step."""
         return self._add(rule, over_steps=True)
+
+    def frames(self, frames: Mapping[type, Frame]) -> None:
+        """Registers what each class of event may change and which effects it may have."""
+
+        def add(kind: type, frame: Frame) -> None:
+            def holds(before: object, event: Event, effects: Effects, after: object) -> bool:
+                return type(event) is not kind or frame.holds(before, effects, after)
+
+            holds.__name__ = f"frame of {kind.__name__}"
+            holds.__doc__ = (
+                f"Changes at most: {frame.changes or 'nothing'}. Effects: {frame.effects or 'none'}."
+            )
+            self._add(frame.rule, over_steps=True)(holds)
+
+        for kind, frame in frames.items():
+            add(kind, frame)
 
     def _add(self, rule: str, *, over_steps: bool) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
         def add(holds: Callable[..., bool]) -> Callable[..., bool]:

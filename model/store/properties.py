@@ -2,11 +2,17 @@
 
 from model.coordinator.events import DiscardCheckpoint
 from model.events import Effects, Event
+from model.frames import Frame
 from model.registry import Registry
-from model.store.events import Add, Latest, LatestRequest, Subsumed
+from model.store.events import Add, Latest, LatestRequest, Shutdown, Subsumed
 from model.store.store import CHECKPOINT, STOP, Entry, Store
 
 STORE = Registry("store")
+STORE.frames({
+    Add: Frame("SUB-06", "entries", "discard* subsumed?"),
+    LatestRequest: Frame("SUB-06", "", "latest"),
+    Shutdown: Frame("SUB-09", "entries open", "discard*"),
+})  # fmt: skip
 
 
 @STORE.step("SUB-06")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from conformance.mutants.automatic.judges import JUDGES, UNPARSED, tlc
 from conformance.mutants.automatic.modules import folder_of, modules
 from conformance.mutants.automatic.operators import Edit
+from conformance.mutants.score import ScoreError
 from conformance.mutants.source_edit import EditError, install_text
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at
@@ -56,13 +57,22 @@ def judges_of(layer: str) -> tuple[str, ...]:
 def judge_all(edits: Iterable[Edit], dumps: Path, *, at_once: int = 2) -> Iterator[Judged]:
     """The edits with their complaints, in order, as they are known.
 
-    `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first.
+    `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first. Raises
+    ScoreError if a judge complains of sources without an edit.
     """
     for name in _SHARED:
         import_module(name)
     edits = list(edits)
     if any(edit.module.startswith("model.") for edit in edits):
         keep_graphs(dumps)
+    for unchanged in {folder_of(edit): edit._replace(after=edit.before) for edit in edits}.values():
+        if not unchanged.module.startswith("spec."):  # TLC has read these in `verify`
+            complaints = judge(unchanged, dumps).complaints
+            if any(complaints.values()):
+                raise ScoreError(
+                    f"expected no complaint of the unchanged {unchanged.module.rsplit('.', 1)[0]}, "
+                    f"got {dict(complaints)}; mend that first"
+                )
     with ThreadPoolExecutor(at_once) as pool:
         try:
             yield from pool.map(lambda edit: judge(edit, dumps), edits)

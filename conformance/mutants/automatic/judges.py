@@ -48,7 +48,7 @@ def proofs(folder: str) -> str:
     from model.proofs import all_cases
     from model.properties import PROPERTIES
 
-    cases = [case for case in all_cases() if _folder_of(case.component) == folder]
+    cases = [case for case in all_cases() if _folder_of(case.state) == folder]
     cases.sort(key=lambda case: len(repr(case.state)))
     refuted = prove(cases, PROPERTIES, stop_at_first=True).refutations
     return refuted[0].rule if refuted else ""
@@ -63,7 +63,7 @@ def triangle(folder: str, dumps: Path) -> str:
     models = [one for one in load_manifest().values() if one.is_compared(thorough=False)]
     for model in sorted(models, key=lambda one: one.states):
         projection = projection_of(model)
-        if _folder_of(projection.closed_model.component) == folder:
+        if _folder_of(projection.closed_model.state) == folder:
             graph = state_graph(model, kept=dumps)
             if compare(model.name, graph, projection._replace(cases=None)).difference is not None:
                 return model.name
@@ -151,12 +151,9 @@ def _closed_models(folder: str) -> Iterable[Any]:
 
     if folder == "dataflow":
         return map(closed_dataflow, SHORT)
-    return [closed for closed in closed_models() if _folder_of(closed.component) == folder]
+    return [closed for closed in closed_models() if _folder_of(closed.state) == folder]
 
 
-def _folder_of(component: str) -> str:
-    """The folder of `model/` that a component of the properties stands in."""
-    from model.properties import of_component
-
-    stated = of_component(component)
-    return stated[0].holds.__module__.split(".")[1] if stated else component
+def _folder_of(state: object) -> str:
+    """The folder of `model/` that declares the records of a component's state."""
+    return type(state).__module__.split(".")[1]

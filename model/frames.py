@@ -1,0 +1,60 @@
+"""What an event may change, and which effects it may have in which order: the frame of the event.
+
+A property says what a step must do. A frame says what it must leave alone, so that no change and no effect is
+permitted by the silence of all properties. `Registry.frames` takes one for each class of event; a class
+without a frame may not occur.
+"""
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+from model.events import Effects
+
+
+class Frame(NamedTuple):
+    """The frame of one class of event."""
+
+    rule: str
+    """The rule that a step outside the frame breaks."""
+    changes: str = ""
+    """The fields of the state that may change, separated by spaces; `gate.blocked` is a field of a field."""
+    effects: str = ""
+    """A regular expression over the kinds of the effects: `block (trigger resume*)?`."""
+
+    def holds(self, before: Any, effects: Effects, after: Any) -> bool:  # noqa: ANN401 - any component's state
+        """Nothing else changes, and the effects come in this order."""
+        kinds = tuple(str(getattr(effect, "kind")) for effect in effects)  # noqa: B009 - mypy: any record
+        return is_permitted(self.effects, kinds) and is_unchanged(before, after, self.changes)
+
+
+@cache
+def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
+    """Whether the kinds of effects match the expression, each kind as one letter of it."""
+    letters = re.sub(r"\w+", r"(?:\g<0>,)", pattern).replace(" ", "")
+    return re.fullmatch(letters, "".join(f"{kind}," for kind in kinds)) is not None
+
+
+def is_unchanged(before: Any, after: Any, changes: str) -> bool:  # noqa: ANN401 - any component's state
+    """All fields that do not stand in `changes` have their values of before."""
+    whole, parts = _split(changes)
+    for name, was, becomes in zip(before._fields, before, after, strict=True):
+        if name in whole or was is becomes:
+            continue
+        if name in parts:
+            if not is_unchanged(was, becomes, parts[name]):
+                return False
+        elif was != becomes:
+            return False
+    return True
+
+
+@cache
+def _split(changes: str) -> tuple[frozenset[str], dict[str, str]]:
+    names = changes.split()
+    parts: dict[str, str] = {}
+    for name in names:
+        field, dot, rest = name.partition(".")
+        if dot:
+            parts[field] = f"{parts.get(field, '')} {rest}"
+    return frozenset(name for name in names if "." not in name), parts
