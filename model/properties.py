@@ -7,6 +7,7 @@ breaks.
 
 from model.channel.properties import CHANNEL, EXCHANGE
 from model.coordinator.properties.coordinator import COORDINATOR
+from model.coordinator.properties.ends import COORDINATOR_ENDS
 from model.coordinator.properties.frames import COORDINATOR_FRAMES
 from model.coordinator.properties.generations import COORDINATOR_GENERATIONS
 from model.coordinator.properties.job import COORDINATOR_LIFE
@@ -48,6 +49,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR,
         COORDINATOR_GENERATIONS,
         COORDINATOR_FRAMES,
+        COORDINATOR_ENDS,
         COORDINATOR_LIFE,
         COORDINATOR_STORE,
         COORDINATOR_TURNS,

@@ -31,6 +31,7 @@ _STORED = f"discard_state* complete? {_ABORT}* (notify_complete notify_subsumed*
 _NOT_STORED = "abort? (discard discard_state*)? fail_job? notify_abort* notify_coordinator*"
 _COMPLETES = f"complete? ({_DELETES} {_STORED} | {_NOT_STORED} (fail | fail_job)?)"
 
+_STATUSES = "tasks_run tasks_finished tasks_reached"
 _TURN = "pending master outlived queue next_id failures"
 _REQUEST = f"{_TURN} scheduler.due scheduler.put_off"
 _SCHEDULER = f"{_TURN} scheduler"
@@ -39,10 +40,10 @@ _COMPLETION = f"{_REQUEST} store.entries shared fault unseen pause_ends"
 COORDINATOR_FRAMES.frames({
     JobStatus: Frame("COORD-12", f"status {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"),
     TaskStatus: Frame(
-        "COORD-26", f"tasks_run tasks_finished tasks_reached {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"
+        "COORD-26", f"{_STATUSES} {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"
     ),
     FailTasks: Frame(
-        "COORD-12", f"status tasks_run tasks_finished tasks_reached {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"
+        "COORD-12", f"status {_STATUSES} {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"
     ),
     TriggerRequest: Frame("COORD-13", f"{_REQUEST} scheduler.runs", f"{_SUSPENDS} fail_job? {_TURNS}"),
     TriggerFails: Frame("COORD-24", _TURN, f"({_ABORT} {_TURNS})?"),
@@ -60,12 +61,12 @@ COORDINATOR_FRAMES.frames({
     ),
     CoordinatorRestart: Frame(
         "COORD-22",
-        f"status tasks_run tasks_finished tasks_reached {_SCHEDULER} pause_ends store.entries unseen shared open",
+        f"status {_STATUSES} {_SCHEDULER} pause_ends store.entries unseen shared open",
     ),
     JobEnd: Frame(
         "COORD-25",
-        "pending master outlived queue failures scheduler.runs scheduler.due scheduler.put_off store.entries shared "
-        "unseen open",
+        "pending master outlived queue failures scheduler.runs scheduler.due scheduler.put_off "
+        "store.entries shared unseen open",
         f"rejected* {_ABORT}* {_DELETES} discard_state*",
     ),
 })  # fmt: skip
