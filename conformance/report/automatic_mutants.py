@@ -16,6 +16,8 @@ def row(judged: "Judged") -> str:
     """One mutant: what was edited, and the complaint of each judge."""
     edit = judged.edit
     complaints = ", ".join(f"{judge} {found or '-'}" for judge, found in judged.complaints.items())
+    if judged.same_paths:
+        complaints = f"equivalent on all {judged.same_paths:,} paths of the proofs"
     return f"{edit.id}  line {edit.line}: {_short(edit.before)} -> {_short(edit.after)}\n    {complaints}"
 
 
@@ -29,13 +31,15 @@ def score(found: Sequence["Judged"]) -> Iterator[str]:
         if set(RULES) <= {*judges}:
             counts.append(f"rules alone {sum(one.killed_by(*RULES) for one in here)}")
         killed = sum(one.killed_by(*judges) for one in here)
-        unparsed = f"; {len(edited) - len(here)} edits are no TLA+" if len(edited) > len(here) else ""
-        yield f"{folder:<18} {len(here):>5} mutants, {killed} killed: {', '.join(counts)}{unparsed}"
+        same = sum(bool(one.same_paths) for one in here)
+        apart = f"; {same} proved equivalent" if same else ""
+        apart += f"; {len(edited) - len(here)} edits are no TLA+" if len(edited) > len(here) else ""
+        yield f"{folder:<18} {len(here):>5} mutants, {killed} killed: {', '.join(counts)}{apart}"
 
 
 def survivors(found: Sequence["Judged"]) -> list["Judged"]:
-    """The mutants that no judge complains of."""
-    return [one for one in found if not one.killed_by(*one.complaints)]
+    """The mutants that no judge complains of, and that are not proved equivalent."""
+    return [one for one in found if one.survives]
 
 
 def closing(found: Sequence["Judged"], total: int, again: str) -> str:

@@ -30,7 +30,7 @@ class Record:
             if head == {"sources": sources()}:
                 known = {edit.id: edit for edit in edits}
                 return {
-                    one["id"]: Judged(known[one["id"]], one["complaints"])
+                    one["id"]: Judged(known[one["id"]], one["complaints"], one["same_paths"])
                     for one in lines
                     if one["id"] in known
                 }
@@ -57,7 +57,7 @@ class Record:
         edit = judged.edit
         line = {
             "id": edit.id, "line": edit.line, "before": edit.before, "after": edit.after,
-            "complaints": judged.complaints,
+            "complaints": judged.complaints, "same_paths": judged.same_paths,
         }  # fmt: skip
         with self.file.open("ab") as file:
             file.write(orjson.dumps(line) + b"\n")

@@ -9,14 +9,16 @@ import pytest
 
 from conformance import cli
 from conformance.mutants.automatic import campaign, record
+from conformance.mutants.automatic.equivalent import same_paths
 from conformance.mutants.automatic.judges import UNPARSED, tlc
 from conformance.mutants.automatic.modules import edits
-from conformance.mutants.automatic.operators import edits_of
+from conformance.mutants.automatic.operators import Edit, edits_of
 from conformance.mutants.automatic.tla_operators import tla_edits_of
 from conformance.mutants.score import ScoreError
 from conformance.mutants.source_edit import EditError
 from conformance.report import automatic_mutants as report
 from conformance.verdict import Verdict
+from model.store.proofs import store_cases
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at
 from spec.tlc import check
@@ -116,6 +118,21 @@ def test_each_judge_complains_of_the_mutant_only(tmp_path):
 
     assert same == {"proofs": "", "exploration": "", "triangle": "", "lock-step": ""}
     assert all(forgets.values()), forgets
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "same"),
+    [("other > top", "other >= top", None, True), ("other > top", "other < top", None, False),
+     ("other > top", "other >= top", 1, False), ("STOP = 2", "STOP = 3", None, False)],
+    ids=["equivalent", "different", "not run", "outside of functions"],
+)  # fmt: skip
+def test_a_mutant_is_equivalent_if_every_path_of_the_proofs_agrees(monkeypatch, before, after, line, same):
+    monkeypatch.setattr("model.proofs.all_cases", lambda: store_cases(1, 2))
+    module, text = next(pair for pair in campaign.modules("model") if pair[0] == "model.store.store")
+    stands = text[: text.index(before)].count("\n") + 1
+    edit = Edit(f"{module}:by-hand", module, "by-hand", line or stands, 0, 0, before, after)
+
+    assert bool(same_paths(edit, text.replace(before, after), "store")) is same
 
 
 def test_a_mutant_of_a_module_that_is_loaded_is_refused(tmp_path):
