@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from conformance.command_line.automatic_mutants import Chosen, How, judge_automatic
 from conformance.command_line.options import FILE, INTEGER
-from conformance.commands.specification.automatic_mutants import Chosen, How, judge_automatic
 
 LAYERS = ("spec", "model", "impl")
 
