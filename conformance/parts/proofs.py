@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from model.checker.prove import Assumed, Case, Refutation, Report, open_components
+from model.checker.prove import Assumed, Case, Refutation, Report, open_components, wrong_starts
 from model.generations import CLAIMS
 
 SHARES_PER_PROCESS = 12
@@ -37,7 +37,8 @@ def run(context: Context) -> PartResult:
         every = ([shares] * shares, [channels] * shares, [context.thorough] * shares)
         reports = list(pool.map(_share, reversed(range(shares)), *every))  # the long ones first
         claims = list(pool.map(_claim, range(len(CLAIMS))))
-    refutations = [refutation for report in reports for refutation in report.refutations]
+        (starts,) = pool.map(_wrong_starts, [channels], [context.thorough])
+    refutations = [*starts, *(refutation for report in reports for refutation in report.refutations)]
     failed = {refutation.rule for refutation in refutations}
     fired = OF_EVERY_STEP.union(*(report.fired for report in reports))
     proved = frozenset().union(*(report.proved for report in reports)) - failed
@@ -104,6 +105,14 @@ def _cases(channels: int, thorough: bool) -> Sequence[Case]:
 
 _assumed: Assumed = {}
 """What the shares of one process have in common."""
+
+
+def _wrong_starts(channels: int, thorough: bool) -> Sequence[Refutation]:
+    """The base of the induction, for each size and configuration of a case."""
+    from model.initial_states import INITIAL_STATES, PERMITTED
+    from model.properties import PROPERTIES
+
+    return wrong_starts(_cases(channels, thorough), PROPERTIES, INITIAL_STATES, PERMITTED)
 
 
 @cache

@@ -6,7 +6,7 @@ then follows every path of the step and evaluates every property on each path: a
 state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import z3
@@ -119,6 +119,42 @@ def prove(
     proved = frozenset(checked - failed)
     counts = (case_count, path_count, check_count)
     return Report(proved, frozenset(fired), tuple(refutations), *counts, frozenset(starts), frozenset(afters))
+
+
+def wrong_starts(
+    cases: Iterable[Case],
+    properties: tuple[Property, ...],
+    initial: Mapping[str, Callable[[Any], Any]],
+    permitted: Mapping[str, Callable[[Any], bool]],
+) -> tuple[Refutation, ...]:
+    """The base of the induction: the state properties that fail in an initial state.
+
+    `initial` gives, by component, the initial state with the sizes and the configuration of a case; what is a
+    symbol there is one here. `permitted` gives the bounds of that configuration, if it has any. Raises
+    KeyError for a component without initial state.
+    """
+    refutations: list[Refutation] = []
+    seen: set[str] = set()
+    for case in cases:
+        start = initial[case.component](case.state)
+        key = f"{case.component} {start!r}"
+        if key in seen:
+            continue
+        seen.add(key)
+        solver = solver_with()
+        if (holds := permitted.get(case.component)) is not None:
+            solver.add(formula(lambda holds=holds, start=start: holds(start)))  # type: ignore[misc]
+        if not satisfiable(solver):
+            continue
+        at_start = Path((), (), {}, solver.model(), Step(start, (), ()))
+        for found in properties:
+            if found.component == case.component and not found.over_steps:
+                here = Ground(solver, {}, solver.model())
+                refutation = refute(case, at_start, found, here)
+                here.go_to(())
+                if refutation is not None:
+                    refutations.append(refutation._replace(label=f"initially, {case.label}"))
+    return tuple(refutations)
 
 
 def pattern_of(state: Any) -> Pattern:  # noqa: ANN401
