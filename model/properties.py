@@ -7,6 +7,8 @@ breaks.
 
 from model.channel.properties import CHANNEL, EXCHANGE
 from model.coordinator.properties.coordinator import COORDINATOR
+from model.coordinator.properties.ends import COORDINATOR_ENDS
+from model.coordinator.properties.frames import COORDINATOR_FRAMES
 from model.coordinator.properties.generations import COORDINATOR_GENERATIONS
 from model.coordinator.properties.job import COORDINATOR_LIFE
 from model.coordinator.properties.requests import COORDINATOR_TURNS
@@ -46,6 +48,8 @@ PROPERTIES: tuple[Property, ...] = tuple(
         SOURCE,
         COORDINATOR,
         COORDINATOR_GENERATIONS,
+        COORDINATOR_FRAMES,
+        COORDINATOR_ENDS,
         COORDINATOR_LIFE,
         COORDINATOR_STORE,
         COORDINATOR_TURNS,

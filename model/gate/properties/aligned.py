@@ -6,6 +6,7 @@ with no checkpoint pending. The gate stores no history of its triggers, because 
 """
 
 from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
+from model.frames import Frame
 from model.gate.aligned import Gate
 from model.gate.events import (
     Abort,
@@ -24,7 +25,29 @@ from model.gate.polled_gate import Inbox, Item
 from model.registry import Registry
 
 GATE = Registry("gate")
+GATE.frames({
+    Barrier: Frame(
+        "ALIGN-02",
+        "current pending blocked repeats failed",
+        "resume? trigger? | fail | (resume* abort | abort resume*)? block resume* trigger? resume*",
+    ),
+    Cancel: Frame("ALIGN-09", "current pending blocked repeats", "(resume* abort abort?)?"),
+    EndOfPartition: Frame(
+        "ALIGN-13",
+        "pending blocked closed repeats",
+        "(resume* abort | abort resume* | trigger resume* | resume* trigger)?",
+    ),
+    Injection: Frame("ALIGN-24", "current pending blocked repeats", "resume* (abort? trigger resume*)?"),
+})  # fmt: skip
 NETWORK = Registry("network")
+_READ = "gate.current gate.pending gate.blocked gate.closed waiting"
+NETWORK.frames({
+    Record: Frame("ALIGN-17", "waiting", "process?"),
+    **{
+        arriving: Frame("ALIGN-17", _READ, "(resume | block | trigger | abort | process)*")
+        for arriving in (Barrier, Cancel, EndOfPartition, Injection)
+    },
+})  # fmt: skip
 
 
 @GATE.step("ALIGN-01")

@@ -1,13 +1,21 @@
 """ALIGN-22 and ALIGN-23, stated over a gate that stores the items of blocked channels."""
 
 from model.events import ALIGNMENT_LIMIT_EXCEEDED, Effects
+from model.frames import Frame
 from model.gate import polled_gate
 from model.gate.buffering import PAGE_BYTES, UNLIMITED, Buffer
-from model.gate.events import Abort, Resume
+from model.gate.events import Abort, Barrier, Cancel, EndOfPartition, Record, Resume
 from model.gate.polled_gate import Inbox, Item
 from model.registry import Registry
 
 BUFFER = Registry("buffer")
+_READ = "gate.current gate.pending gate.blocked gate.closed gate.failed stored"
+BUFFER.frames(
+    {
+        arriving: Frame("ALIGN-23", _READ, "(resume | block | trigger | abort | fail | process)*")
+        for arriving in (Record, Barrier, Cancel, EndOfPartition)
+    }
+)
 
 
 @BUFFER.step("ALIGN-22")

@@ -5,12 +5,19 @@ step function does, and states itself what each side means.
 """
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects
+from model.frames import Frame
 from model.gate.events import Abort, Barrier, Cancel, EndOfPartition, Process, Record, Trigger
 from model.gate.polled_gate import Item
 from model.gate.tracking import Tracked, Tracker
 from model.registry import Registry
 
 TRACKER = Registry("tracker")
+TRACKER.frames({
+    Record: Frame("TRACK-01", "", "process"),
+    Barrier: Frame("TRACK-03", "latest tracked", "trigger?"),
+    Cancel: Frame("TRACK-09", "latest tracked", "abort*"),
+    EndOfPartition: Frame("TRACK-14", "tracked closed", "abort* | trigger"),
+})  # fmt: skip
 
 
 @TRACKER.step("TRACK-01")

@@ -1,9 +1,11 @@
 """UNAL-30 and UNAL-31, stated over the two threads at one gate."""
 
-from model.events import NONE, SUBSUMED, Effects, Event
+from model.events import NONE, SUBSUMED, Advance, Effects, Event
+from model.frames import Frame
 from model.gate.events import (
     Abort,
     Cancel,
+    EndOfPartition,
     OptionedBarrier,
     ReceiveBarrier,
     RunMail,
@@ -15,6 +17,17 @@ from model.gate.two_threads import Threads
 from model.registry import Registry
 
 THREADS = Registry("threads")
+_PENDING = "gate.pending gate.begun gate.arrived gate.first"
+THREADS.frames({
+    ReceiveBarrier: Frame("UNAL-30", f"gate.current {_PENDING} mail", "start_persisting?"),
+    RunMail: Frame("UNAL-31", "mail", "(trigger | abort)*"),
+    OptionedBarrier: Frame(
+        "UNAL-30", f"gate.current {_PENDING} read reading", "(abort? start_persisting trigger)?"
+    ),
+    Cancel: Frame("UNAL-30", f"gate.current {_PENDING} read reading", "abort?"),
+    EndOfPartition: Frame("UNAL-30", f"gate.closed {_PENDING} reading", "abort?"),
+    Advance: Frame("UNAL-17", "gate.now"),
+})  # fmt: skip
 
 
 @THREADS.step("UNAL-30")

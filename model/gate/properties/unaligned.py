@@ -5,7 +5,8 @@ subsumes it (UNAL-04), then the event itself. The field `tail` holds the effects
 *phase* of an event is that of its own checkpoint: a newer one begins in the phase of an idle gate.
 """
 
-from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, Effects, Event
+from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, Advance, Effects, Event
+from model.frames import Frame
 from model.gate.alignment import UNALIGNED
 from model.gate.events import (
     Abort,
@@ -41,6 +42,32 @@ from model.gate.unaligned import UnalignedGate
 from model.registry import Registry
 
 UNALIGNED_GATE = Registry("unaligned")
+_PHASE = "pending begun overtaking arrived blocked announced first since repeats timer"
+_ENDED = "(stop_persisting? resume* abort | abort resume*)"
+_STARTED = "prioritise* (start_persisting trigger)?"
+UNALIGNED_GATE.frames(
+    {
+        OptionedBarrier: Frame(
+            "UNAL-10",
+            f"current {_PHASE} failed",
+            f"{_ENDED}? (resume? trigger? | block? {_STARTED} (stop_persisting resume*)? | "
+            "block? prioritise* fail | block (trigger resume* | resume* trigger))",
+        ),
+        Announce: Frame("UNAL-13", f"current {_PHASE}", f"{_ENDED}? prioritise?"),
+        Inject: Frame(
+            "UNAL-22",
+            f"current {_PHASE} failed",
+            f"{_ENDED}? (prioritise* fail | trigger? resume* | {_STARTED} stop_persisting resume*)",
+        ),
+        Cancel: Frame("UNAL-06", f"current {_PHASE}", f"{_ENDED}?"),
+        EndOfPartition: Frame(
+            "UNAL-09",
+            f"closed {_PHASE} failed",
+            f"{_ENDED} | prioritise* fail | {_STARTED} | stop_persisting? resume* trigger? resume*",
+        ),
+        Advance: Frame("UNAL-17", "overtaking announced now timer failed", f"prioritise* fail | {_STARTED}"),
+    }
+)
 
 
 @UNALIGNED_GATE.step("UNAL-01")
