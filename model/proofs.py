@@ -20,6 +20,8 @@ from model.gate.proofs.aligned import gate_cases, network_cases
 from model.gate.proofs.modes import mode_cases
 from model.gate.proofs.unaligned import thorough_unaligned_cases
 from model.offsets.proofs import all_offsets_cases
+from model.sink.proofs import all_sink_cases
+from model.source.proofs import all_source_cases
 from model.store.proofs import store_cases
 from model.subtask.proofs import all_subtask_cases
 
@@ -42,6 +44,8 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
             for name in ("1.11", "1.14"):
                 yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
     yield from all_subtask_cases()
+    yield from all_source_cases()
+    yield from all_sink_cases()
     yield from all_coordinator_cases()
     yield from ending_cases()
     yield from beginning_cases()

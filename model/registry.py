@@ -12,6 +12,12 @@ from model.events import Effects, Event
 from model.frames import Frame
 
 
+class Start(NamedTuple):
+    """Begins an induction: a component is made. No component has a step for it."""
+
+    kind: str = "start"
+
+
 class Property(NamedTuple):
     """One rule, stated over one component."""
 
@@ -36,6 +42,19 @@ class Registry:
     def state(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
         """Registers a predicate over every reachable state."""
         return self._add(rule, over_steps=False)
+
+    def initial(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+        """Registers a predicate over the state of a new component, which a `start_case` of the prover has."""
+
+        def add(holds: Callable[..., bool]) -> Callable[..., bool]:
+            def starts(before: object, event: Event, effects: Effects, after: object) -> bool:
+                return type(event) is not Start or holds(after)
+
+            starts.__name__ = holds.__name__
+            self._add(rule, over_steps=True)(starts)
+            return holds
+
+        return add
 
     def step(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
         """Registers a predicate over every step."""

@@ -28,12 +28,12 @@ def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
 
 
 def test_what_no_case_reaches_is_not_proved(monkeypatch, tmp_path):
-    every = proofs.PROVED_HERE | {"SINK-01"}
+    every = proofs.PROVED_HERE | {"ONCE-01"}
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
-    monkeypatch.setattr(proofs, "_share", lambda *_: reported(every, every - {"SINK-01", "ALIGN-03"}))
+    monkeypatch.setattr(proofs, "_share", lambda *_: reported(every, every - {"ONCE-01", "ALIGN-03"}))
     result = proofs.run(Context(0, tmp_path))
 
-    assert set(result.rules) == every - {"SINK-01", "ALIGN-03"}
+    assert set(result.rules) == every - {"ONCE-01", "ALIGN-03"}
     assert [finding.line for finding in result.findings] == [
         "no case checks ALIGN-03; add one to model/cases/"
     ]
