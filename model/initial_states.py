@@ -81,7 +81,5 @@ INITIAL_STATES: Mapping[str, Callable[[Any], Any]] = {
 """By component of the proofs."""
 PERMITTED: Mapping[str, Callable[[Any], bool]] = {
     "unaligned": lambda gate: bool(gate.timeout >= 0),
-    "passage": lambda passage: bool(passage.gate.timeout >= 0),
-    "threads": lambda threads: bool(threads.gate.timeout >= 0),
 }
 """The bounds of a configuration in the vocabulary, where the proofs have a symbol for it."""

@@ -6,7 +6,7 @@ then follows every path of the step and evaluates every property on each path: a
 state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import z3
@@ -15,6 +15,7 @@ from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
 from model.checker.symbolic import SymbolicBool, SymbolicInt, concrete, formula
 from model.events import Event, Step
 from model.properties import Property
+from model.registry import Start
 
 
 class Case(NamedTuple):
@@ -27,6 +28,16 @@ class Case(NamedTuple):
     step: Callable[[Any, Event], Step[Any]]
     assumptions: tuple[z3.BoolRef, ...]
     """What the environment guarantees about this event in this state, beside the invariants."""
+
+
+def start_case(component: str, state: Any, *permitted: z3.BoolRef) -> Case:  # noqa: ANN401 - any component's state
+    """The base of an induction: a new component, in which no invariant is assumed.
+
+    `permitted`: the bounds of its configuration.
+    """
+    return Case(
+        component, f"new {component}", state, Start(), lambda state, _: Step(state, (), ()), permitted
+    )
 
 
 class Refutation(NamedTuple):
@@ -90,13 +101,16 @@ def prove(
     for case in cases:
         known = tuple(found for found in properties if found.component == case.component)
         shape = f"{case.component} {case.state!r}"
-        if shape not in invariants:
+        if begins := type(case.event) is Start:
+            known = tuple(found for found in known if found.over_starts or not found.over_steps)
+        if shape not in invariants and not begins:
             invariants[shape] = assume_invariants(case.state, known)
-        solver = solver_with(*invariants[shape], *case.assumptions)
+        solver = solver_with(*(() if begins else invariants[shape]), *case.assumptions)
         if not satisfiable(solver):
             continue  # the invariants exclude this shape: it would prove everything
         case_count += 1
-        starts.add((case.component, pattern_of(case.state)))
+        if not begins:
+            starts.add((case.component, pattern_of(case.state)))
         ground = Ground(solver, solution=solver.model())
         for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
             path_count += 1
@@ -119,42 +133,6 @@ def prove(
     proved = frozenset(checked - failed)
     counts = (case_count, path_count, check_count)
     return Report(proved, frozenset(fired), tuple(refutations), *counts, frozenset(starts), frozenset(afters))
-
-
-def wrong_starts(
-    cases: Iterable[Case],
-    properties: tuple[Property, ...],
-    initial: Mapping[str, Callable[[Any], Any]],
-    permitted: Mapping[str, Callable[[Any], bool]],
-) -> tuple[Refutation, ...]:
-    """The base of the induction: the state properties that fail in an initial state.
-
-    `initial` gives, by component, the initial state with the sizes and the configuration of a case; what is a
-    symbol there is one here. `permitted` gives the bounds of that configuration, if it has any. Raises
-    KeyError for a component without initial state.
-    """
-    refutations: list[Refutation] = []
-    seen: set[str] = set()
-    for case in cases:
-        start = initial[case.component](case.state)
-        key = f"{case.component} {start!r}"
-        if key in seen:
-            continue
-        seen.add(key)
-        solver = solver_with()
-        if (holds := permitted.get(case.component)) is not None:
-            solver.add(formula(lambda holds=holds, start=start: holds(start)))  # type: ignore[misc]
-        if not satisfiable(solver):
-            continue
-        at_start = Path((), (), {}, solver.model(), Step(start, (), ()))
-        for found in properties:
-            if found.component == case.component and not found.over_steps:
-                here = Ground(solver, {}, solver.model())
-                refutation = refute(case, at_start, found, here)
-                here.go_to(())
-                if refutation is not None:
-                    refutations.append(refutation._replace(label=f"initially, {case.label}"))
-    return tuple(refutations)
 
 
 def pattern_of(state: Any) -> Pattern:  # noqa: ANN401
