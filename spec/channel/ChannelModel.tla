@@ -319,9 +319,9 @@ UNAL_35 == [][
 (* resumes the sender. The gate asks for a barrier whose announcement it has *)
 (* read, while none newer has arrived.                                       *)
 UNAL_35_Waits ==
-    /\ ENABLED Transfer <=>
-        /\ channel.output # <<>> /\ channel.restored = 0                                 \* UNAL-36
-        /\ channel.blocked => PassesBlock /\ Hurries(NextItem)
+    /\ channel.restored = 0 =>
+        (ENABLED Transfer <=>
+            channel.output # <<>> /\ (channel.blocked => PassesBlock /\ Hurries(NextItem)))
     /\ \A n \in Ids : ENABLED Prioritise(n) <=>
         /\ CountsInOrder /\ n >= begun /\ Places(channel.input, n) # {}
         /\ channel.phase = "arrived" /\ channel.last = n
