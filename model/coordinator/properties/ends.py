@@ -179,7 +179,8 @@ def completion(
             count = before.failures
         refused, count = refusal(before, event, done, after, count)
         return ((*called, *refused) if profile.completes_before_storing else refused), count
-    dropped = dropped_checkpoints(before, after) if added else ()
+    kept = tuple(entry.checkpoint for entry in after.store.entries)
+    dropped = dropped_checkpoints(before, kept) if added else ()
     deleted = completed(before, with_files(before, event), done, after)[1] if added else ()
     effects: Effects = (*called, *deleted) if profile.completes_before_storing else (*deleted, *called)
     if done.type == SAVEPOINT and not added:
@@ -240,6 +241,18 @@ def abort(
     if profile.counts_failed_start and type(event) is not MasterAnswer and is_starting(before, ended):
         fails, count = failed(before, ended, reason, count)
         effects = (*effects, *fails)
+    return effects, count
+
+
+def suspension(
+    before: Coordinator, event: Event, reason: str, after: Coordinator
+) -> tuple[Effects, Failures]:
+    """The rejection of every waiting request, then the abort of every pending checkpoint; the count after."""
+    count = before.failures
+    effects: Effects = tuple(Rejected(one.type, reason) for one in before.queue if one.awaits_answer)
+    for pending in before.pending:
+        ended, count = abort(before, event, pending, reason, after, count)
+        effects = (*effects, *ended)
     return effects, count
 
 
