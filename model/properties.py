@@ -17,9 +17,10 @@ from model.coordinator.properties.scheduler import COORDINATOR_SCHEDULER
 from model.coordinator.properties.store import COORDINATOR_STORE
 from model.coordinator.properties.subsumption import SUBSUMPTION
 from model.dataflow.properties import DATAFLOW
-from model.gate.properties.aligned import GATE, NETWORK
+from model.gate.properties.aligned import GATE
 from model.gate.properties.alternating import PASSAGE
 from model.gate.properties.buffering import BUFFER
+from model.gate.properties.polled import NETWORK
 from model.gate.properties.tracking import TRACKER
 from model.gate.properties.two_threads import THREADS
 from model.gate.properties.unaligned import UNALIGNED_GATE
