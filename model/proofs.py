@@ -15,6 +15,7 @@ from model.coordinator.proofs.completion import ending_cases, thorough_ending_ca
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
 from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_cases
 from model.coordinator.proofs.trigger import beginning_cases, thorough_beginning_cases
+from model.dataflow.proofs import all_dataflow_cases
 from model.gate.profiles import NEWEST, PROFILES
 from model.gate.proofs.aligned import gate_cases, network_cases
 from model.gate.proofs.modes import mode_cases
@@ -51,6 +52,7 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
     yield from beginning_cases()
     yield from all_file_cases()
     yield from all_offsets_cases()
+    yield from all_dataflow_cases()
 
 
 def thorough_cases() -> Iterator[Case]:

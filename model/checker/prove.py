@@ -109,13 +109,14 @@ def prove(
         for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
             path_count += 1
             fired.update(path.result.rules)
-            if not has_failed(path.result.state):
+            if not begins and not has_failed(path.result.state):
                 afters.add((case.component, pattern_of(path.result.state)))
             ground.go_to(path.decided)
             here = Ground(solver, path.answers, path.solution)
             for found in known:
                 check_count += 1
-                checked.add(found.rule)
+                if not begins:
+                    checked.add(found.rule)
                 refutation = refute(case, path, found, here)
                 if refutation is not None:
                     refutations.append(refutation)
