@@ -25,6 +25,8 @@ class Property(NamedTuple):
     component: str
     over_steps: bool
     holds: Callable[..., bool]
+    over_starts: bool = False
+    """It says something only of the step that makes a component."""
 
     @property
     def name(self) -> str:
@@ -44,14 +46,14 @@ class Registry:
         return self._add(rule, over_steps=False)
 
     def initial(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-        """Registers a predicate over the state of a new component, which a `start_case` of the prover has."""
+        """Registers a predicate over the state of a new component: of every `start_case` of the prover."""
 
         def add(holds: Callable[..., bool]) -> Callable[..., bool]:
             def starts(before: object, event: Event, effects: Effects, after: object) -> bool:
                 return type(event) is not Start or holds(after)
 
             starts.__name__ = holds.__name__
-            self._add(rule, over_steps=True)(starts)
+            self.properties.append(Property(rule, self.component, True, starts, over_starts=True))
             return holds
 
         return add

@@ -46,7 +46,7 @@ def run(context: Context) -> PartResult:
     unchecked = sorted(PROVED_HERE - proved - failed)
     findings = tuple(_findings(refutations))
     if unchecked:
-        findings += (Finding(None, f"no case checks {', '.join(unchecked)}; add one to model/cases/"),)
+        findings += (Finding(None, f"no case checks {', '.join(unchecked)}; add one to model/*/proofs"),)
     findings += tuple(finding for finding in claims if finding is not None)
     alike = claims.count(None)
     paths = sum(report.paths for report in reports)

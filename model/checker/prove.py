@@ -30,9 +30,14 @@ class Case(NamedTuple):
     """What the environment guarantees about this event in this state, beside the invariants."""
 
 
-def start_case(component: str, state: Any) -> Case:  # noqa: ANN401 - any component's state
-    """The beginning of an induction: a new component, in which no invariant is assumed."""
-    return Case(component, f"new {component}", state, Start(), lambda state, _: Step(state, (), ()), ())
+def start_case(component: str, state: Any, *permitted: z3.BoolRef) -> Case:  # noqa: ANN401 - any component's state
+    """The base of an induction: a new component, in which no invariant is assumed.
+
+    `permitted`: the bounds of its configuration.
+    """
+    return Case(
+        component, f"new {component}", state, Start(), lambda state, _: Step(state, (), ()), permitted
+    )
 
 
 class Refutation(NamedTuple):
@@ -96,7 +101,8 @@ def prove(
     for case in cases:
         known = tuple(found for found in properties if found.component == case.component)
         shape = f"{case.component} {case.state!r}"
-        begins = type(case.event) is Start
+        if begins := type(case.event) is Start:
+            known = tuple(found for found in known if found.over_starts or not found.over_steps)
         if shape not in invariants and not begins:
             invariants[shape] = assume_invariants(case.state, known)
         solver = solver_with(*(() if begins else invariants[shape]), *case.assumptions)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import z3
 
-from model.checker.prove import Case, start_case
+from model.checker.prove import Case
 from model.checker.symbolic import int_term, symbolic_like
 from model.events import Crash
 from model.offsets import offsets
@@ -50,5 +50,4 @@ def offsets_cases(bound: int) -> Iterator[Case]:
 def all_offsets_cases() -> Iterator[Case]:
     """The cases of a reader with bounds 1 to 3."""
     for bound in (1, 2, 3):
-        yield start_case("offsets", offsets.new_reader(bound))
         yield from offsets_cases(bound)

@@ -5,7 +5,7 @@ The numbers have no bound in the protocol, so that a rule holds for one step fro
 
 from collections.abc import Iterator
 
-from model.checker.prove import Case, start_case
+from model.checker.prove import Case
 from model.checker.symbolic import symbolic_like
 from model.events import Status
 from model.source import source_task
@@ -24,7 +24,6 @@ def all_source_cases() -> Iterator[Case]:
     for profile in SOURCE_PROFILES.values():
         for external in (PLAIN, FUNCTION, READER):
             new = source_task.new_source(external, profile)
-            yield start_case("source", new)
             for triggered, ahead in AWAITED if needs_both(new) else ((0, 0),):
                 yield from source_cases(new, triggered, ahead)
 
