@@ -33,6 +33,7 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
     """All cases of the published proofs, each new component before its steps."""
     cases = tuple(step_cases(channels))
     yield from start_cases(cases)
+    yield from all_dataflow_cases()
     yield from cases
 
 
@@ -73,7 +74,6 @@ def step_cases(channels: int) -> Iterator[Case]:
     yield from beginning_cases()
     yield from all_file_cases()
     yield from all_offsets_cases()
-    yield from all_dataflow_cases()
 
 
 def thorough_cases() -> Iterator[Case]:
