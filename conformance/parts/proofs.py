@@ -75,7 +75,8 @@ def closure_of(reports: Sequence[Report]) -> str:
     """Which components are inductive, within which sizes, and the shapes of one step of the others."""
     starts = frozenset().union(*(report.starts for report in reports))
     afters = frozenset().union(*(report.afters for report in reports))
-    still_open = open_components(starts, afters)
+    stepped = {component for component, _ in starts}
+    still_open = open_components(starts, frozenset(one for one in afters if one[0] in stepped))
     shapes = Counter(component for component, _ in starts)
     closed = sorted(name for name in shapes if name not in still_open)
     named = [f"{name} ({SIZES[name].text})" if name in SIZES else name for name in closed]

@@ -127,7 +127,8 @@ def prove(
             here = Ground(solver, path.answers, path.solution)
             for found in known:
                 check_count += 1
-                checked.add(found.rule)
+                if not begins:
+                    checked.add(found.rule)
                 refutation = refute(case, path, found, here)
                 if refutation is not None:
                     refutations.append(refutation)
