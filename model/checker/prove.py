@@ -15,6 +15,7 @@ from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
 from model.checker.symbolic import SymbolicBool, SymbolicInt, concrete, formula
 from model.events import Event, Step
 from model.properties import Property
+from model.registry import Start
 
 
 class Case(NamedTuple):
@@ -27,6 +28,16 @@ class Case(NamedTuple):
     step: Callable[[Any, Event], Step[Any]]
     assumptions: tuple[z3.BoolRef, ...]
     """What the environment guarantees about this event in this state, beside the invariants."""
+
+
+def start_case(component: str, state: Any, *permitted: z3.BoolRef) -> Case:  # noqa: ANN401 - any component's state
+    """The base of an induction: a new component, in which no invariant is assumed.
+
+    `permitted`: the bounds of its configuration.
+    """
+    return Case(
+        component, f"new {component}", state, Start(), lambda state, _: Step(state, (), ()), permitted
+    )
 
 
 class Refutation(NamedTuple):
@@ -90,13 +101,16 @@ def prove(
     for case in cases:
         known = tuple(found for found in properties if found.component == case.component)
         shape = f"{case.component} {case.state!r}"
-        if shape not in invariants:
+        if begins := type(case.event) is Start:
+            known = tuple(found for found in known if found.over_starts or not found.over_steps)
+        if shape not in invariants and not begins:
             invariants[shape] = assume_invariants(case.state, known)
-        solver = solver_with(*invariants[shape], *case.assumptions)
+        solver = solver_with(*(() if begins else invariants[shape]), *case.assumptions)
         if not satisfiable(solver):
             continue  # the invariants exclude this shape: it would prove everything
         case_count += 1
-        starts.add((case.component, pattern_of(case.state)))
+        if not begins:
+            starts.add((case.component, pattern_of(case.state)))
         ground = Ground(solver, solution=solver.model())
         for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
             path_count += 1

@@ -4,13 +4,14 @@ import multiprocessing
 import resource
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+from conformance.mutants.automatic.equivalent import same_paths
 from conformance.mutants.automatic.judges import JUDGES, UNPARSED, tlc
 from conformance.mutants.automatic.modules import folder_of, modules
 from conformance.mutants.automatic.operators import Edit
@@ -33,12 +34,22 @@ class Judged(NamedTuple):
 
     edit: Edit
     complaints: Mapping[str, str]
-    """By judge: rules, a model, an exception, `too long`; empty if the judge found nothing wrong."""
+    """By judge: rules, a model, an exception, `too long`; empty if the judge found nothing wrong.
+
+    A judge that was not consulted is missing.
+    """
+    same_paths: int = 0
+    """Paths of the proofs on which the mutant was proved to agree with the original; 0 if it was not."""
 
     @property
     def is_mutant(self) -> bool:
         """Whether the edited text has a meaning at all."""
         return UNPARSED not in self.complaints.values()
+
+    @property
+    def survives(self) -> bool:
+        """Whether no judge complains, and no proof shows that nothing has changed."""
+        return not self.same_paths and not any(self.complaints.values())
 
     def killed_by(self, *judges: str) -> bool:
         """Whether one of the judges complains."""
@@ -54,11 +65,13 @@ def judges_of(layer: str) -> tuple[str, ...]:
     return {"spec": ("TLC",), "model": tuple(JUDGES), "impl": ("lock-step",)}[layer]
 
 
-def judge_all(edits: Iterable[Edit], dumps: Path, *, at_once: int = 2) -> Iterator[Judged]:
+def judge_all(
+    edits: Iterable[Edit], dumps: Path, *, at_once: int = 2, first: bool = False
+) -> Iterator[Judged]:
     """The edits with their complaints, in order, as they are known.
 
-    `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first. Raises
-    ScoreError if a judge complains of sources without an edit.
+    `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first. `first`: no
+    judge follows the first that complains. Raises ScoreError if a judge complains of sources without an edit.
     """
     for name in _SHARED:
         import_module(name)
@@ -75,7 +88,7 @@ def judge_all(edits: Iterable[Edit], dumps: Path, *, at_once: int = 2) -> Iterat
                 )
     with ThreadPoolExecutor(at_once) as pool:
         try:
-            yield from pool.map(lambda edit: judge(edit, dumps), edits)
+            yield from pool.map(lambda edit: judge(edit, dumps, first=first), edits)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -87,7 +100,7 @@ def keep_graphs(dumps: Path) -> None:
             check(model, dump=kept)
 
 
-def judge(edit: Edit, dumps: Path) -> Judged:
+def judge(edit: Edit, dumps: Path, *, first: bool = False) -> Judged:
     """Judge one mutant in a process of its own. Raises EditError if its module is loaded here already."""
     layer = edit.module.split(".")[0]
     text = edit.apply(dict(modules(layer))[edit.module])
@@ -95,37 +108,62 @@ def judge(edit: Edit, dumps: Path) -> Judged:
         return Judged(edit, {"TLC": tlc(edit.module.split(".")[-1], text)})
     if edit.module in sys.modules:
         raise EditError(f"{edit.module} is loaded already; judge mutants where nothing has loaded the model")
+    judges = judges_of(layer)
+    answers = _answers(_judge_here, (edit, text, dumps, first), len(judges))
+    if not (first and any(answers)):  # else out of memory, or z3 crashed
+        answers += ["the process ended"] * (len(judges) - len(answers))
+    judged = Judged(edit, dict(zip(judges, answers, strict=False)))
+    if layer == "model" and judged.survives:
+        for same in _answers(_prove_here, (edit, text), 1):
+            return judged._replace(same_paths=same)
+    return judged
+
+
+def _answers(judging: Callable[..., None], given: tuple[object, ...], count: int) -> list[Any]:
+    """What a function sends from a forked process, at most `count` answers; fewer if the process ends."""
     forked = multiprocessing.get_context("fork")
     ours, theirs = forked.Pipe(duplex=False)
-    complaints: dict[str, str] = {}
-    process = forked.Process(target=_judge_here, args=(edit, text, dumps, theirs), daemon=True)
+    process = forked.Process(target=judging, args=(*given, theirs), daemon=True)
     process.start()
     theirs.close()
-    judges = judges_of(layer)
+    answers: list[Any] = []
     try:
-        for name in judges:
-            complaints[name] = ours.recv() if ours.poll(SECONDS * 10) else "too long"
-    except EOFError:  # the process has ended: out of memory, or z3 crashed
-        complaints.update((name, "the process ended") for name in judges if name not in complaints)
+        while len(answers) < count and ours.poll(SECONDS * 10):
+            answers.append(ours.recv())
+    except EOFError:
+        pass
     process.kill()
     process.join()
-    return Judged(edit, complaints)
+    return answers
 
 
-def _judge_here(edit: Edit, text: str, dumps: Path, answers: Any) -> None:  # noqa: ANN401 - a connection
-    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
-    signal.signal(signal.SIGPROF, _too_long)
+def _judge_here(edit: Edit, text: str, dumps: Path, first: bool, answers: Any) -> None:  # noqa: ANN401 - a connection
     install_text(edit.module, text)
     for name in judges_of(edit.module.split(".")[0]):
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        try:
-            complaint = JUDGES[name](folder_of(edit), dumps)
-        except TooLongError:
-            complaint = "too long"
-        except (Exception, SystemExit) as crash:  # noqa: BLE001 - whatever a mutant raises
-            complaint = f"crash: {type(crash).__name__}"
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        complaint = _limited(lambda name=name: JUDGES[name](folder_of(edit), dumps))  # type: ignore[misc]
         answers.send(complaint)
+        if first and complaint:
+            break
+
+
+def _prove_here(edit: Edit, text: str, answers: Any) -> None:  # noqa: ANN401 - a connection
+    found = _limited(lambda: same_paths(edit, text, folder_of(edit)))
+    answers.send(found if isinstance(found, int) else 0)
+
+
+def _limited(judging: Callable[[], Any]) -> Any:  # noqa: ANN401 - what it returns, or a complaint
+    """What a function returns within the limits of memory and time, or a complaint."""
+    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+    signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        return judging()
+    except TooLongError:
+        return "too long"
+    except (Exception, SystemExit) as crash:  # noqa: BLE001 - whatever a mutant raises
+        return f"crash: {type(crash).__name__}"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _too_long(number: int, frame: FrameType | None) -> None:

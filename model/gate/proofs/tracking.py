@@ -67,6 +67,8 @@ def all_tracker_cases(channels: int = 3) -> Iterator[Case]:
         yield from tracker_cases(2, tracked, 2, counts_as_aligned=False)
         for name in ("flink-1.7", "flink-1.13"):
             yield from tracker_cases(2, tracked, 2, counts_as_aligned=False, profile=PROFILES[name])
+    for name in ("flink-1.9", "flink-1.11", "flink-1.12"):
+        yield from tracker_cases(2, 1, 2, counts_as_aligned=False, profile=PROFILES[name])
     yield from tracker_cases(1, 0, 2)
     yield from tracker_cases(2, 4, 4)
     if channels > 2:

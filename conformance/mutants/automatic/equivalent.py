@@ -1,0 +1,136 @@
+"""Whether a mutant of the model has the same transition relation as the unchanged model, proved by z3.
+
+Mutant and original run on the same symbols, in every case of the published proofs of the component. They are
+equivalent there if each event has the same effects and leads to the same state, for every id. What a step
+reports as fired rules is not part of the relation. A mutant is proved equivalent only if a step has run the
+edited line; an edit outside of functions is not judged.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from conformance.mutants.automatic.operators import Edit
+
+Pairs = Sequence[tuple[FunctionType, FunctionType]]
+"""Functions of the original, each with the one of the mutant."""
+
+
+def same_paths(edit: Edit, text: str, folder: str) -> int:
+    """Number of paths on which the mutant with this text agrees with the original.
+
+    It is 0 if they differ, or if no path runs the edit. Raises whatever the mutant raises.
+    """
+    from model.checker.equivalence import Pair, alike
+    from model.checker.prove import assume_invariants
+    from model.proofs import all_cases
+    from model.properties import of_component
+
+    module = import_module(edit.module)
+    mutant = Mutant(changed(module, text), edit)
+    if not mutant.functions:
+        return 0
+    known: dict[str, Any] = {}
+
+    def pairs() -> Iterator[Pair]:
+        for case in all_cases():
+            if type(case.state).__module__.split(".")[1] == folder:
+                shape = f"{case.component} {case.state!r}"
+                if shape not in known:
+                    known[shape] = assume_invariants(case.state, of_component(case.component))
+                yield Pair(case, case._replace(step=mutant.of(case.step)), known[shape])
+
+    found = alike(pairs(), lambda effects: effects, lambda state: state)
+    return found.paths if found.difference is None and mutant.has_run else 0
+
+
+class Mutant:
+    """The steps of a mutant, by functions of the original that get its code for the time of one step."""
+
+    def __init__(self, functions: Pairs, edit: Edit) -> None:
+        self.functions = functions
+        self.has_run = False
+        """A step has run the edited lines."""
+        self._lines = range(edit.line, edit.line + 1 + edit.after.count("\n"))
+        self._files = {mutated.__code__.co_filename for _, mutated in functions}
+
+    def of(self, step: Any) -> Any:  # noqa: ANN401 - of any component
+        """The step of the mutant, given that of the original."""
+
+        def mutated(state: object, event: object) -> object:
+            with self._swapped():
+                return step(state, event)
+
+        return mutated
+
+    @contextmanager
+    def _swapped(self) -> Iterator[None]:
+        self._swap()
+        before = sys.gettrace()
+        if not self.has_run:
+            sys.settrace(self._enter)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+            self._swap()
+
+    def _swap(self) -> None:
+        for one, other in self.functions:
+            one.__code__, other.__code__ = other.__code__, one.__code__
+            one.__defaults__, other.__defaults__ = other.__defaults__, one.__defaults__
+
+    def _enter(self, frame: FrameType, _kind: str, _value: object) -> Any:  # noqa: ANN401 - a trace function
+        return self._line if frame.f_code.co_filename in self._files else None
+
+    def _line(self, frame: FrameType, _kind: str, _value: object) -> Any:  # noqa: ANN401
+        self.has_run = self.has_run or frame.f_lineno in self._lines
+        return self._line
+
+
+def changed(module: ModuleType, text: str) -> Pairs:
+    """The functions of a module whose code is another in the text; none if more than functions differ."""
+    file = str(module.__file__)
+    original = ModuleType(module.__name__)
+    with open(file, encoding="utf-8") as source:
+        exec(compile(source.read(), file, "exec"), vars(original))
+    mutated = ModuleType(module.__name__)
+    exec(compile(text, file, "exec"), vars(mutated))
+    ours, theirs, loaded = (functions(one, file) for one in (original, mutated, module))
+    different = [name for name in ours if _differ(ours[name], theirs[name])]
+    return [(loaded[name], theirs[name]) for name in different]
+
+
+def functions(module: ModuleType, file: str) -> dict[str, FunctionType]:
+    """The functions and methods that are written in a file, by qualified name."""
+    found: dict[str, FunctionType] = {}
+    scopes: list[Any] = [module]
+    for scope in scopes:
+        for value in vars(scope).values():
+            one = getattr(value, "__func__", getattr(value, "fget", getattr(value, "__wrapped__", value)))
+            if isinstance(one, FunctionType) and one.__code__.co_filename == file:
+                found[one.__qualname__] = one
+            elif isinstance(value, type) and value.__module__ == module.__name__:
+                scopes.append(value)
+    return found
+
+
+def _differ(one: FunctionType, other: FunctionType) -> bool:
+    return _shape(one.__code__) != _shape(other.__code__) or one.__defaults__ != other.__defaults__
+
+
+class _Code(NamedTuple):
+    operations: bytes
+    names: tuple[str, ...]
+    constants: tuple[object, ...]
+
+
+def _shape(code: CodeType) -> _Code:
+    """What a function does, without the lines that it stands in."""
+    constants = tuple(
+        _shape(one) if isinstance(one, CodeType) else (type(one), one) for one in code.co_consts
+    )
+    return _Code(code.co_code, code.co_names + code.co_varnames + code.co_freevars, constants)
