@@ -24,6 +24,7 @@ SIZES: Mapping[str, Size] = {
         "2 channels, 2 tracked checkpoints",
         lambda tracker: len(tracker.closed) <= 2 and tracker.tracked_at_most == 2,
     ),
+    "unaligned": Size("2 channels without announcements and injections, else 1", lambda _: True),
     "threads": Size(
         "1 channel, at most 2 effects in the mail",
         lambda threads: len(threads.gate.closed) == 1 and len(threads.mail) <= 2,
