@@ -31,7 +31,7 @@ class Verdict(Enum):
 
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """One verdict for many parts: any divergence counts, then any doubt; of nothing nothing is known."""
+    """One verdict for many parts: any divergence counts, then any doubt; without parts it is UNDETERMINED."""
     found = set(verdicts)
     if Verdict.DIVERGES in found:
         return Verdict.DIVERGES

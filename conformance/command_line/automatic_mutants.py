@@ -40,11 +40,25 @@ class Chosen(NamedTuple):
         return " ".join(["barrierspec mutants --automatic", *words])
 
 
-def judge_automatic(chosen: Chosen, out: Path, *, resume: bool, at_once: int) -> int:
+class How(NamedTuple):
+    """How mutants are judged and reported."""
+
+    out: Path
+    resume: bool
+    at_once: int
+    first: bool
+    """No judge follows the first that complains."""
+    bar: float
+    """So many percent at least must be killed or proved equivalent."""
+    page: Path | None
+
+
+def judge_automatic(chosen: Chosen, how: How) -> int:
     """Judge the mutants and print what each judge complains of; returns what the command ends with.
 
     Raises UsageError if no protocol module has such mutants.
     """
+    from conformance.machine import source
     from conformance.mutants.automatic.campaign import judge_all
     from conformance.mutants.automatic.record import Record
     from conformance.parts.result import DUMPS
@@ -53,18 +67,27 @@ def judge_automatic(chosen: Chosen, out: Path, *, resume: bool, at_once: int) ->
     edits, total = chosen.edits()
     if not edits:
         raise click.UsageError("no protocol module is of this layer and component")
-    record = Record(out)
-    before = record.resumed(edits) if resume else {}
-    if not resume:
+    record = Record(how.out, how.first)
+    before = record.resumed(edits) if how.resume else {}
+    if not how.resume:
         record.begin()
     found = list(before.values())
-    click.echo(f"{len(edits):,} of {total:,} automatic mutants, {len(found):,} judged before; {out}")
+    click.echo(f"{len(edits):,} of {total:,} automatic mutants, {len(found):,} judged before; {how.out}")
     left = [edit for edit in edits if edit.id not in before]
-    for judged in judge_all(left, Path("build") / DUMPS, at_once=at_once):
+    for judged in judge_all(left, Path("build") / DUMPS, at_once=how.at_once, first=how.first):
         record.add(judged)
         found.append(judged)
         click.echo(report.row(judged))
     for line in report.score(found):
         click.echo(line)
-    click.echo(report.closing(found, total, chosen.again))
-    return report.verdict(found).exit_code
+    again = " ".join(
+        [
+            chosen.again,
+            *(["--first"] if how.first else []),
+            *(["--bar", f"{how.bar:g}"] if how.bar < 100 else []),
+        ]
+    )
+    click.echo(report.closing(found, total, how.bar, again))
+    if how.page is not None:
+        how.page.write_text(report.page(found, total, again, source()), "utf-8")
+    return report.verdict(found, how.bar).exit_code

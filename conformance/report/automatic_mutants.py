@@ -1,7 +1,7 @@
 """The outcome of automatic mutants: a row each, the score of each folder by judge, and the survivors."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.verdict import Verdict
 
@@ -10,31 +10,30 @@ if TYPE_CHECKING:
 
 RULES = ("proofs", "exploration")
 """The judges that need nothing but the rules."""
+ABOUT = (
+    "Operators edit each protocol module of specification, model and implementation, one place at a time: "
+    "comparisons, boundaries, constants, arguments, conditions, statements, effects, changes of a state. "
+    "Nobody chooses the edits. *Proofs* and *exploration* judge a mutant of the model by the rules alone, "
+    "*triangle* compares it with the specification, *lock-step* with the implementation. *TLC* judges a "
+    "mutant of the specification by its properties, without the pinned numbers of states. A mutant that no "
+    "judge complains of is *proved equivalent* if z3 finds the same effects and the same state after every "
+    "event of the cases of the proofs; otherwise it *survives*."
+)
+"""What the page is about."""
 
 
 def row(judged: "Judged") -> str:
     """One mutant: what was edited, and the complaint of each judge."""
-    edit = judged.edit
-    complaints = ", ".join(f"{judge} {found or '-'}" for judge, found in judged.complaints.items())
-    if judged.same_paths:
-        complaints = f"equivalent on all {judged.same_paths:,} paths of the proofs"
-    return f"{edit.id}  line {edit.line}: {_short(edit.before)} -> {_short(edit.after)}\n    {complaints}"
+    return f"{_edit(judged)}\n    {_outcome(judged)}"
 
 
 def score(found: Sequence["Judged"]) -> Iterator[str]:
     """A line for each folder: mutants, and how many of them each judge complains of."""
-    for folder in sorted({_folder(one) for one in found}):
-        edited = [one for one in found if _folder(one) == folder]
-        here = [one for one in edited if one.is_mutant]
-        judges = tuple(edited[0].complaints)
-        counts = [f"{judge} {sum(one.killed_by(judge) for one in here)}" for judge in judges]
-        if set(RULES) <= {*judges}:
-            counts.append(f"rules alone {sum(one.killed_by(*RULES) for one in here)}")
-        killed = sum(one.killed_by(*judges) for one in here)
-        same = sum(bool(one.same_paths) for one in here)
-        apart = f"; {same} proved equivalent" if same else ""
-        apart += f"; {len(edited) - len(here)} edits are no TLA+" if len(edited) > len(here) else ""
-        yield f"{folder:<18} {len(here):>5} mutants, {killed} killed: {', '.join(counts)}{apart}"
+    for one in _scores(found):
+        counts = ", ".join(f"{judge} {number}" for judge, number in one.by_judge.items())
+        apart = f"; {one.same} proved equivalent" if one.same else ""
+        apart += f"; {one.no_mutants} edits are no TLA+" if one.no_mutants else ""
+        yield f"{one.folder:<18} {one.mutants:>5} mutants, {one.killed} killed: {counts}{apart}"
 
 
 def survivors(found: Sequence["Judged"]) -> list["Judged"]:
@@ -42,19 +41,86 @@ def survivors(found: Sequence["Judged"]) -> list["Judged"]:
     return [one for one in found if one.survives]
 
 
-def closing(found: Sequence["Judged"], total: int, again: str) -> str:
+def closing(found: Sequence["Judged"], total: int, bar: float, again: str) -> str:
     """The verdict with its bound, and the command that repeats it."""
     left = survivors(found)
     outcome = f"{len(left)} survived every judge" if left else "no mutant survived every judge"
+    permitted = f", {100 - bar:g} % may" if bar < 100 else ""
     edits = f"{len(found):,} of {total:,} first-order edits judged"
-    return f"{verdict(found).value}   {edits}; {outcome}\nagain   {again}"
+    return f"{verdict(found, bar).value}   {edits}; {outcome}{permitted}\nagain   {again}"
 
 
-def verdict(found: Sequence["Judged"]) -> Verdict:
-    """CONFORMS if each mutant was killed; without a mutant nothing is known."""
-    if not any(one.is_mutant for one in found):
+def verdict(found: Sequence["Judged"], bar: float = 100) -> Verdict:
+    """CONFORMS if `bar` percent do not survive; without a mutant nothing is known."""
+    mutants = sum(one.is_mutant for one in found)
+    if not mutants:
         return Verdict.UNDETERMINED
-    return Verdict.DIVERGES if survivors(found) else Verdict.CONFORMS
+    return Verdict.DIVERGES if 100 * len(survivors(found)) > (100 - bar) * mutants else Verdict.CONFORMS
+
+
+def page(found: Sequence["Judged"], total: int, again: str, commit: str) -> str:
+    """The score and the survivors as a page in Markdown."""
+    rows = [*_scores(found)]
+    judges = list(dict.fromkeys(judge for one in rows for judge in one.by_judge))
+    lines = [
+        "# Automatic mutants",
+        "",
+        ABOUT,
+        "",
+        f"{len(found):,} of {total:,} edits were judged at commit {commit}. Made by `{again}`.",
+        "",
+        f"| folder | mutants | killed | {' | '.join(judges)} | proved equivalent | survive |",
+        f"|---|{'--:|' * (len(judges) + 4)}",
+    ]
+    for one in rows:
+        counts = [str(one.by_judge.get(judge, "")) for judge in judges]
+        left = one.mutants - one.killed - one.same
+        columns = (one.folder, one.mutants, one.killed, *counts, one.same, left)
+        lines.append(f"| {' | '.join(map(str, columns))} |")
+    if listed := [f"- `{_edit(one)}`" for one in survivors(found)]:
+        lines += [
+            "",
+            "Survivors, each a gap in the rules, or equivalent where nothing is proved:",
+            "",
+            *listed,
+        ]
+    return "\n".join([*lines, ""])
+
+
+class _Score(NamedTuple):
+    """What was found in one folder."""
+
+    folder: str
+    mutants: int
+    killed: int
+    by_judge: Mapping[str, int]
+    same: int
+    """Proved equivalent."""
+    no_mutants: int
+
+
+def _scores(found: Sequence["Judged"]) -> Iterator[_Score]:
+    for folder in sorted({_folder(one) for one in found}):
+        edited = [one for one in found if _folder(one) == folder]
+        here = [one for one in edited if one.is_mutant]
+        judges = tuple(dict.fromkeys(judge for one in edited for judge in one.complaints))
+        counts = {judge: sum(one.killed_by(judge) for one in here) for judge in judges}
+        if set(RULES) & {*judges}:
+            counts["rules alone"] = sum(one.killed_by(*RULES) for one in here)
+        killed = sum(one.killed_by(*judges) for one in here)
+        same = sum(bool(one.same_paths) for one in here)
+        yield _Score(folder, len(here), killed, counts, same, len(edited) - len(here))
+
+
+def _edit(judged: "Judged") -> str:
+    edit = judged.edit
+    return f"{edit.id}  line {edit.line}: {_short(edit.before)} -> {_short(edit.after)}"
+
+
+def _outcome(judged: "Judged") -> str:
+    if judged.same_paths:
+        return f"equivalent on all {judged.same_paths:,} paths of the proofs"
+    return ", ".join(f"{judge} {found or '-'}" for judge, found in judged.complaints.items())
 
 
 def _folder(judged: "Judged") -> str:

@@ -120,6 +120,8 @@ def _simplified(term: z3.BoolRef) -> Question | bool:
     return question(simple)
 
 
+_WORDS_DIFFER = (SymbolicBool(z3.BoolVal(False)), SymbolicBool(z3.BoolVal(True)))
+"""Whether a word is equal to a symbol, and whether it differs."""
 _questions: dict[tuple[object, int, object], SymbolicBool] = {}
 """Cached comparisons, by their operator and both sides: a repeated run makes the same ones."""
 
@@ -132,7 +134,9 @@ def _compared(
     right: object,
     term: Callable[[object], z3.ExprRef],
 ) -> SymbolicBool:
-    """The comparison of a term with a symbol or a value; cached."""
+    """The comparison of a term with a symbol or a value; cached. A word equals no symbol."""
+    if type(right) is str and (compare is operator.eq or compare is operator.ne):
+        return _WORDS_DIFFER[compare is operator.ne]
     side = right.term.get_id() if isinstance(right, SymbolicInt | SymbolicBool) else (type(right), right)
     key = (compare, left.get_id(), side)
     known = _questions.get(key)

@@ -5,7 +5,10 @@ from model.events import Effects, Event
 from model.frames import Frame
 from model.registry import Registry
 from model.store.events import Add, Latest, LatestRequest, Shutdown, Subsumed
-from model.store.store import CHECKPOINT, STOP, Entry, Store
+from model.store.store import Entry, Store
+
+CHECKPOINT, STOP = 0, 2
+"""The types as the vocabulary numbers them: the model's own numbers are judged too."""
 
 STORE = Registry("store")
 STORE.frames({
@@ -67,6 +70,23 @@ def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     if not dropped:
         return not effects
     return effects[:-1] == deleted and effects[-1] == Subsumed(max(dropped))
+
+
+@STORE.step("SUB-09")
+def sub_09_at_the_end(before: Store, event: Event, effects: Effects, after: Store) -> bool:
+    """The end of the job empties the store for good; it deletes the checkpoints if so requested."""
+    if type(event) is not Shutdown:
+        return True
+    stored = tuple(
+        DiscardCheckpoint(entry.checkpoint) for entry in before.entries if entry.type == CHECKPOINT
+    )
+    return effects == (stored if event.discard else ()) and not after.entries and not after.open
+
+
+@STORE.state("SUB-09")
+def sub_09_shut_down(store: Store) -> bool:
+    """A store that is shut down is empty."""
+    return store.open or not store.entries
 
 
 @STORE.step("SUB-10")

@@ -172,76 +172,179 @@ StuckOnlyAtTheEnd == (sent = R /\ channel.input = <<>>) \/ ENABLED Next
 
 ------------------------------------------------------------------------------
 (* Rules. The event's kind is Kind, its checkpoint EventId; Effects are its  *)
-(* effects.                                                                  *)
+(* effects. Urgent items, others and values of a queue are defined here      *)
+(* anew: the rules share no operator with the channel that they judge.       *)
 
-Kind == out'[1][1]
-EventId == out'[1][2]
+Event == out'[1]
+Kind == Event[1]
+EventId == Event[2]
 Effects == Tail(out')
 Of(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
-Arrives == Kind = "transfer" /\ Len(channel'.output) < Len(channel.output)
+Leaves == Kind = "transfer" /\ Len(channel'.output) < Len(channel.output)
 NextItem == Head(channel.output)
+FirstItem == Head(channel.input)
 
-(* Every urgent item was urgent before, except one barrier. *)
-UNAL_32 == [][(Kind = "send_barrier" /\ out'[1][3] = "unaligned") =>
-    LET k == Len(UrgentOf(channel.output))
-    IN  /\ channel'.output = SubSeq(channel.output, 1, k) \o <<Barrier(EventId, "unaligned")>>
-                                \o SubSeq(channel.output, k + 1, Len(channel.output))
-        /\ Of("store_output") = <<<<"store_output", EventId, ValuesOf(channel.output)>>>>]_vars
+Is(item, kind) == item[1] = kind
+Hurries(item) == Is(item, "announce") \/ (Is(item, "barrier") /\ item[3] = "unaligned")
+Urgents(queue) == SelectSeq(queue, Hurries)
+Others(queue) == SelectSeq(queue, LAMBDA item : ~Hurries(item))
+Values(queue) ==
+    LET records == SelectSeq(queue, LAMBDA item : Is(item, "record"))
+    IN  [i \in 1 .. Len(records) |-> records[i][2]]
+Overtaking(queue, item) == Urgents(queue) \o <<item>> \o Others(queue)
+Timed(n) == <<"barrier", n, "timeout">>
+Places(queue, n) == {i \in 1 .. Len(queue) : queue[i] = Timed(n)}
+Place(queue, n) == CHOOSE i \in Places(queue, n) : \A j \in Places(queue, n) : i <= j
+Ahead(queue, n) == SubSeq(queue, 1, Place(queue, n) - 1)
+Hurried(queue, n) ==
+    Overtaking(Ahead(queue, n) \o SubSeq(queue, Place(queue, n) + 1, Len(queue)), <<"barrier", n, "unaligned">>)
+
+(* A record joins the end of the sender's queue. An unaligned barrier passes *)
+(* all but urgent items; what it passes is stored.                           *)
+UNAL_32 == [][
+    /\ Kind = "emit" =>
+        channel' = [channel EXCEPT !.output = Append(@, <<"record", EventId>>)] /\ Effects = <<>>
+    /\ Kind = "send_barrier" /\ Event[3] = "unaligned" =>
+        /\ channel' = [channel EXCEPT !.output = Overtaking(@, <<"barrier", EventId, "unaligned">>)]
+        /\ Effects = <<<<"store_output", EventId, Values(channel.output)>>>>]_vars
 
 (* A promised part is stored once: at the time-out, or when the barrier      *)
 (* leaves; or it is lost.                                                    *)
 UNAL_33 == [][
-    LET report == Of("store_output") \o Of("lose_output")
-        owed == channel.promised
-    IN  CASE Kind = "send_barrier" /\ out'[1][3] = "timeout" /\ TimesOutAtSender ->
-                /\ channel'.promised = EventId
-                /\ report = IF owed = NoId THEN <<>> ELSE <<<<"lose_output", owed>>>>
+    LET owed == channel.promised
+        promises == Event[3] = "timeout" /\ TimesOutAtSender
+        report == Of("store_output") \o Of("lose_output")
+    IN  CASE Kind = "send_barrier" /\ Event[3] # "unaligned" ->
+                /\ channel' = [channel EXCEPT !.output = Append(@, <<"barrier", EventId, Event[3]>>),
+                                              !.promised = IF promises THEN EventId ELSE @]
+                /\ Effects = IF promises /\ owed # -1 THEN <<<<"lose_output", owed>>>> ELSE <<>>
           [] Kind = "time_out" ->
-                /\ report = <<<<"store_output", owed, ValuesOf(SubSeq(channel.output, 1, PlaceOf(channel.output, owed)))>>>>
-                /\ Barrier(owed, "unaligned") \in {channel'.output[i] : i \in DOMAIN UrgentOf(channel'.output)}
-          [] Kind = "abort" -> report = <<<<"lose_output", owed>>>> /\ channel'.output = channel.output
-          [] Arrives /\ NextItem = Barrier(owed, "timeout") ->
-                report = <<<<"store_output", owed, <<>>>>>> /\ channel'.promised = NoId
-          [] Kind \in {"send_barrier", "recover"} -> TRUE
-          [] OTHER -> report = <<>> /\ channel'.promised = owed]_vars
+                /\ channel' = [channel EXCEPT !.output = Hurried(@, owed), !.promised = -1]
+                /\ Effects = <<<<"store_output", owed, Values(Ahead(channel.output, owed))>>>>
+          [] Kind = "abort" ->
+                channel' = [channel EXCEPT !.promised = -1] /\ Effects = <<<<"lose_output", owed>>>>
+          [] Leaves /\ NextItem = Timed(owed) ->
+                channel'.promised = -1 /\ report = <<<<"store_output", owed, <<>>>>>>
+          [] Kind \in {"send_barrier", "recover"} -> TRUE                          \* UNAL_32, UNAL_36
+          [] OTHER -> channel'.promised = owed /\ report = <<>>]_vars
 
-UNAL_33_Owed == channel.promised # NoId => TimesOutAtSender /\ Waits(channel.output, channel.promised)
+UNAL_33_Owed ==
+    channel.promised # -1 => TimesOutAtSender /\ Places(channel.output, channel.promised) # {}
 
-(* The receiver stores each record that arrives while its barrier is         *)
-(* awaited, and none behind the barrier.                                     *)
+(* The receiver stores the unread records before the barrier, then each      *)
+(* record that arrives while the barrier is awaited, and none behind it.     *)
+NewerArrived(n) == n < channel.last \/ (channel.phase = "arrived" /\ n < channel.seen)
+Unread(n) ==
+    LET values == Values(channel.input)
+    IN  IF channel.last = n THEN SubSeq(values, 1, channel.before) ELSE values
+Starting(n) ==
+    IF channel.restored > 0 THEN <<<<"decline", n, "TASK_NOT_READY">>>>                  \* UNAL-36
+    ELSE IF NewerArrived(n) THEN <<<<"decline", n, "CHECKPOINT_SUBSUMED">>>>
+    ELSE IF Unread(n) = <<>> THEN <<>> ELSE <<<<"store_input", n, Unread(n)>>>>
+Declines(n) == channel.restored > 0 \/ NewerArrived(n)
+Counts == Is(NextItem, "barrier") /\ (CountsInOrder \/ Hurries(NextItem))
+Repeats(n) == n < channel.seen \/ (n = channel.seen /\ channel.phase = "idle")
+
 UNAL_34 == [][
-    /\ Arrives /\ IsRecord(NextItem) =>
-        Of("store_input") = IF channel.phase = "awaited"
-                            THEN <<<<"store_input", channel.seen, <<NextItem[2]>>>>>> ELSE <<>>
-    /\ Arrives /\ IsBarrier(NextItem) /\ NextItem[2] > channel.seen /\ (CountsInOrder \/ IsUrgent(NextItem)) =>
-        channel'.phase = "arrived" /\ channel'.seen = NextItem[2]
-    /\ Kind = "start_persisting" /\ Of("decline") = <<>> =>
-        Of("store_input") =
-            LET unread == ValuesOf(channel.input)
-                part == IF channel.last = EventId THEN SubSeq(unread, 1, channel.before) ELSE unread
-            IN  IF part = <<>> THEN <<>> ELSE <<<<"store_input", EventId, part>>>>]_vars
+    /\ Leaves =>
+        /\ Len(Effects) <= 1
+        /\ Of("store_input") = IF Is(NextItem, "record") /\ channel.phase = "awaited"
+                               THEN <<<<"store_input", channel.seen, <<NextItem[2]>>>>>> ELSE <<>>
+        /\ <<channel'.phase, channel'.seen>> =
+               IF Counts /\ ~Repeats(NextItem[2]) THEN <<"arrived", NextItem[2]>> ELSE <<channel.phase, channel.seen>>
+        /\ <<channel'.last, channel'.before>> =
+               IF Counts /\ ~Repeats(NextItem[2]) /\ NextItem[2] > channel.last
+               THEN <<NextItem[2], Len(Values(channel.input))>> ELSE <<channel.last, channel.before>>
+    /\ Kind = "start_persisting" => Of("decline") \o Of("store_input") = Starting(EventId)]_vars
 
-(* Urgent items are read first, and records keep their order. *)
-UrgentFirst(queue) == queue = UrgentOf(queue) \o OthersOf(queue)
+(* What a barrier has counted is the number of unread records before it.     *)
+UNAL_34_Places ==
+    /\ channel.before \in 0 .. Len(Values(channel.input))
+    /\ channel.last = -1 => channel.before = 0
+    /\ \A i \in DOMAIN channel.input :
+          LET item == channel.input[i]
+          IN  Is(item, "barrier") /\ ~Hurries(item) /\ item[2] = channel.last =>
+                  channel.before = Len(Values(SubSeq(channel.input, 1, i)))
+
+(* The gate begins a snapshot, gives one up, or reads the last barrier that  *)
+(* it awaits: the older snapshot ends, the newer one begins, then it ends.   *)
+ReadsId == FirstItem[2]
+Completes ==
+    Kind = "take" /\ Is(FirstItem, "barrier") /\ ReadsId >= begun /\ stored[ReadsId].receiver = "open"
+StartsAt == IF Kind = "start_persisting" THEN EventId
+            ELSE IF Completes /\ ReadsId > begun /\ FirstItem[3] = "unaligned" THEN ReadsId ELSE -1
+IsNewer == Kind = "start_persisting" \/ (Completes /\ ReadsId > begun)
+Cut == begun > 0 /\ stored[begun].receiver = "open" /\ (IsNewer \/ Kind = "stop_persisting")
+EndsAt == (IF Cut THEN {begun} ELSE {}) \cup (IF Completes THEN {ReadsId} ELSE {})
+Ends(n) == <<<<"stop_persisting", n>>>>
+
+UNAL_34_Ends == [][(Kind \in {"take", "start_persisting", "stop_persisting"}) =>
+    LET begins == StartsAt # -1 /\ ~Declines(StartsAt)
+        ended == {n \in EndsAt : n >= channel.seen \/ channel.restored > 0}
+    IN  /\ Effects = (IF Kind = "take" THEN <<FirstItem>> ELSE <<>>)
+                        \o (IF Cut THEN Ends(begun) ELSE <<>>)
+                        \o (IF StartsAt = -1 THEN <<>> ELSE <<<<"start_persisting", StartsAt>>>> \o Starting(StartsAt))
+                        \o (IF Completes THEN Ends(ReadsId) ELSE <<>>)
+        /\ <<channel'.phase, channel'.seen>> =
+               IF begins /\ ~Completes /\ StartsAt > channel.seen THEN <<"awaited", StartsAt>>
+               ELSE IF ended = {} THEN <<channel.phase, channel.seen>>
+               ELSE <<"idle", CHOOSE n \in ended : \A m \in ended : m <= n>>
+        /\ <<channel'.last, channel'.before>> =
+               IF channel.last \in EndsAt \/ (begins /\ channel.last < StartsAt) THEN <<-1, 0>>
+               ELSE <<channel.last, IF Kind = "take" /\ Is(FirstItem, "record") /\ channel.before > 0
+                                    THEN channel.before - 1 ELSE channel.before>>
+        /\ channel'.blocked = (channel.blocked /\ EndsAt = {})]_vars
+
+(* Urgent items are read first, nothing else changes places. *)
+UrgentFirst(queue) == queue = Urgents(queue) \o Others(queue)
 
 UNAL_35 == [][
     /\ UrgentFirst(channel'.output) /\ UrgentFirst(channel'.input)
-    /\ Kind = "take" => Head(Effects) = Head(channel.input) /\ channel'.input = Tail(channel.input)
+    /\ Kind = "transfer" =>
+        /\ channel'.output = Tail(channel.output)
+        /\ channel'.blocked = (channel.blocked \/ (Is(NextItem, "barrier") /\ ~Hurries(NextItem)))
+        /\ channel'.input = IF Hurries(NextItem) THEN Overtaking(channel.input, NextItem)
+                            ELSE IF Is(NextItem, "record") \/ NextItem[3] # "timeout"
+                            THEN Append(channel.input, NextItem)
+                            ELSE Append(Overtaking(channel.input, <<"announce", NextItem[2]>>), NextItem)
+    /\ Kind = "take" =>
+        /\ Head(Effects) = FirstItem
+        /\ channel'.input = Tail(channel.input) /\ channel'.output = channel.output
+    /\ Kind \in {"start_persisting", "stop_persisting"} =>
+        channel'.input = channel.input /\ channel'.output = channel.output
     /\ Kind = "prioritise" =>
-        /\ ValuesOf(channel'.input) = ValuesOf(channel.input)
-        /\ Barrier(EventId, "unaligned") \in {channel'.input[i] : i \in DOMAIN UrgentOf(channel'.input)}
-    /\ Arrives /\ ~IsRecord(NextItem) => ValuesOf(channel'.input) = ValuesOf(channel.input)]_vars
+        channel' = [channel EXCEPT !.input = Hurried(@, EventId)] /\ Effects = <<>>]_vars
+
+(* After an aligned barrier only urgent items leave, until the receiver      *)
+(* resumes the sender. The gate asks for a barrier whose announcement it has *)
+(* read, while none newer has arrived.                                       *)
+UNAL_35_Waits ==
+    /\ channel.restored = 0 =>
+        (MayTransfer(channel) <=>
+            channel.output # <<>> /\ (channel.blocked => PassesBlock /\ Hurries(NextItem)))
+    /\ \A n \in Ids : MayPrioritise(channel, n) <=>
+        /\ CountsInOrder /\ Places(channel.input, n) # {}
+        /\ channel.phase = "arrived" /\ channel.last = n
+        /\ \A i \in DOMAIN channel.input : channel.input[i] # <<"announce", n>>
 
 (* Restored input is read before any item arrives or any snapshot begins. *)
+Records(values) == [i \in 1 .. Len(values) |-> <<"record", values[i]>>]
+
 UNAL_36 == [][
-    /\ channel.restored > 0 =>
-        /\ Kind # "transfer"
-        /\ Kind = "start_persisting" =>
-            /\ Of("decline") = <<<<"decline", EventId, "TASK_NOT_READY">>>>
-            /\ channel' = OnStopPersisting(channel, begun).channel \/ channel' = channel
-    /\ Kind = "recover" /\ EventId > 0 =>
-        /\ ValuesOf(channel'.input) = stored[EventId].input /\ channel'.restored = Len(channel'.input)
-        /\ ValuesOf(channel'.output) = stored[EventId].output]_vars
+    LET from(part) == IF EventId = 0 THEN <<>> ELSE Records(stored[EventId][part])
+    IN  IF Kind = "recover"
+        THEN channel' = [output |-> from("output"), blocked |-> FALSE, promised |-> -1, input |-> from("input"),
+                         restored |-> Len(from("input")), phase |-> "idle", seen |-> -1, last |-> -1, before |-> 0]
+        ELSE /\ channel'.restored = IF Kind = "take" /\ channel.restored > 0
+                                    THEN channel.restored - 1 ELSE channel.restored
+             /\ channel.restored > 0 =>
+                 /\ Kind # "transfer"
+                 /\ Kind = "start_persisting" => Of("decline") = <<<<"decline", EventId, "TASK_NOT_READY">>>>]_vars
+
+(* While restored records are unread, nothing else has arrived. *)
+UNAL_36_Only ==
+    channel.restored > 0 =>
+        channel.restored = Len(channel.input) /\ channel.restored = Len(Values(channel.input))
 
 (* A complete checkpoint stores every record between those read and those    *)
 (* written, in order.                                                        *)
@@ -253,10 +356,33 @@ UNAL_37 ==
 (* Therefore the receiver reads every record once. *)
 UNAL_37_Once == [][\A i \in DOMAIN Of("record") : Of("record")[i][2] = read + 1]_vars
 
+(* The effects, and nothing else, are stored with their checkpoints.         *)
+Given(kind, n) == SelectSeq(Effects, LAMBDA e : e[1] = kind /\ e[2] = n)
+GivenUp(n) ==
+    Given("lose_output", n) \o Given("decline", n) # <<>> \/ (Cut /\ n = begun)
+
+UNAL_37_Stored == [][Kind # "recover" =>
+    /\ sent' = IF Kind = "emit" THEN EventId ELSE sent
+    /\ read' = read + Len(Of("record"))
+    /\ begun' = IF Kind = "start_persisting" THEN EventId ELSE IF IsNewer THEN ReadsId ELSE begun
+    /\ \A n \in Ids :
+        LET sends == Kind = "send_barrier" /\ EventId = n
+            output == Given("store_output", n)
+            input == Given("store_input", n)
+        IN  stored'[n] =
+                [sent |-> IF sends THEN sent ELSE stored[n].sent,
+                 output |-> IF output = <<>> THEN stored[n].output ELSE output[1][3],
+                 owed |-> IF sends THEN channel'.promised = n ELSE stored[n].owed /\ output = <<>>,
+                 read |-> IF n = begun' /\ n # begun THEN read ELSE stored[n].read,
+                 input |-> stored[n].input \o IF input = <<>> THEN <<>> ELSE input[1][3],
+                 receiver |-> IF GivenUp(n) THEN "given up"
+                              ELSE IF Completes /\ n = ReadsId THEN "done" ELSE stored[n].receiver]]_vars
+
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
+OnlyUnaligned == {"unaligned"}                                      \* Alignments, in a model that holds
 StoresNothing(ch) == <<>>                                           \* Overtaken
 PassesNothing(queue, n) == <<>>                                     \* PassedBy
 NeverStored(ch) == FALSE                                            \* IsStored

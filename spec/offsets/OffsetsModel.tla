@@ -68,7 +68,10 @@ New == reader'.remembered
 IsKnown == \E i \in DOMAIN Old : Old[i][1] = EventId
 
 OFFSET_01 == [][
-    /\ EventIs("snapshot") => New # <<>> /\ New[Len(New)] = <<EventId, out'[1][3]>> /\ Effects = <<>>
+    /\ out = <<>> => reader = [running |-> TRUE, newest |-> -1, remembered |-> <<>>, committed |-> <<-1, 0>>]
+    /\ EventIs("snapshot") =>
+        /\ New # <<>> /\ New[Len(New)] = <<EventId, out'[1][3]>> /\ Effects = <<>>
+        /\ reader' = [reader EXCEPT !.newest = EventId, !.remembered = New]
     /\ reader'.committed # reader.committed => EventIs("notify_complete")]_vars
 
 OFFSET_02 == [][EventIs("snapshot") =>
@@ -80,7 +83,8 @@ OFFSET_03 == [][(EventIs("notify_complete") /\ IsKnown) =>
         /\ Old[i][1] = EventId
         /\ Effects = <<<<"commit_offsets", EventId, Old[i][2]>>>>
         /\ reader'.committed = Old[i]
-        /\ New = SubSeq(Old, i + 1, Len(Old))]_vars
+        /\ New = SubSeq(Old, i + 1, Len(Old))
+        /\ reader' = [reader EXCEPT !.committed = Old[i], !.remembered = New]]_vars
 
 OFFSET_04 == [][(EventIs("notify_complete") /\ ~IsKnown) =>
     Effects = <<<<"ignored", EventId>>>> /\ reader' = reader]_vars
@@ -88,8 +92,10 @@ OFFSET_04 == [][(EventIs("notify_complete") /\ ~IsKnown) =>
 OFFSET_05 == [][EventIs("notify_abort") => Effects = <<>> /\ reader' = reader]_vars
 
 OFFSET_06 == [][
-    /\ EventIs("restore") => Effects = <<<<"seek", EventId>>>> /\ New = <<>> /\ reader'.running
-    /\ EventIs("crash") => Effects = <<>> /\ New = <<>> /\ ~reader'.running]_vars
+    /\ EventIs("restore") => Effects = <<<<"seek", EventId>>>> /\ reader'.running
+    /\ EventIs("crash") => Effects = <<>> /\ ~reader'.running
+    /\ (EventIs("restore") \/ EventIs("crash")) =>
+        New = <<>> /\ reader' = [reader EXCEPT !.running = reader'.running, !.remembered = <<>>]]_vars
 
 OFFSET_07 == [][reader'.committed # reader.committed => reader'.committed[1] > reader.committed[1]]_vars
 

@@ -140,9 +140,14 @@ EventId == out'[1][2]
 Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Committed == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] = "commit"}}
+CommitEach(filed) == [i \in DOMAIN filed |-> <<"commit", filed[i][2]>>]
+IdsOf(filed) == {filed[i][2] : i \in DOMAIN filed}
+AbortOpen == IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
 
 SINK_01 == [][
     /\ (sink'.running /\ ~sink'.finished) => sink'.open \in 1 .. sink'.next - 1
+    /\ out = <<>> => sink = [running |-> TRUE, finished |-> FALSE, open |-> 1, pending |-> <<>>, next |-> 2,
+                            committed |-> {}]
     /\ EventIs("write") => Effects = <<<<"write", sink.open, EventId>>>> /\ sink' = sink]_vars
 
 SINK_02 == [][EventIs("snapshot") =>
@@ -150,13 +155,16 @@ SINK_02 == [][EventIs("snapshot") =>
     /\ sink'.pending =
         IF sink.open = 0 THEN sink.pending ELSE Append(sink.pending, <<EventId, sink.open>>)
     /\ (sink.open # 0 /\ ~sink.finished) => Effects = <<<<"pre_commit", sink.open>>, <<"begin", sink'.open>>>>
+    /\ Effects = EffectsOf("pre_commit") \o EffectsOf("begin")
+    /\ sink' = [sink EXCEPT !.pending = sink'.pending, !.open = sink'.open, !.next = sink'.next]
     /\ snapshots'[EventId] = [open |-> sink'.open, pending |-> sink'.pending]]_vars
 
 OldEnough == SelectSeq(sink.pending, LAMBDA filed : filed[1] <= EventId)
 
 SINK_03 == [][
     /\ EventIs("notify_complete") =>
-        /\ Effects = [i \in DOMAIN OldEnough |-> <<"commit", OldEnough[i][2]>>]
+        /\ Effects = CommitEach(OldEnough)
+        /\ sink' = [sink EXCEPT !.pending = sink'.pending, !.committed = sink'.committed]
         /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > EventId)
     /\ sink'.committed = sink.committed \cup Committed
     /\ sink'.committed # sink.committed =>
@@ -167,13 +175,16 @@ SINK_04 == [][(EventIs("notify_complete") /\ OldEnough = <<>>) => Effects = <<>>
 SINK_05 == [][EventIs("notify_abort") => Effects = <<>> /\ sink' = sink]_vars
 
 SINK_06 == [][EventIs("restore") =>
-    LET held == IF EventId \in DOMAIN snapshots THEN snapshots[EventId] ELSE NothingHeld
-        again == [i \in DOMAIN held.pending |-> <<"commit", held.pending[i][2]>>]
+    LET held == IF EventId = 0 THEN [open |-> 0, pending |-> <<>>] ELSE snapshots[EventId]
+        again == CommitEach(held.pending)
         aborts == IF held.open = 0 THEN <<>> ELSE <<<<"abort_transaction", held.open>>>>
     IN  /\ Effects = again \o aborts \o <<<<"begin", sink'.open>>>>
-        /\ sink'.pending = <<>>]_vars
+        /\ sink' = [running |-> TRUE, finished |-> FALSE, open |-> sink'.open, pending |-> <<>>,
+                    next |-> sink'.next, committed |-> sink.committed \cup IdsOf(held.pending)]]_vars
 
-SINK_07 == [][sink.finished => EffectsOf("begin") = <<>> /\ (EventIs("snapshot") => sink'.open = 0)]_vars
+SINK_07 == [][
+    /\ sink.finished => EffectsOf("begin") = <<>> /\ (EventIs("snapshot") => sink'.open = 0)
+    /\ (EventIs("finish") /\ WaitsAtTheEnd) => Effects = <<>> /\ sink' = [sink EXCEPT !.finished = TRUE]]_vars
 
 SINK_08 == [][
     /\ \A i \in DOMAIN Effects : Effects[i][1] = "begin" => Effects[i][2] = sink.next /\ sink'.next = sink.next + 1
@@ -183,21 +194,27 @@ SINK_08 == [][
     /\ sink'.open \notin sink'.committed
     /\ \A t \in sink'.committed \ sink.committed :
         \/ \E i \in DOMAIN sink.pending : sink.pending[i][2] = t
-        \/ \E n \in DOMAIN snapshots : t \in Transactions(snapshots[n].pending)]_vars
+        \/ \E n \in DOMAIN snapshots : t \in IdsOf(snapshots[n].pending)]_vars
 
-SINK_09 == [][(EventIs("close") \/ (EventIs("finish") /\ ~WaitsAtTheEnd)) =>
-    /\ Effects = IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
-    /\ ~sink'.running /\ sink'.pending = <<>> /\ sink'.committed = sink.committed]_vars
+(* What a sink that no longer runs keeps, besides the external system. *)
+Over == [sink EXCEPT !.running = FALSE, !.finished = FALSE, !.open = 0, !.pending = <<>>]
+
+SINK_09 == [][
+    /\ EventIs("crash") => Effects = <<>> /\ sink' = Over
+    /\ (EventIs("close") \/ (EventIs("finish") /\ ~WaitsAtTheEnd)) => Effects = AbortOpen /\ sink' = Over]_vars
+
+Throwing == out'[1][3]
+Outcome(t) == <<IF t = Throwing THEN "commit_failed" ELSE "commit", t>>
 
 SINK_10 == [][
     /\ EventIs("notify_complete_failing") =>
-        /\ Committed = Transactions(OldEnough) \ {out'[1][3]}
-        /\ EffectsOf("commit_failed") = <<<<"commit_failed", out'[1][3]>>>>
-        /\ ~sink'.running
+        /\ Effects = [i \in DOMAIN OldEnough |-> Outcome(OldEnough[i][2])] \o AbortOpen
+        /\ sink' = [Over EXCEPT !.committed = @ \cup (IdsOf(OldEnough) \ {Throwing})]
     /\ EventIs("restore_failing") =>
-        /\ Effects[Len(Effects)] = <<"commit_failed", out'[1][3]>>
-        /\ ~sink'.running /\ EffectsOf("abort_transaction") = <<>> /\ EffectsOf("begin") = <<>>
-    /\ EffectsOf("commit_failed") # <<>> => out'[1][3] \notin sink'.committed \ sink.committed]_vars
+        LET filed == snapshots[EventId].pending
+            first == CHOOSE i \in DOMAIN filed : filed[i][2] = Throwing
+        IN  /\ Effects = [i \in 1 .. first |-> Outcome(filed[i][2])]
+            /\ sink' = [sink EXCEPT !.committed = @ \cup {filed[i][2] : i \in 1 .. first - 1}]]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

@@ -67,6 +67,7 @@ TASK_21 == [][
         /\ Tail(Effects) = IF Declines /\ ~source.running THEN <<<<"decline", EventId, "TASK_FAILURE">>>> ELSE <<>>
         /\ source' = [source EXCEPT !.triggered = IF Pairs THEN @ \cup {EventId} ELSE @]
     /\ EffectsOf("answer") # <<>> => Arrives
+    /\ out = <<>> => source = [running |-> TRUE, triggered |-> {}, ahead |-> {}]
     /\ source'.running = IF EventIs("status") THEN EventId ELSE source.running]_vars
 
 (* The half of the checkpoint that must have arrived before. *)

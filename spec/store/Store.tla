@@ -33,8 +33,6 @@ EmptyStore == <<>>
 (* The id that a restore reads; 0 is the initial state. *)
 LatestId(store) == IF store = <<>> THEN 0 ELSE store[Len(store)].id
 
-Holds(store, n) == \E i \in DOMAIN store : store[i].id = n
-
 ------------------------------------------------------------------------------
 (* Entries that may be dropped. These are operators, so that a model can     *)
 (* replace them.                                                             *)

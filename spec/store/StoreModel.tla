@@ -64,14 +64,18 @@ IsInOrderOfAdding ==
     /\ Kept \subseteq Range(Grown)
     /\ store' = SelectSeq(Grown, LAMBDA e : e \in Kept)
 
-SUB_06 == [][IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = EventId]_vars
+(* Before the first addition the latest is the initial state, 0. *)
+SUB_06 == [][
+    /\ IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = EventId
+    /\ store = <<>> => LatestId(store) = 0]_vars
 
 (* The newest checkpoint, while the job runs; none is protected after a      *)
 (* stop, and none up to 1.11.                                                *)
 Protected ==
     {New} \cup
     IF Type = "stop" \/ ~CoordinatorHas("protects_newest_checkpoint") THEN {}
-    ELSE {Grown[i] : i \in {i \in DOMAIN Grown : IsNewestCheckpoint(Grown, i)}}
+    ELSE {e \in Range(Grown) : e.type = "checkpoint" /\
+            \A i, j \in DOMAIN Grown : i < j /\ Grown[i] = e => Grown[j].type # "checkpoint"}
 
 OldestFirst ==
     \A i, j \in DOMAIN Grown :

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from conformance.command_line.automatic_mutants import Chosen, judge_automatic
+from conformance.command_line.automatic_mutants import Chosen, How, judge_automatic
 from conformance.command_line.options import FILE, INTEGER
 
 LAYERS = ("spec", "model", "impl")
@@ -27,6 +27,9 @@ LAYERS = ("spec", "model", "impl")
 @click.option(
     "--sample", type=click.IntRange(1), help="Of the automatic ones, only as many, drawn by --seed."
 )
+@click.option("--first", is_flag=True, help="An automatic mutant is judged until the first judge complains.")
+@click.option("--bar", default=100.0, show_default=True, type=click.FloatRange(0, 100),
+              help="Percent of the automatic mutants that must be killed or proved equivalent.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=INTEGER, help="Draws the sample.")
 def command(
     layers: tuple[str, ...],
@@ -38,6 +41,8 @@ def command(
     page: Path | None,
     automatic: bool,
     sample: int | None,
+    first: bool,
+    bar: float,
     seed: int,
 ) -> int:
     """Try every mutant of the catalogue, or every automatic one, and print what caught it.
@@ -46,14 +51,12 @@ def command(
     Ends with 1 if one survives or is killed by another rule, with 2 if one could not be tried.
     """
     if automatic:
-        if rules or page is not None:
-            raise click.UsageError(
-                "an automatic mutant names no rule, and has no page; leave out --rule and --page"
-            )
+        if rules:
+            raise click.UsageError("an automatic mutant names no rule; leave out --rule")
         drawn = Chosen(layers or LAYERS, components, sample, seed)
-        return judge_automatic(drawn, out.with_suffix(".jsonl"), resume=resume, at_once=at_once)
-    if sample is not None:
-        raise click.UsageError("--sample draws from the automatic mutants; add --automatic")
+        return judge_automatic(drawn, How(out.with_suffix(".jsonl"), resume, at_once, first, bar, page))
+    if sample is not None or first or bar < 100:
+        raise click.UsageError("--sample, --first and --bar are for automatic mutants; add --automatic")
     from rich.console import Console
 
     from conformance.machine import source

@@ -34,7 +34,10 @@ class Judged(NamedTuple):
 
     edit: Edit
     complaints: Mapping[str, str]
-    """By judge: rules, a model, an exception, `too long`; empty if the judge found nothing wrong."""
+    """By judge: rules, a model, an exception, `too long`; empty if the judge found nothing wrong.
+
+    A judge that was not consulted is missing.
+    """
     same_paths: int = 0
     """Paths of the proofs on which the mutant was proved to agree with the original; 0 if it was not."""
 
@@ -62,11 +65,13 @@ def judges_of(layer: str) -> tuple[str, ...]:
     return {"spec": ("TLC",), "model": tuple(JUDGES), "impl": ("lock-step",)}[layer]
 
 
-def judge_all(edits: Iterable[Edit], dumps: Path, *, at_once: int = 2) -> Iterator[Judged]:
+def judge_all(
+    edits: Iterable[Edit], dumps: Path, *, at_once: int = 2, first: bool = False
+) -> Iterator[Judged]:
     """The edits with their complaints, in order, as they are known.
 
-    `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first. Raises
-    ScoreError if a judge complains of sources without an edit.
+    `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first. `first`: no
+    judge follows the first that complains. Raises ScoreError if a judge complains of sources without an edit.
     """
     for name in _SHARED:
         import_module(name)
@@ -83,7 +88,7 @@ def judge_all(edits: Iterable[Edit], dumps: Path, *, at_once: int = 2) -> Iterat
                 )
     with ThreadPoolExecutor(at_once) as pool:
         try:
-            yield from pool.map(lambda edit: judge(edit, dumps), edits)
+            yield from pool.map(lambda edit: judge(edit, dumps, first=first), edits)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -95,7 +100,7 @@ def keep_graphs(dumps: Path) -> None:
             check(model, dump=kept)
 
 
-def judge(edit: Edit, dumps: Path) -> Judged:
+def judge(edit: Edit, dumps: Path, *, first: bool = False) -> Judged:
     """Judge one mutant in a process of its own. Raises EditError if its module is loaded here already."""
     layer = edit.module.split(".")[0]
     text = edit.apply(dict(modules(layer))[edit.module])
@@ -104,9 +109,10 @@ def judge(edit: Edit, dumps: Path) -> Judged:
     if edit.module in sys.modules:
         raise EditError(f"{edit.module} is loaded already; judge mutants where nothing has loaded the model")
     judges = judges_of(layer)
-    answers = _answers(_judge_here, (edit, text, dumps), len(judges))
-    found = [*answers, *["the process ended"] * len(judges)]  # out of memory, or z3 crashed
-    judged = Judged(edit, dict(zip(judges, found, strict=False)))
+    answers = _answers(_judge_here, (edit, text, dumps, first), len(judges))
+    if not (first and any(answers)):  # else out of memory, or z3 crashed
+        answers += ["the process ended"] * (len(judges) - len(answers))
+    judged = Judged(edit, dict(zip(judges, answers, strict=False)))
     if layer == "model" and judged.survives:
         for same in _answers(_prove_here, (edit, text), 1):
             return judged._replace(same_paths=same)
@@ -131,10 +137,13 @@ def _answers(judging: Callable[..., None], given: tuple[object, ...], count: int
     return answers
 
 
-def _judge_here(edit: Edit, text: str, dumps: Path, answers: Any) -> None:  # noqa: ANN401 - a connection
+def _judge_here(edit: Edit, text: str, dumps: Path, first: bool, answers: Any) -> None:  # noqa: ANN401 - a connection
     install_text(edit.module, text)
     for name in judges_of(edit.module.split(".")[0]):
-        answers.send(_limited(lambda name=name: JUDGES[name](folder_of(edit), dumps)))  # type: ignore[misc]
+        complaint = _limited(lambda name=name: JUDGES[name](folder_of(edit), dumps))  # type: ignore[misc]
+        answers.send(complaint)
+        if first and complaint:
+            break
 
 
 def _prove_here(edit: Edit, text: str, answers: Any) -> None:  # noqa: ANN401 - a connection

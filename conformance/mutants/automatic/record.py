@@ -1,6 +1,6 @@
 """What a campaign of automatic mutants has found, a line of JSON each, so that an interrupted one goes on.
 
-The first line has a checksum of all that decides the outcome; with other sources a campaign starts anew.
+The first line has all that decides the outcome; with other sources a campaign starts anew.
 """
 
 import dataclasses
@@ -19,6 +19,13 @@ class Record:
     """A file of outcomes."""
 
     file: Path
+    first: bool = False
+    """No judge followed the first that complained."""
+
+    @property
+    def head(self) -> dict[str, object]:
+        """The first line of the file."""
+        return {"sources": sources(), "first": self.first}
 
     def resumed(self, edits: Iterable[Edit]) -> Mapping[str, Judged]:
         """The outcomes of earlier runs over the same sources, by mutant.
@@ -27,7 +34,7 @@ class Record:
         """
         try:
             head, *lines = map(orjson.loads, self.file.read_bytes().splitlines())
-            if head == {"sources": sources()}:
+            if head == self.head:
                 known = {edit.id: edit for edit in edits}
                 return {
                     one["id"]: Judged(known[one["id"]], one["complaints"], one["same_paths"])
@@ -46,7 +53,7 @@ class Record:
     def begin(self) -> None:
         """Write the file anew, without an outcome."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_bytes(orjson.dumps({"sources": sources()}) + b"\n")
+        self.file.write_bytes(orjson.dumps(self.head) + b"\n")
 
     def add(self, judged: Judged) -> None:
         """Append one outcome. Raises ScoreError if the sources have changed since the first mutant."""

@@ -91,6 +91,16 @@ def test_every_edit_is_another_text_that_compiles():
     assert len(edits("spec")) >= 1_000
 
 
+def test_an_equivalent_mutant_does_not_survive_and_is_counted():
+    found = [_judged(""), _judged("")._replace(same_paths=12)]
+
+    assert report.survivors(found) == found[:1]
+    assert [*report.score(found)] == [
+        "spec/channel           2 mutants, 0 killed: TLC 0; 1 proved equivalent"
+    ]
+    assert "equivalent on all 12 paths" in report.row(found[1])
+
+
 JUDGE = """
 import json, sys
 from pathlib import Path
@@ -98,7 +108,10 @@ from conformance.mutants.automatic import campaign, record
 from conformance.mutants.automatic.judges import UNPARSED, tlc
 from conformance.mutants.automatic.operators import Edit
 edits = [Edit(*fields) for fields in json.loads(sys.argv[2])]
-print(json.dumps([campaign.judge(edit, Path(sys.argv[1])).complaints for edit in edits]))
+print(json.dumps([
+    campaign.judge(edit, Path(sys.argv[1]), first=first).complaints
+    for first in (False, True) for edit in edits
+]))
 """
 
 
@@ -114,10 +127,11 @@ def test_each_judge_complains_of_the_mutant_only(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", JUDGE, tmp_path, edits], capture_output=True, text=True, check=True
     )
-    same, forgets = json.loads(done.stdout)
+    same, forgets, _, only_the_first = json.loads(done.stdout)
 
     assert same == {"proofs": "", "exploration": "", "triangle": "", "lock-step": ""}
     assert all(forgets.values()), forgets
+    assert only_the_first == {"proofs": forgets["proofs"]}
 
 
 @pytest.mark.parametrize(
@@ -145,22 +159,14 @@ def test_a_mutant_of_a_module_that_is_loaded_is_refused(tmp_path):
 
 def test_a_sample_is_judged_recorded_and_resumed(tmp_path, monkeypatch, capfd):
     """The verdict states its bound and the command that repeats it; what was judged is not judged again."""
-    words = [
-        "mutants",
-        "--automatic",
-        "--layer",
-        "spec",
-        "--component",
-        "offsets",
-        "--sample",
-        "1",
-        "--seed",
-        "3",
-    ]
+    chosen = ["--layer", "spec", "--component", "offsets", "--sample", "1", "--seed", "3"]
+    words = ["mutants", "--automatic", *chosen, "--first", "--bar", "90"]
+    page = tmp_path / "page.md"
     outputs = []
     for more in ((), ("--resume",)):
         monkeypatch.setattr(
-            "sys.argv", ["barrierspec", *words, "--out", str(tmp_path / "mutants.json"), *more]
+            "sys.argv",
+            ["barrierspec", *words, "--out", str(tmp_path / "mutants.json"), "--page", str(page), *more],
         )
         with pytest.raises(SystemExit):
             cli.main()
@@ -170,6 +176,7 @@ def test_a_sample_is_judged_recorded_and_resumed(tmp_path, monkeypatch, capfd):
     assert "1 judged before" in again[0]
     assert first[-3:] == again[-3:]
     assert first[-1] == f"again   barrierspec {' '.join(words)}"
+    assert "| spec/offsets | 1 | 1 | 1 | 0 | 0 |" in page.read_text().splitlines()
 
 
 def _judged(complaint):
@@ -202,3 +209,7 @@ def test_an_edit_that_is_no_tla_is_no_mutant():
     assert report.verdict(found[:1]) is Verdict.UNDETERMINED
     assert report.verdict(found[:2]) is Verdict.CONFORMS
     assert report.verdict(found) is Verdict.DIVERGES
+    assert report.verdict(found, 50) is Verdict.CONFORMS
+    assert report.closing(found, 24, 50, "it").startswith(
+        "CONFORMS   3 of 24 first-order edits judged; 1 survived every judge, 50 % may"
+    )

@@ -1,0 +1,151 @@
+"""The thorough models, triangles and proofs, one by one, within a number of minutes that is stated first.
+
+`python -m conformance.parts.thorough --minutes 300` runs each in a process of its own, small models first.
+What is not finished when the time is over is listed, and the verdict is UNDETERMINED; `--resume` goes on with
+what the same sources have not finished.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import orjson
+
+from conformance.compare.triangle import triangle
+from conformance.mutants.score import sources
+from conformance.own_process import own_process
+from conformance.parts.result import DUMPS
+from conformance.verdict import Verdict
+from model.checker.prove import prove
+from model.proofs import thorough_cases
+from model.properties import PROPERTIES
+from spec.manifest import load_manifest
+from spec.stategraph import kept_at
+from spec.tlc import check
+
+SHARES = 40
+"""Number of blocks of proofs, each run as one."""
+LONGEST = 86_400
+"""Seconds; a unit ends with the time of all."""
+RESULTS = Path("build/thorough.jsonl")
+
+
+class Done(NamedTuple):
+    """One finished unit."""
+
+    unit: str
+    complaint: str
+    """What is wrong; empty if nothing is."""
+    size: str
+    seconds: int
+
+
+def units() -> list[str]:
+    """What there is to run: models and their triangles by number of states, then blocks of proofs."""
+    models = [
+        model
+        for model in load_manifest().values()
+        if model.violates is None
+        and (model.thorough or model.is_compared(thorough=True) > model.is_compared(thorough=False))
+    ]
+    models.sort(key=lambda model: model.states)
+    return [f"model {model.name}" for model in models] + [f"proofs {share}" for share in range(SHARES)]
+
+
+def run(unit: str, build: Path) -> tuple[str, str]:
+    """Run one unit here: its complaint, and its size. Raises TlcError."""
+    kind, name = unit.split()
+    if kind == "proofs":
+        report = prove(islice(thorough_cases(), int(name), None, SHARES), PROPERTIES, stop_at_first=True)
+        refuted = [f"{found.property} fails: {found.label}" for found in report.refutations]
+        return "; ".join(refuted), f"{report.paths:,} paths"
+    model = load_manifest()[name]
+    compared = model.is_compared(thorough=True)
+    result = check(model, LONGEST, dump=kept_at(model, build / DUMPS) if compared else None)
+    if result.differences or not compared:
+        return "; ".join(result.differences), f"{result.states:,} states"
+    agreement = triangle(model, build / DUMPS)
+    wrong = "" if agreement.difference is None else agreement.difference.story
+    return wrong, f"{result.states:,} states, {agreement.edges:,} edges compared"
+
+
+def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Done]:
+    """The units that finish before `until`, a time of `time.monotonic`, in the order given."""
+
+    def one(unit: str) -> Done | None:
+        begun = time.monotonic()
+        if begun >= until:
+            return None
+        command = own_process("conformance.parts.thorough", "--unit", unit)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+            try:
+                output, _ = process.communicate(timeout=until - begun)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # with the TLC that it has started
+                return None
+        seconds = round(time.monotonic() - begun)
+        if process.returncode:
+            return Done(unit, f"ended with {process.returncode}", "", seconds)
+        complaint, size = orjson.loads(output)
+        return Done(unit, complaint, size, seconds)
+
+    with ThreadPoolExecutor(processes) as pool:
+        yield from (done for done in pool.map(one, chosen) if done is not None)
+
+
+def finished(results: Path) -> list[Done]:
+    """The units that an earlier run over the same sources has finished."""
+    if not results.is_file():
+        return []
+    head, *lines = map(orjson.loads, results.read_bytes().splitlines())
+    return [Done(*line) for line in lines] if head == sources() else []
+
+
+def verdict(done: Sequence[Done], left: Sequence[str]) -> Verdict:
+    """DIVERGES for a complaint, CONFORMS if every unit has finished without one."""
+    if any(one.complaint for one in done):
+        return Verdict.DIVERGES
+    return Verdict.UNDETERMINED if left or not done else Verdict.CONFORMS
+
+
+@click.command()
+@click.option("--minutes", type=click.FloatRange(0, LONGEST / 60), default=300.0, show_default=True)
+@click.option("--processes", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True)
+@click.option("--resume", is_flag=True, help="Go on with what the same sources have not finished.")
+@click.option("--unit", help="Run this one only, and print its outcome as JSON.")
+def main(minutes: float, processes: int, resume: bool, unit: str | None) -> None:
+    """Run what is thorough, and record each unit as it finishes."""
+    if unit is not None:
+        click.echo(orjson.dumps(run(unit, RESULTS.parent)))
+        return
+    every = units()
+    done = [one for one in finished(RESULTS) if not one.complaint] if resume else []
+    left = [name for name in every if name not in {one.unit for one in done}]
+    click.echo(
+        f"{len(left)} of {len(every)} models and blocks of proofs, at most {minutes:g} minutes; {RESULTS}"
+    )
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_bytes(b"\n".join(map(orjson.dumps, (sources(), *map(list, done)))) + b"\n")
+    for one in run_all(left, time.monotonic() + minutes * 60, processes):
+        with RESULTS.open("ab") as file:
+            file.write(orjson.dumps([*one]) + b"\n")
+        done.append(one)
+        left.remove(one.unit)
+        click.echo(f"{one.unit:<40} {one.complaint or 'holds'}  {one.size}  {one.seconds} s")
+    found = verdict(done, left)
+    unfinished = f"; {len(left)} left, the first is {left[0]}" if left else ""
+    click.echo(f"{found.value}   {len(done)} of {len(every)} finished{unfinished}")
+    click.echo(f"again   python -m conformance.parts.thorough --minutes {minutes:g}")
+    sys.exit(found.exit_code)
+
+
+if __name__ == "__main__":
+    main()

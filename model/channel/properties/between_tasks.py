@@ -1,0 +1,261 @@
+"""UNAL-37 over a channel between two tasks, and the rules of the channel within it."""
+
+from collections.abc import Callable
+
+from model.channel.channel import AWAITED, IDLE
+from model.channel.events import (
+    AbortAtSender,
+    BeginPersisting,
+    DeclineStart,
+    Emit,
+    EndPersisting,
+    GiveBarrier,
+    GiveRecord,
+    LoseOutput,
+    MakeUrgent,
+    SendBarrier,
+    StoreInput,
+    StoreOutput,
+    Take,
+    TimeOut,
+    Transfer,
+)
+from model.channel.exchange import (
+    DONE,
+    GIVEN_UP,
+    NOT_STARTED,
+    OPEN,
+    Exchange,
+    Recover,
+    StoredCheckpoint,
+    is_complete,
+    next_barrier,
+)
+from model.channel.items import Datum, Mark
+from model.channel.properties.one_channel import CHANNEL
+from model.channel.properties.queues import declines, hurries, started, values_in
+from model.events import NONE, Effects, Event
+from model.frames import Frame
+from model.gate.alignment import UNALIGNED
+from model.registry import Property, Registry
+
+_OF_RECEIVER = "channel.blocked channel.phase channel.seen channel.last channel.before begun checkpoints"
+
+EXCHANGE = Registry("exchange")
+EXCHANGE.frames({
+    Emit: Frame("UNAL-32", "channel.output sent"),
+    SendBarrier: Frame(
+        "UNAL-32", "channel.output channel.promised checkpoints", "(store_output | lose_output)?"
+    ),
+    TimeOut: Frame("UNAL-33", "channel.output channel.promised checkpoints", "store_output"),
+    AbortAtSender: Frame("UNAL-33", "channel.promised checkpoints", "lose_output"),
+    Transfer: Frame("UNAL-35", "channel checkpoints", "(store_output | store_input)?"),
+    Take: Frame(
+        "UNAL-34",
+        f"channel.input channel.restored read {_OF_RECEIVER}",
+        "record | announce"
+        "| barrier (stop_persisting? (start_persisting (store_input | decline)?)? stop_persisting)?",
+    ),
+    BeginPersisting: Frame(
+        "UNAL-34", _OF_RECEIVER, "stop_persisting? start_persisting (store_input | decline)?"
+    ),
+    EndPersisting: Frame("UNAL-34", _OF_RECEIVER, "stop_persisting"),
+    MakeUrgent: Frame("UNAL-35", "channel.input"),
+    Recover: Frame("UNAL-36", "channel sent read begun checkpoints"),
+})  # fmt: skip
+
+
+def _of_exchange(rule: Property) -> Callable[..., bool]:
+    """The rule of a channel, over an exchange: what the gate does with a snapshot, `unal_34_ends` has."""
+
+    def over_state(state: Exchange) -> bool:
+        return rule.holds(state.channel)
+
+    def over_step(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
+        return of_gate(before, event) or rule.holds(before.channel, event, effects, after.channel)
+
+    holds = over_step if rule.over_steps else over_state
+    holds.__name__ = f"{rule.name} between two tasks"
+    return holds
+
+
+for known in CHANNEL.properties:
+    (EXCHANGE.step if known.over_steps else EXCHANGE.state)(known.rule)(_of_exchange(known))
+
+
+@EXCHANGE.step("UNAL-34")
+def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
+    """The older snapshot ends, the newer one begins, and its barrier ends it; the sender then continues."""
+    if not of_gate(before, event) or type(event) is Recover:
+        return True
+    was, starts, read = before.channel, starting(before, event), completing(before, event)
+    emitted: Effects = (GiveBarrier(*was.input[0]),) if type(event) is Take else ()
+    ends: tuple[int, ...] = (before.begun,) if is_cut(before, event) else ()
+    emitted = (*emitted, *(EndPersisting(end) for end in ends))
+    if starts != NONE:
+        emitted = (*emitted, BeginPersisting(starts), *started(was, starts))
+    if read != NONE:
+        emitted, ends = (*emitted, EndPersisting(read)), (*ends, read)
+    begins = starts != NONE and not declines(was, starts)
+    phase, seen, place = was.phase, was.seen, (was.last, was.before)
+    for end in ends:
+        if end >= was.seen or was.restored > 0:
+            phase, seen = IDLE, end
+    if begins and starts > was.seen and read == NONE:
+        phase, seen = AWAITED, starts
+    if was.last in ends or (begins and was.last < starts):
+        place = (NONE, 0)
+    return effects == emitted and after.channel == was._replace(
+        input=was.input[1:] if type(event) is Take else was.input,
+        blocked=was.blocked and not ends,
+        phase=phase,
+        seen=seen,
+        last=place[0],
+        before=place[1],
+    )
+
+
+@EXCHANGE.state("UNAL-34")
+def unal_34_counts(state: Exchange) -> bool:
+    """The number of records before the newest barrier is its place, until the gate prioritises it."""
+    queue = state.channel.input
+    return all(
+        state.channel.before == len(values_in(queue[:place]))
+        for place, item in enumerate(queue)
+        if type(item) is Mark and item.checkpoint == state.channel.last and not hurries(item)
+    )
+
+
+@EXCHANGE.step("UNAL-36")
+def unal_36_recovers(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
+    """A new attempt has the stored records at both ends, and both counts; later checkpoints are gone."""
+    if type(event) is not Recover:
+        return True
+    from_start = StoredCheckpoint(sent=0, output=(), owed=False, read=0, input=(), receiver=DONE)
+    entry = (from_start, *before.checkpoints)[event.checkpoint]
+    fresh = before.channel._replace(
+        output=tuple(Datum(value) for value in entry.output),
+        blocked=False,
+        promised=NONE,
+        input=tuple(Datum(value) for value in entry.input),
+        restored=len(entry.input),
+        phase=IDLE,
+        seen=NONE,
+        last=NONE,
+        before=0,
+    )
+    kept = tuple(
+        known if number <= event.checkpoint else NOT_STARTED
+        for number, known in enumerate(before.checkpoints, 1)
+    )
+    return after == Exchange(fresh, entry.sent, entry.read, event.checkpoint, kept)
+
+
+@EXCHANGE.state("UNAL-37")
+def unal_37(state: Exchange) -> bool:
+    """A complete checkpoint stores, in order, every record between those read and those written."""
+    return all(
+        (*entry.input, *entry.output) == tuple(range(entry.read + 1, entry.sent + 1))
+        for entry in state.checkpoints
+        if _has_all(entry)
+    )
+
+
+@EXCHANGE.state("UNAL-37")
+def unal_37_complete(state: Exchange) -> bool:
+    """A checkpoint is complete with both snapshots and all in-flight records; the sender takes each once."""
+    unsent = [number for number, entry in enumerate(state.checkpoints, 1) if entry.sent == NONE]
+    return next_barrier(state) == (*unsent, len(state.checkpoints) + 1)[0] and all(
+        is_complete(entry) == _has_all(entry) for entry in state.checkpoints
+    )
+
+
+@EXCHANGE.step("UNAL-37")
+def unal_37_once(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
+    """The receiver reads every record once and in order, whatever was restored."""
+    values = tuple(effect.value for effect in effects if type(effect) is GiveRecord)
+    return type(event) is Recover or (
+        values == tuple(range(before.read + 1, after.read + 1))
+        and after.sent == before.sent + (1 if type(event) is Emit else 0)
+    )
+
+
+@EXCHANGE.step("UNAL-37")
+def unal_37_stored(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
+    """The effects, and nothing else, are stored with their checkpoints."""
+    if type(event) is Recover:
+        return True
+    newest = starting_or_aligned(before, event)
+    return after.begun == (before.begun if newest == NONE else newest) and all(
+        entry == _stored(before, event, effects, number, after.channel.promised)
+        for number, entry in enumerate(after.checkpoints, 1)
+    )
+
+
+def _stored(before: Exchange, event: Event, effects: Effects, number: int, promised: int) -> StoredCheckpoint:
+    """What a checkpoint holds after the event."""
+    entry = before.checkpoints[number - 1]
+    if type(event) is SendBarrier and event.checkpoint == number:
+        entry = entry._replace(sent=before.sent, owed=promised == number)
+    if starting_or_aligned(before, event) == number:
+        entry = entry._replace(read=before.read)
+    if completing(before, event) == number:
+        entry = entry._replace(receiver=DONE)
+    if is_cut(before, event) and before.begun == number:
+        entry = entry._replace(receiver=GIVEN_UP)
+    for effect in effects:
+        if type(effect) is StoreOutput and effect.checkpoint == number:
+            entry = entry._replace(output=effect.records, owed=False)
+        elif type(effect) is StoreInput and effect.checkpoint == number:
+            entry = entry._replace(input=entry.input + effect.records)
+        elif (type(effect) is LoseOutput or type(effect) is DeclineStart) and effect.checkpoint == number:
+            entry = entry._replace(receiver=GIVEN_UP)
+    return entry
+
+
+# ---------------------------------------------------------------- terms
+
+
+def of_gate(before: Exchange, event: Event) -> bool:
+    """The gate begins or ends a snapshot in this step, or the job recovers."""
+    if type(event) is Take:
+        return type(before.channel.input[0]) is Mark
+    return type(event) is BeginPersisting or type(event) is EndPersisting or type(event) is Recover
+
+
+def completing(before: Exchange, event: Event) -> int:
+    """The checkpoint whose barrier the gate reads, unless it is over; else -1."""
+    if type(event) is Take:
+        item = before.channel.input[0]
+        if type(item) is Mark and item.checkpoint >= before.begun:
+            return item.checkpoint if _is_open(before, item.checkpoint) else NONE
+    return NONE
+
+
+def starting_or_aligned(before: Exchange, event: Event) -> int:
+    """The checkpoint that the receiver begins, or -1."""
+    if type(event) is BeginPersisting:
+        return event.checkpoint
+    read = completing(before, event)
+    return read if read > before.begun else NONE
+
+
+def starting(before: Exchange, event: Event) -> int:
+    """The checkpoint for which the channel starts to persist, or -1: none for a barrier in order."""
+    if type(event) is Take and before.channel.input[0][1:] != (UNALIGNED,):
+        return NONE
+    return starting_or_aligned(before, event)
+
+
+def is_cut(before: Exchange, event: Event) -> bool:
+    """The snapshot that the receiver has begun ends without this channel's barrier."""
+    ends = type(event) is EndPersisting or starting_or_aligned(before, event) != NONE
+    return ends and before.begun > 0 and _is_open(before, before.begun)
+
+
+def _is_open(before: Exchange, checkpoint: int) -> bool:
+    return before.checkpoints[checkpoint - 1].receiver == OPEN
+
+
+def _has_all(entry: StoredCheckpoint) -> bool:
+    return entry.receiver == DONE and entry.sent != NONE and not entry.owed

@@ -1,0 +1,341 @@
+"""How checkpoints end: every effect of an acknowledgement, a completion and an abort, and what they count.
+
+Rules COORD-05 to COORD-09, COORD-16, COORD-20 and SUB-12. A checkpoint is complete when every task that takes
+part has acknowledged this id since the checkpoint started, and every operator coordinator and hook has
+answered. Effects are compared whole: none is left out before the comparison.
+"""
+
+from model.coordinator.events import (
+    Acknowledged,
+    AcknowledgeMessage,
+    Complete,
+    CoordinatorRestart,
+    DeclineMessage,
+    DiscardCheckpoint,
+    Fail,
+    FailJob,
+    NotifyAbort,
+    NotifyComplete,
+    NotifySubsumed,
+    Rejected,
+    TellMaster,
+    TriggerTask,
+)
+from model.coordinator.failures import Failures
+from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN, Pending
+from model.coordinator.properties.files import completed, dropped_checkpoints, loss, with_files
+from model.coordinator.properties.terms import beginners, find_pending, is_safe
+from model.coordinator.shared_state import DiscardState
+from model.coordinator.state import Coordinator
+from model.coordinator.trigger import AskMaster, MasterAnswer
+from model.events import (
+    CHECKPOINT_SUBSUMED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    MAYBE,
+    NONE,
+    PRE_FLIGHT,
+    Effects,
+    Event,
+)
+from model.gate.events import Abort
+from model.registry import Registry
+from model.store.store import CHECKPOINT, SAVEPOINT, STOP
+
+COORDINATOR_ENDS = Registry("coordinator")
+
+
+@COORDINATOR_ENDS.step("COORD-05")
+def coord_05_counts_once(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """An acknowledgement that completes nothing changes its own flag, state and files, and nothing else."""
+    if type(event) is not AcknowledgeMessage or last_missing(before, event) is not None:
+        return True
+    if not before.open:
+        return not effects and after == before
+    shared = with_files(before, event)
+    pending = find_pending(before, event.checkpoint)
+    kept = before._replace(shared=shared)
+    lost = loss(before, shared, None, event.handle, event.shared)
+    if pending is None:
+        return effects == lost and after == kept
+    if event.task >= len(pending.tasks) or not pending.tasks[event.task]:
+        return effects == (Acknowledged(event.task, event.checkpoint, UNKNOWN), *lost) and after == kept
+    if pending.acknowledged[event.task]:
+        return effects == (Acknowledged(event.task, event.checkpoint, DUPLICATE),) and after == kept
+    changed = tuple(acknowledged(one, event) if one is pending else one for one in before.pending)
+    kept = kept._replace(pending=changed)
+    return effects == (Acknowledged(event.task, event.checkpoint, SUCCESS),) and after == kept
+
+
+@COORDINATOR_ENDS.step("COORD-08")
+def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A completion has exactly its effects, in their order; only waiting requests follow."""
+    done = last_missing(before, event)
+    if done is None:
+        return not any(type(effect) is Complete for effect in effects)
+    expected: Effects
+    if type(event) is AcknowledgeMessage:
+        expected = (Acknowledged(event.task, done.checkpoint, SUCCESS),)
+    else:
+        tasks = beginners(before._replace(tasks_run=done.tasks))
+        expected = tuple(TriggerTask(task, done.checkpoint, done.type) for task in tasks)
+    added, count = completion(before, event, done, after)
+    expected = (*expected, *added)
+    rest = effects[len(expected) :]
+    follows = all(type(effect) in {Rejected, AskMaster, TriggerTask} for effect in rest)
+    return effects[: len(expected)] == expected and follows and after.failures == count
+
+
+@COORDINATOR_ENDS.step("COORD-16")
+def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Each abort has exactly its effects, and its failure counts once, in the order of the aborts."""
+    if type(event) is CoordinatorRestart:
+        return after.failures == Failures((), NONE)
+    if last_missing(before, event) is not None:
+        return True
+    count = before.failures
+    for place, effect in enumerate(effects):
+        if type(effect) is Abort:
+            ended = find_pending(before, effect.checkpoint) or begun(before, effects, effect.checkpoint)
+            if ended is None:
+                return False
+            expected, count = abort(before, event, ended, effect.reason, after, count)
+            end = place + len(expected)
+            if effects[place:end] != expected or any(
+                type(extra) in {FailJob, NotifyAbort} for extra in effects[end : end + 1]
+            ):
+                return False
+    return after.failures == count
+
+
+@COORDINATOR_ENDS.step("SUB-12")
+def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A completion registers its files, and leaves those that a retained or newer checkpoint may use."""
+    done = last_missing(before, event)
+    if done is None:
+        return True
+    shared = with_files(before, event)
+    if not is_added(before, done):
+        return after.shared == shared
+    return after.shared == completed(before, shared, done, after)[0]
+
+
+# ---------------------------------------------------------------- acknowledgements
+
+
+def last_missing(before: Coordinator, event: Event) -> Pending | None:
+    """The checkpoint that has all acknowledgements and answers with this event, if any."""
+    if type(event) is AcknowledgeMessage:
+        pending = find_pending(before, event.checkpoint)
+        if pending is None or event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
+            return None
+        others = (*pending.acknowledged[: event.task], *pending.acknowledged[event.task + 1 :])
+        if not all((*others, *pending.coordinators, *pending.hooks)):
+            return None
+        return acknowledged(pending, event)
+    if type(event) is not MasterAnswer or event.fails:
+        return None
+    pending = find_pending(before, event.checkpoint)
+    if pending is None or before.master != event.checkpoint:
+        return None
+    changed = answered(pending, event)
+    is_last = changed != pending and all((*changed.acknowledged, *changed.coordinators, *changed.hooks))
+    return changed if is_last else None
+
+
+def answered(pending: Pending, event: Event) -> Pending:
+    """The checkpoint with the acknowledgement or the answer of this event, if that is for it and awaited."""
+    if type(event) is AcknowledgeMessage and event.checkpoint == pending.checkpoint:
+        if event.task < len(pending.tasks) and not pending.acknowledged[event.task]:
+            return acknowledged(pending, event)
+    elif type(event) is MasterAnswer and event.checkpoint == pending.checkpoint and not event.fails:
+        answers = pending.hooks if event.is_hook else pending.coordinators
+        answers = (*answers[: event.place], True, *answers[event.place + 1 :])
+        if not event.is_hook:
+            return pending._replace(coordinators=answers)
+        if all(pending.coordinators):
+            return pending._replace(hooks=answers)
+    return pending
+
+
+def acknowledged(pending: Pending, event: AcknowledgeMessage) -> Pending:
+    """The checkpoint with the acknowledgement of one task."""
+    here = tuple(task == event.task for task in range(len(pending.tasks)))
+    return pending._replace(
+        acknowledged=tuple(done or own for own, done in zip(here, pending.acknowledged, strict=True)),
+        states=tuple(
+            event.handle if own else handle for own, handle in zip(here, pending.states, strict=True)
+        ),
+        shared=tuple(event.shared if own else files for own, files in zip(here, pending.shared, strict=True)),
+    )
+
+
+# ---------------------------------------------------------------- completions
+
+
+def is_added(before: Coordinator, done: Pending) -> bool:
+    """The store is to add the complete checkpoint."""
+    return before.plan.profile.stores_savepoints or done.type == CHECKPOINT
+
+
+def completion(
+    before: Coordinator, event: Event, done: Pending, after: Coordinator
+) -> tuple[Effects, Failures]:
+    """The effects of the completion, after the acknowledgement or the triggers, and the count of failures."""
+    profile = before.plan.profile
+    called = (Complete(done.checkpoint),)
+    added = is_added(before, done)
+    count = succeeded(before, done.checkpoint)
+    if added and before.fault:
+        if not profile.counts_success_before_storing:
+            count = before.failures
+        refused, count = refusal(before, event, done, after, count)
+        return ((*called, *refused) if profile.completes_before_storing else refused), count
+    kept = tuple(entry.checkpoint for entry in after.store.entries)
+    dropped = dropped_checkpoints(before, kept) if added else ()
+    deleted = completed(before, with_files(before, event), done, after)[1] if added else ()
+    effects: Effects = (*called, *deleted) if profile.completes_before_storing else (*deleted, *called)
+    if done.type == SAVEPOINT and not added:
+        return effects, count
+    for older in before.pending:
+        if older.checkpoint < done.checkpoint and not is_safe(before, older):
+            ended, count = abort(before, event, older, CHECKPOINT_SUBSUMED, after, count)
+            effects = (*effects, *ended)
+    for task, notified in enumerate(notified_tasks(done, after)):
+        if notified:
+            effects = (*effects, NotifyComplete(done.checkpoint, task))
+            if dropped and profile.subsumed_notifications:
+                effects = (*effects, NotifySubsumed(dropped[-1], task))
+    return (*effects, *notified_masters(before, done, completes=True)), count
+
+
+def refusal(
+    before: Coordinator, event: Event, done: Pending, after: Coordinator, count: Failures
+) -> tuple[Effects, Failures]:
+    """The effects of a store that does not add the checkpoint."""
+    profile = before.plan.profile
+    reason = FINALIZE_CHECKPOINT_FAILURE
+    effects: Effects = () if profile.completes_before_storing else (Abort(done.checkpoint, reason),)
+    if before.fault != MAYBE or not profile.keeps_possibly_stored:
+        effects = (*effects, DiscardCheckpoint(done.checkpoint))
+        if not profile.registers_at_acknowledgement:
+            used = tuple(use.handle for use in before.shared.completed)
+            own = dict.fromkeys(file for files in done.shared for file in files)
+            effects = (*effects, *(DiscardState(file) for file in own if file not in used))
+    if profile.counts_failed_store:
+        fails, count = failed(before, done, reason, count)
+        effects = (*effects, *fails)
+    effects = (*effects, *notified_aborts(before, done, after))
+    if type(event) is AcknowledgeMessage:
+        return (*effects, Fail("CheckpointException")), count
+    if profile.counts_failed_start:
+        fails, count = failed(before, done, reason, count)
+        effects = (*effects, *fails)
+    return effects, count
+
+
+# ---------------------------------------------------------------- aborts and failures
+
+
+def abort(
+    before: Coordinator, event: Event, ended: Pending, reason: str, after: Coordinator, count: Failures
+) -> tuple[Effects, Failures]:
+    """The effects of an abort, from the abort itself to the last notification, and the count after it."""
+    profile = before.plan.profile
+    effects: Effects = (Abort(ended.checkpoint, reason),)
+    if profile.failed_stops_count_too and reason not in PRE_FLIGHT and ended.type == STOP:
+        effects = (*effects, FailJob(reason))
+    shared = after.shared if type(event) in (AcknowledgeMessage, MasterAnswer) else before.shared
+    for handle, files in zip(ended.states, ended.shared, strict=True):
+        effects = (*effects, *loss(before, shared, ended, handle, files))
+    fails, count = failed(before, ended, reason, count, by_task=type(event) is DeclineMessage)
+    effects = (*effects, *fails, *notified_aborts(before, ended, after))
+    if profile.counts_failed_start and type(event) is not MasterAnswer and is_starting(before, ended):
+        fails, count = failed(before, ended, reason, count)
+        effects = (*effects, *fails)
+    return effects, count
+
+
+def suspension(
+    before: Coordinator, event: Event, reason: str, after: Coordinator
+) -> tuple[Effects, Failures]:
+    """The rejection of every waiting request, then the abort of every pending checkpoint; the count after."""
+    count = before.failures
+    effects: Effects = tuple(Rejected(one.type, reason) for one in before.queue if one.awaits_answer)
+    for pending in before.pending:
+        ended, count = abort(before, event, pending, reason, after, count)
+        effects = (*effects, *ended)
+    return effects, count
+
+
+def is_starting(before: Coordinator, ended: Pending) -> bool:
+    """An operator coordinator or a hook has not answered."""
+    return not all((*ended.coordinators, *ended.hooks))
+
+
+def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | None:
+    """A checkpoint that has begun in this step, as the queue before and its triggers describe it."""
+    plan, left = before.plan, 0
+    last = NONE
+    for effect in effects:
+        if type(effect) in (TriggerTask, AskMaster):
+            if effect.checkpoint == checkpoint:  # type: ignore[attr-defined]
+                kind = effect.type if type(effect) is TriggerTask else before.queue[left].type
+                tasks = (True,) * len(plan.sources) if plan.profile.awaits_every_task else before.tasks_run
+                return Pending(
+                    checkpoint, kind, False, 0, tasks, (False,) * len(tasks), (0,) * len(tasks),
+                    ((),) * len(tasks), (False,) * plan.coordinators, (False,) * plan.hooks,
+                )  # fmt: skip
+            left += effect.checkpoint != last  # type: ignore[attr-defined]
+            last = effect.checkpoint  # type: ignore[attr-defined]
+        left += type(effect) is Rejected
+    return None
+
+
+def failed(
+    before: Coordinator, ended: Pending, reason: str, count: Failures, *, by_task: bool = False
+) -> tuple[Effects, Failures]:
+    """The failure of the job that this failure causes, if any, and the count after it."""
+    plan, profile = before.plan, before.plan.profile
+    by_task = by_task and reason not in PRE_FLIGHT
+    fatal = by_task if profile.declines_count_for_all_types else reason not in PRE_FLIGHT
+    if fatal and not profile.failed_stops_count_too and ended.type == STOP:
+        return (FailJob(reason),), count
+    if plan.tolerable_failures < 0 or reason not in profile.counted:
+        return (), count
+    if profile.declines_count_for_all_types and not by_task and ended.type != CHECKPOINT:
+        return (), count
+    if ended.checkpoint <= count.highest_success or ended.checkpoint in count.counted:
+        return (), count
+    if len(count.counted) == plan.tolerable_failures:
+        return (FailJob(reason),), count._replace(counted=())
+    return (), count._replace(counted=(*count.counted, ended.checkpoint))
+
+
+def succeeded(before: Coordinator, checkpoint: int) -> Failures:
+    """The count after a success."""
+    count = before.failures
+    if before.plan.tolerable_failures < 0:
+        return count
+    if not before.plan.profile.counts_in_order:
+        return count._replace(counted=())
+    return Failures((), checkpoint) if checkpoint > count.highest_success else count
+
+
+def notified_tasks(ended: Pending, after: Coordinator) -> tuple[bool, ...]:
+    """By task: it takes part and was deployed at some time."""
+    return tuple(takes and reached for takes, reached in zip(ended.tasks, after.tasks_reached, strict=True))
+
+
+def notified_masters(before: Coordinator, ended: Pending, *, completes: bool) -> Effects:
+    """Every operator coordinator is notified of the end."""
+    places = range(before.plan.coordinators)
+    return tuple(TellMaster(place, ended.checkpoint, completes) for place in places)
+
+
+def notified_aborts(before: Coordinator, ended: Pending, after: Coordinator) -> Effects:
+    """Every task that takes part is notified of the abort, then every operator coordinator."""
+    if not before.plan.profile.abort_notifications:
+        return ()
+    tasks = (task for task, notified in enumerate(notified_tasks(ended, after)) if notified)
+    notifications = tuple(NotifyAbort(ended.checkpoint, task) for task in tasks)
+    return (*notifications, *notified_masters(before, ended, completes=False))

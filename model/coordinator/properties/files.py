@@ -1,0 +1,107 @@
+"""Terms of the rules of shared files: the registry after an acknowledgement or a completion. Rule SUB-12."""
+
+from model.coordinator.events import AcknowledgeMessage, DiscardCheckpoint
+from model.coordinator.pending import Pending
+from model.coordinator.properties.terms import find_pending
+from model.coordinator.shared_state import DiscardState, Registered, SharedState, Use
+from model.coordinator.state import Coordinator
+from model.events import Effects, Event
+from model.store.store import CHECKPOINT, Entry
+
+
+def with_files(before: Coordinator, event: Event) -> SharedState:
+    """The registry after the files of an acknowledgement: those of a savepoint are its own."""
+    shared = before.shared
+    if type(event) is not AcknowledgeMessage or not event.shared:
+        return shared
+    pending = find_pending(before, event.checkpoint)
+    if not before.plan.profile.registers_at_acknowledgement:
+        return shared
+    if pending is not None and pending.type != CHECKPOINT:
+        return shared
+    return shared._replace(registered=used(shared.registered, event.checkpoint, event.shared))
+
+
+def used(
+    registered: tuple[Registered, ...], checkpoint: int, files: tuple[int, ...]
+) -> tuple[Registered, ...]:
+    """The registered files, of which this checkpoint uses some, each with its newest user."""
+    known = tuple(file.handle for file in registered)
+    new = tuple(
+        Registered(file, checkpoint, checkpoint) for file in dict.fromkeys(files) if file not in known
+    )
+    newest = tuple(
+        file._replace(checkpoint=checkpoint)
+        if file.handle in files and file.checkpoint < checkpoint
+        else file
+        for file in registered
+    )
+    return (*newest, *new)
+
+
+def loss(
+    before: Coordinator, shared: SharedState, ended: Pending | None, handle: int, files: tuple[int, ...]
+) -> Effects:
+    """The deletion of one acknowledged state, and of its files that no registry has.
+
+    `ended`: the aborted checkpoint, of which a checkpoint leaves its files to the registry.
+    """
+    own: Effects = () if handle == 0 else (DiscardState(handle),)
+    if not files:
+        return own
+    if not before.plan.profile.registers_at_acknowledgement:
+        known = tuple(use.handle for use in shared.completed)
+    elif ended is not None and ended.type == CHECKPOINT:
+        return own
+    else:
+        known = tuple(file.handle for file in shared.registered)
+    return (*own, *(DiscardState(file) for file in files if file not in known))
+
+
+def completed(
+    before: Coordinator, shared: SharedState, done: Pending, after: Coordinator
+) -> tuple[SharedState, Effects]:
+    """The registry after the store has added the checkpoint, and the deletions."""
+    files = tuple(dict.fromkeys(file for own in done.shared for file in own))
+    new = tuple(Use(file, done.checkpoint) for file in files)
+    uses = (*shared.completed, *(use for use in new if use not in shared.completed))
+    if not before.plan.profile.registers_at_acknowledgement:
+        shared = shared._replace(registered=used(shared.registered, done.checkpoint, files))
+    return without(before, shared, uses, after.store.entries)
+
+
+def without(
+    before: Coordinator, shared: SharedState, uses: tuple[Use, ...], retained: tuple[Entry, ...]
+) -> tuple[SharedState, Effects]:
+    """The registry after the store has dropped all but the retained checkpoints, and the deletions."""
+    kept = tuple(entry.checkpoint for entry in retained)
+    dropped = dropped_checkpoints(before, kept)
+    if before.plan.profile.registers_at_acknowledgement:
+        durable = (*kept, *(entry.checkpoint for entry in before.unseen))
+        left = tuple(file for file in shared.registered if any(file.checkpoint >= known for known in kept))
+        gone = tuple(
+            DiscardState(file.handle)
+            for file in shared.registered
+            if file not in left and file.first > shared.unclaimed
+        )
+        uses = tuple(use for use in uses if use.checkpoint in durable)
+        shared = shared._replace(registered=left, completed=uses)
+        return shared, (*(DiscardCheckpoint(checkpoint) for checkpoint in dropped), *gone)
+    effects: Effects = ()
+    registered = shared.registered
+    for checkpoint in dropped:
+        uses = tuple(use for use in uses if use.checkpoint != checkpoint)
+        handles = tuple(use.handle for use in uses)
+        unused = tuple(DiscardState(file.handle) for file in registered if file.handle not in handles)
+        effects = (*effects, DiscardCheckpoint(checkpoint), *unused)
+        registered = tuple(file for file in registered if file.handle in handles)
+    return shared._replace(registered=registered, completed=uses), effects
+
+
+def dropped_checkpoints(before: Coordinator, kept: tuple[int, ...]) -> tuple[int, ...]:
+    """The checkpoints, not savepoints, that the store retains no longer."""
+    return tuple(
+        entry.checkpoint
+        for entry in before.store.entries
+        if entry.type == CHECKPOINT and entry.checkpoint not in kept
+    )

@@ -1,0 +1,72 @@
+"""The frames of the coordinator: what each event may change, and its effects in their order.
+
+A frame allows what some generation does. The other modules of this folder say when.
+"""
+
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    DeclineMessage,
+    FailTasks,
+    JobEnd,
+    JobStatus,
+    RestoreRequest,
+    StoreFails,
+    TaskStatus,
+    TriggerFails,
+    TriggerRequest,
+)
+from model.coordinator.trigger import MasterAnswer
+from model.events import Advance
+from model.frames import Frame
+from model.registry import Registry
+
+COORDINATOR_FRAMES = Registry("coordinator")
+
+_ABORT = "(abort fail_job? discard_state* fail_job? notify_abort* notify_coordinator* fail_job?)"
+_TURNS = "(rejected | ask_master+ | trigger_task+)*"
+_SUSPENDS = f"(rejected | fail | {_ABORT})*"
+_DELETES = "(discard discard_state*)*"
+_STORED = f"discard_state* complete? {_ABORT}* (notify_complete notify_subsumed*)* notify_coordinator*"
+_NOT_STORED = "abort? (discard discard_state*)? fail_job? notify_abort* notify_coordinator*"
+_COMPLETES = f"complete? ({_DELETES} {_STORED} | {_NOT_STORED} (fail | fail_job)?)"
+
+_STATUSES = "tasks_run tasks_finished tasks_reached"
+_TURN = "pending master outlived queue next_id failures"
+_REQUEST = f"{_TURN} scheduler.due scheduler.put_off"
+_SCHEDULER = f"{_TURN} scheduler"
+_COMPLETION = f"{_REQUEST} store.entries shared fault unseen pause_ends"
+
+COORDINATOR_FRAMES.frames({
+    JobStatus: Frame("COORD-12", f"status {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"),
+    TaskStatus: Frame(
+        "COORD-26", f"{_STATUSES} {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"
+    ),
+    FailTasks: Frame(
+        "COORD-12", f"status {_STATUSES} {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"
+    ),
+    TriggerRequest: Frame("COORD-13", f"{_REQUEST} scheduler.runs", f"{_SUSPENDS} fail_job? {_TURNS}"),
+    TriggerFails: Frame("COORD-24", _TURN, f"({_ABORT} {_TURNS})?"),
+    AcknowledgeMessage: Frame(
+        "COORD-08", _COMPLETION, f"acknowledged? discard_state* | acknowledged {_COMPLETES} {_TURNS}"
+    ),
+    DeclineMessage: Frame("COORD-09", _REQUEST, f"({_ABORT} {_TURNS})?"),
+    MasterAnswer: Frame(
+        "COORD-23", _COMPLETION, f"{_ABORT}? {_TURNS} | ask_master* | trigger_task+ {_COMPLETES} {_TURNS}"
+    ),
+    Advance: Frame("COORD-10", f"now {_REQUEST}", f"({_ABORT} | rejected | ask_master+ | trigger_task+)*"),
+    StoreFails: Frame("COORD-20", "fault"),
+    RestoreRequest: Frame(
+        "ONCE-04", f"shared {_SCHEDULER}", f"fail | {_ABORT}* restored {_SUSPENDS} {_TURNS}"
+    ),
+    CoordinatorRestart: Frame(
+        "COORD-22",
+        f"status {_STATUSES} {_SCHEDULER} pause_ends store.entries unseen shared open",
+    ),
+    JobEnd: Frame(
+        "COORD-25",
+        "pending master outlived queue failures scheduler.runs scheduler.due scheduler.put_off "
+        "store.entries shared unseen open",
+        f"rejected* {_ABORT}* {_DELETES} discard_state*",
+    ),
+})  # fmt: skip
