@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough bench torture mutants automatic-mutants planted hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ planted: $(READY)  ## Each mutant of model and implementation as an adapter: wha
 
 automatic-mutants: $(READY)  ## Every protocol module edited in every way, once: each judge by itself; hours, goes on where it ended
 	$(BIN)/barrierspec mutants --automatic --resume
+
+mutants-sample: $(READY)  ## SAMPLE=150 of the automatic mutants, drawn by SEED=0, until the first judge complains
+	$(BIN)/barrierspec mutants --automatic --first --sample $(or $(SAMPLE),150) --seed $(or $(SEED),0) --bar $(or $(BAR),100)
 
 hidden-states: $(READY)  ## 2,000 wrong machines of each alphabet, none may pass its complete suite; RESUME=1 goes on
 	$(BIN)/python -m conformance.suites.measure --machines 1000 $(if $(RESUME),--resume)

@@ -5,34 +5,59 @@ Fields that a job never changes (the number of retained and of concurrent checkp
 enumerated.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from model.channel.proofs import all_channel_cases, thorough_channel_cases
-from model.checker.prove import Case
+from model.checker.prove import Case, start_case
+from model.checker.symbolic import formula
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.completion import ending_cases, thorough_ending_cases
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
 from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_cases
 from model.coordinator.proofs.trigger import beginning_cases, thorough_beginning_cases
+from model.dataflow.proofs import all_dataflow_cases
 from model.gate.profiles import NEWEST, PROFILES
 from model.gate.proofs.aligned import gate_cases, network_cases
 from model.gate.proofs.modes import mode_cases
 from model.gate.proofs.unaligned import thorough_unaligned_cases
+from model.initial_states import INITIAL_STATES, PERMITTED
 from model.offsets.proofs import all_offsets_cases
+from model.sink.proofs import all_sink_cases
+from model.source.proofs import all_source_cases
 from model.store.proofs import store_cases
 from model.subtask.proofs import all_subtask_cases
 
 
 def all_cases(*, channels: int = 4) -> Iterator[Case]:
-    """All cases of the published proofs."""
+    """All cases of the published proofs, each new component before its steps."""
+    cases = tuple(step_cases(channels))
+    yield from start_cases(cases)
+    yield from all_dataflow_cases()
+    yield from cases
+
+
+def start_cases(cases: Iterable[Case]) -> Iterator[Case]:
+    """A new component for each size and configuration of the cases: the base of their induction."""
+    seen: set[str] = set()
+    for case in cases:
+        start = INITIAL_STATES[case.component](case.state)
+        if (shape := f"{case.component} {start!r}") not in seen:
+            seen.add(shape)
+            permitted = PERMITTED.get(case.component)
+            bounds = () if permitted is None else (formula(lambda: permitted(start)),)  # noqa: B023 - called here
+            yield start_case(case.component, start, *bounds)
+
+
+def step_cases(channels: int) -> Iterator[Case]:
+    """Each event in each shape."""
     for count in range(1, channels + 1):
         yield from gate_cases(count)
     for profile in PROFILES.values():
         if profile is not NEWEST:
             for count in range(1, min(channels, 3) + 1):
                 yield from gate_cases(count, profile)
-    for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 1), (4, 0), (4, 1)):
+    for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0), (4, 1)):
         yield from network_cases(count, waiting)
     yield from mode_cases(channels)
     yield from all_channel_cases()
@@ -42,6 +67,8 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
             for name in ("1.11", "1.14"):
                 yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
     yield from all_subtask_cases()
+    yield from all_source_cases()
+    yield from all_sink_cases()
     yield from all_coordinator_cases()
     yield from ending_cases()
     yield from beginning_cases()

@@ -6,18 +6,21 @@ breaks.
 """
 
 from model.channel.properties import CHANNEL, EXCHANGE
+from model.coordinator.properties.begins import COORDINATOR_BEGINS
 from model.coordinator.properties.coordinator import COORDINATOR
 from model.coordinator.properties.ends import COORDINATOR_ENDS
 from model.coordinator.properties.frames import COORDINATOR_FRAMES
 from model.coordinator.properties.generations import COORDINATOR_GENERATIONS
 from model.coordinator.properties.job import COORDINATOR_LIFE
 from model.coordinator.properties.requests import COORDINATOR_TURNS
+from model.coordinator.properties.scheduler import COORDINATOR_SCHEDULER
 from model.coordinator.properties.store import COORDINATOR_STORE
 from model.coordinator.properties.subsumption import SUBSUMPTION
 from model.dataflow.properties import DATAFLOW
-from model.gate.properties.aligned import GATE, NETWORK
+from model.gate.properties.aligned import GATE
 from model.gate.properties.alternating import PASSAGE
 from model.gate.properties.buffering import BUFFER
+from model.gate.properties.polled import NETWORK
 from model.gate.properties.tracking import TRACKER
 from model.gate.properties.two_threads import THREADS
 from model.gate.properties.unaligned import UNALIGNED_GATE
@@ -50,6 +53,8 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR_GENERATIONS,
         COORDINATOR_FRAMES,
         COORDINATOR_ENDS,
+        COORDINATOR_BEGINS,
+        COORDINATOR_SCHEDULER,
         COORDINATOR_LIFE,
         COORDINATOR_STORE,
         COORDINATOR_TURNS,

@@ -12,6 +12,12 @@ from model.events import Effects, Event
 from model.frames import Frame
 
 
+class Start(NamedTuple):
+    """Begins an induction: a component is made. No component has a step for it."""
+
+    kind: str = "start"
+
+
 class Property(NamedTuple):
     """One rule, stated over one component."""
 
@@ -19,6 +25,8 @@ class Property(NamedTuple):
     component: str
     over_steps: bool
     holds: Callable[..., bool]
+    over_starts: bool = False
+    """It says something only of the step that makes a component."""
 
     @property
     def name(self) -> str:
@@ -36,6 +44,19 @@ class Registry:
     def state(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
         """Registers a predicate over every reachable state."""
         return self._add(rule, over_steps=False)
+
+    def initial(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+        """Registers a predicate over the state of a new component: of every `start_case` of the prover."""
+
+        def add(holds: Callable[..., bool]) -> Callable[..., bool]:
+            def starts(before: object, event: Event, effects: Effects, after: object) -> bool:
+                return type(event) is not Start or holds(after)
+
+            starts.__name__ = holds.__name__
+            self.properties.append(Property(rule, self.component, True, starts, over_starts=True))
+            return holds
+
+        return add
 
     def step(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
         """Registers a predicate over every step."""

@@ -10,6 +10,16 @@ if TYPE_CHECKING:
 
 RULES = ("proofs", "exploration")
 """The judges that need nothing but the rules."""
+ABOUT = (
+    "Operators edit each protocol module of specification, model and implementation, one place at a time: "
+    "comparisons, boundaries, constants, arguments, conditions, statements, effects, changes of a state. "
+    "Nobody chooses the edits. *Proofs* and *exploration* judge a mutant of the model by the rules alone, "
+    "*triangle* compares it with the specification, *lock-step* with the implementation. *TLC* judges a "
+    "mutant of the specification by its properties, without the pinned numbers of states. A mutant that no "
+    "judge complains of is *proved equivalent* if z3 finds the same effects and the same state after every "
+    "event of the cases of the proofs; otherwise it *survives*."
+)
+"""What the page is about."""
 
 
 def row(judged: "Judged") -> str:
@@ -53,7 +63,11 @@ def page(found: Sequence["Judged"], total: int, again: str, commit: str) -> str:
     rows = [*_scores(found)]
     judges = list(dict.fromkeys(judge for one in rows for judge in one.by_judge))
     lines = [
-        f"{len(found):,} of {total:,} first-order edits, judged at {commit}. `{again}`",
+        "# Automatic mutants",
+        "",
+        ABOUT,
+        "",
+        f"{len(found):,} of {total:,} edits were judged at commit {commit}. Made by `{again}`.",
         "",
         f"| folder | mutants | killed | {' | '.join(judges)} | proved equivalent | survive |",
         f"|---|{'--:|' * (len(judges) + 4)}",
@@ -63,8 +77,14 @@ def page(found: Sequence["Judged"], total: int, again: str, commit: str) -> str:
         left = one.mutants - one.killed - one.same
         columns = (one.folder, one.mutants, one.killed, *counts, one.same, left)
         lines.append(f"| {' | '.join(map(str, columns))} |")
-    lines += ["", "Survivors, each a defect of the rules or equivalent outside of what is proved:", ""]
-    return "\n".join([*lines, *(f"- `{_edit(one)}`" for one in survivors(found)), ""])
+    if listed := [f"- `{_edit(one)}`" for one in survivors(found)]:
+        lines += [
+            "",
+            "Survivors, each a gap in the rules, or equivalent where nothing is proved:",
+            "",
+            *listed,
+        ]
+    return "\n".join([*lines, ""])
 
 
 class _Score(NamedTuple):

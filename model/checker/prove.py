@@ -6,7 +6,8 @@ then follows every path of the step and evaluates every property on each path: a
 state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import z3
@@ -15,6 +16,7 @@ from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
 from model.checker.symbolic import SymbolicBool, SymbolicInt, concrete, formula
 from model.events import Event, Step
 from model.properties import Property
+from model.registry import Start
 
 
 class Case(NamedTuple):
@@ -27,6 +29,16 @@ class Case(NamedTuple):
     step: Callable[[Any, Event], Step[Any]]
     assumptions: tuple[z3.BoolRef, ...]
     """What the environment guarantees about this event in this state, beside the invariants."""
+
+
+def start_case(component: str, state: Any, *permitted: z3.BoolRef) -> Case:  # noqa: ANN401 - any component's state
+    """The base of an induction: a new component, in which no invariant is assumed.
+
+    `permitted`: the bounds of its configuration.
+    """
+    return Case(
+        component, f"new {component}", state, Start(), lambda state, _: Step(state, (), ()), permitted
+    )
 
 
 class Refutation(NamedTuple):
@@ -62,7 +74,9 @@ class Report(NamedTuple):
     starts: Shapes = frozenset()
     """The shapes that the cases start in."""
     afters: Shapes = frozenset()
-    """The shapes that some step ends in, without those in which the task has failed: no step follows."""
+    """The shapes that some step ends in, without larger ones than stated, and without those in which the task
+    has failed: no step follows.
+    """
 
 
 Assumed = dict[str, tuple[z3.BoolRef, ...]]
@@ -75,10 +89,12 @@ def prove(
     *,
     stop_at_first: bool = False,
     assumed: Assumed | None = None,
+    within: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
 ) -> Report:
     """Evaluates every property in every case of its component.
 
-    `assumed` keeps the invariants of each shape for a later call with the same properties.
+    `assumed` keeps the invariants of each shape for a later call with the same properties. `within`: whether
+    a state of a component is within the sizes of its proof; what is larger is left out of `Report.afters`.
     """
     refutations: list[Refutation] = []
     checked: set[str] = set()
@@ -90,24 +106,29 @@ def prove(
     for case in cases:
         known = tuple(found for found in properties if found.component == case.component)
         shape = f"{case.component} {case.state!r}"
-        if shape not in invariants:
+        if begins := type(case.event) is Start:
+            known = tuple(found for found in known if found.over_starts or not found.over_steps)
+        if shape not in invariants and not begins:
             invariants[shape] = assume_invariants(case.state, known)
-        solver = solver_with(*invariants[shape], *case.assumptions)
+        solver = solver_with(*(() if begins else invariants[shape]), *case.assumptions)
         if not satisfiable(solver):
             continue  # the invariants exclude this shape: it would prove everything
         case_count += 1
-        starts.add((case.component, pattern_of(case.state)))
+        if not begins:
+            starts.add((case.component, pattern_of(case.state)))
         ground = Ground(solver, solution=solver.model())
         for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
             path_count += 1
             fired.update(path.result.rules)
-            if not has_failed(path.result.state):
+            is_small = within.get(case.component, lambda _: True)(path.result.state)
+            if is_small and not has_failed(path.result.state):
                 afters.add((case.component, pattern_of(path.result.state)))
             ground.go_to(path.decided)
             here = Ground(solver, path.answers, path.solution)
             for found in known:
                 check_count += 1
-                checked.add(found.rule)
+                if not begins:
+                    checked.add(found.rule)
                 refutation = refute(case, path, found, here)
                 if refutation is not None:
                     refutations.append(refutation)

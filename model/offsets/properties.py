@@ -1,6 +1,7 @@
 """OFFSET-01 to OFFSET-07, stated over the reader that commits its offsets."""
 
-from model.events import Crash, Effects, Event
+from model.events import NONE, Crash, Effects, Event
+from model.frames import Frame
 from model.offsets.events import (
     AbortNotification,
     CommitOffsets,
@@ -14,6 +15,20 @@ from model.offsets.offsets import Reader, Remembered
 from model.registry import Registry
 
 OFFSETS = Registry("offsets")
+OFFSETS.frames({
+    SnapshotOffsets: Frame("OFFSET-01", "newest remembered"),
+    CompleteNotification: Frame("OFFSET-03", "remembered committed", "commit_offsets | ignored"),
+    AbortNotification: Frame("OFFSET-05"),
+    Crash: Frame("OFFSET-06", "running remembered"),
+    RestoreOffsets: Frame("OFFSET-06", "running", "seek"),
+})  # fmt: skip
+
+
+@OFFSETS.initial("OFFSET-01")
+def offset_01_at_first(reader: Reader) -> bool:
+    """A new reader runs, has taken no snapshot and committed nothing."""
+    nothing = Remembered(NONE, 0)
+    return reader == Reader(True, reader.remembered_at_most, NONE, (), nothing)
 
 
 @OFFSETS.step("OFFSET-01")

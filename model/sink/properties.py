@@ -1,6 +1,9 @@
 """SINK-01 to SINK-10, stated over the transactional sink."""
 
+from itertools import combinations, pairwise
+
 from model.events import NONE, Close, Crash, Effects, Event
+from model.frames import Frame
 from model.registry import Registry
 from model.sink.events import (
     AbortNotification,
@@ -18,9 +21,34 @@ from model.sink.events import (
     Write,
     WriteRequest,
 )
-from model.sink.two_phase_commit import Filed, Sink
+from model.sink.two_phase_commit import Filed, Sink, SinkSnapshot
+
+_OVER = "running finished open pending"
+"""The volatile state, which the end of the task clears."""
 
 SINK = Registry("sink")
+SINK.frames({
+    WriteRequest: Frame("SINK-01", "", "write"),
+    SnapshotRequest: Frame(
+        "SINK-02", "open pending next_transaction snapshots", "pre_commit begin | pre_commit?"
+    ),
+    CompleteNotification: Frame("SINK-03", "pending committed", "commit*"),
+    FailingCompletion: Frame("SINK-10", f"{_OVER} committed", "(commit | commit_failed)* abort_transaction?"),
+    AbortNotification: Frame("SINK-05"),
+    Finish: Frame("SINK-07", _OVER, "abort_transaction?"),
+    Close: Frame("SINK-09", _OVER, "abort_transaction?"),
+    Crash: Frame("SINK-06", _OVER),
+    Restore: Frame(
+        "SINK-06", "running open next_transaction committed snapshots", "commit* abort_transaction? begin"
+    ),
+    FailingRestore: Frame("SINK-10", "committed", "commit* commit_failed"),
+})  # fmt: skip
+
+
+@SINK.initial("SINK-01")
+def sink_01_at_first(sink: Sink) -> bool:
+    """A new sink runs, writes to transaction 1, and has pre-committed nothing."""
+    return sink == Sink(True, False, 1, (), 2, (), (), sink.profile)
 
 
 @SINK.state("SINK-01")
@@ -41,13 +69,25 @@ def sink_01_writes(before: Sink, event: Event, effects: Effects, after: Sink) ->
 
 @SINK.step("SINK-02")
 def sink_02(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A snapshot pre-commits the open transaction, files it, and opens the next."""
-    if type(event) is not SnapshotRequest or before.finished:
+    """A snapshot pre-commits the open transaction, files it, and opens the next unless it has finished."""
+    if type(event) is not SnapshotRequest:
         return True
-    filed = Filed(event.checkpoint, before.open)
-    expected = (PreCommit(before.open), Begin(after.open))
-    taken = bool(after.snapshots) and after.snapshots[-1].pending == after.pending
-    return effects == expected and after.pending == (*before.pending, filed) and taken
+    filed = before.pending
+    if before.open != NONE:
+        filed = (*filed, Filed(event.checkpoint, before.open))
+    taken = SinkSnapshot(event.checkpoint, after.open, after.pending)
+    opens = before.finished or effects == (PreCommit(before.open), Begin(after.open))
+    return opens and after.pending == filed and after.snapshots == (*before.snapshots, taken)
+
+
+@SINK.state("SINK-02")
+def sink_02_ascending(sink: Sink) -> bool:
+    """The snapshots ascend by checkpoint; each holds its transactions once, and only opened ones."""
+    for taken in sink.snapshots:
+        held = (*(filed.transaction for filed in taken.pending), *_present(taken.open))
+        if _repeats(held) or not all(0 < transaction < sink.next_transaction for transaction in held):
+            return False
+    return all(left.checkpoint < right.checkpoint for left, right in pairwise(sink.snapshots))
 
 
 @SINK.step("SINK-03")
@@ -102,28 +142,38 @@ def sink_06(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
     for taken in before.snapshots:
         if taken.checkpoint == event.checkpoint:
             expected = tuple(Commit(filed.transaction) for filed in taken.pending)
-            if taken.open != NONE:
-                expected = (*expected, AbortTransaction(taken.open))
-    return effects == (*expected, Begin(after.open)) and not after.pending and after.running
+            expected += tuple(AbortTransaction(transaction) for transaction in _present(taken.open))
+    kept = tuple(taken for taken in before.snapshots if taken.checkpoint <= event.checkpoint)
+    return effects == (*expected, Begin(after.open)) and after.snapshots == kept and after.running
 
 
 @SINK.step("SINK-07")
 def sink_07(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
     """A finished sink opens no transaction: its next snapshot pre-commits the last one."""
     if type(event) is Finish:
-        return not before.profile.waits_at_the_end or (not effects and after.finished)
+        ends = not effects and after == before._replace(finished=True)
+        return ends or not before.profile.waits_at_the_end
     if type(event) is not SnapshotRequest or not before.finished:
         return True
-    return effects == ((PreCommit(before.open),) if before.open != NONE else ()) and after.open == NONE
+    expected = tuple(PreCommit(transaction) for transaction in _present(before.open))
+    return effects == expected and after.open == NONE
 
 
 @SINK.state("SINK-08")
 def sink_08(sink: Sink) -> bool:
     """Every transaction is one of open, pre-committed or committed; no id is used twice."""
     filed = tuple(entry.transaction for entry in sink.pending)
-    used = (*filed, *sink.committed, *((sink.open,) if sink.open != NONE else ()))
-    once = not any(left == right for place, left in enumerate(used) for right in used[place + 1 :])
-    return once and all(transaction < sink.next_transaction for transaction in used)
+    used = (*filed, *sink.committed, *_present(sink.open))
+    known = all(0 < transaction < sink.next_transaction for transaction in (*used, sink.next_transaction - 1))
+    return known and not _repeats(used) and all(left < right for left, right in pairwise(sink.committed))
+
+
+@SINK.step("SINK-08")
+def sink_08_counts_up(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
+    """A transaction is opened with the next id, which no other gets."""
+    if any(type(effect) is Begin for effect in effects):
+        return after.open == before.next_transaction and after.next_transaction == after.open + 1
+    return after.next_transaction == before.next_transaction
 
 
 @SINK.step("SINK-08")
@@ -134,13 +184,16 @@ def sink_08_for_good(before: Sink, event: Event, effects: Effects, after: Sink) 
     return kept and not any(gone == done for gone in aborted for done in after.committed)
 
 
+@SINK.state("SINK-06")
+def sink_06_over(sink: Sink) -> bool:
+    """Once the task is over, no volatile state is left."""
+    return sink.running or not (sink.finished or sink.pending or sink.open != NONE)
+
+
 @SINK.step("SINK-06")
 def sink_06_crash(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A crash loses volatile state and no durable state."""
-    if type(event) is not Crash:
-        return True
-    durable = after.committed == before.committed and after.snapshots == before.snapshots
-    return not effects and durable and not after.running and not after.pending
+    """A crash ends the task at once."""
+    return type(event) is not Crash or not after.running
 
 
 @SINK.step("SINK-09")
@@ -149,9 +202,8 @@ def sink_09(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
     ends = type(event) is Finish and not before.profile.waits_at_the_end
     if type(event) is not Close and not ends:
         return True
-    durable = after.committed == before.committed and after.snapshots == before.snapshots
-    aborted = (AbortTransaction(before.open),) if before.open != NONE else ()
-    return effects == aborted and durable and not after.running and not after.pending
+    aborted = tuple(AbortTransaction(transaction) for transaction in _present(before.open))
+    return effects == aborted and not after.running
 
 
 @SINK.step("SINK-10")
@@ -163,8 +215,22 @@ def sink_10(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
             for filed in before.pending
             if filed.checkpoint <= event.checkpoint
         )
-        aborted = (AbortTransaction(before.open),) if before.open != NONE else ()
+        aborted = tuple(AbortTransaction(transaction) for transaction in _present(before.open))
         return effects == (*reported, *aborted) and not after.running
     if type(event) is FailingRestore:
-        return effects[-1] == CommitFailed(event.fails) and not after.running
+        (taken,) = (taken for taken in before.snapshots if taken.checkpoint == event.checkpoint)
+        expected: Effects = ()
+        for filed in taken.pending:
+            if filed.transaction == event.fails:
+                return effects == (*expected, CommitFailed(event.fails))
+            expected = (*expected, Commit(filed.transaction))
     return not any(type(effect) is CommitFailed for effect in effects)
+
+
+def _present(transaction: int) -> tuple[int, ...]:
+    """The transaction, if there is one."""
+    return (transaction,) if transaction != NONE else ()
+
+
+def _repeats(transactions: tuple[int, ...]) -> bool:
+    return any(left == right for left, right in combinations(transactions, 2))

@@ -3,20 +3,36 @@
 import itertools
 
 from model.events import Effects, Event, Fail, Status
+from model.frames import Frame
 from model.gate.events import Trigger
 from model.registry import Registry
 from model.source.events import Answer, Ended, GoOnReading, Induce, StopReading, TriggerArrives
-from model.source.source_task import PLAIN, READER, TASK_FAILURE, UNKNOWN_TASK, Source
+from model.source.source_task import TASK_FAILURE, UNKNOWN_TASK, Source
 from model.subtask.events import Decline
 
+PLAIN, FUNCTION, READER = 0, 1, 2
+"""The kinds of sources as the vocabulary numbers them: the model's own numbers are judged too."""
+
 SOURCE = Registry("source")
+SOURCE.frames({
+    TriggerArrives: Frame("TASK-21", "triggered ahead", "trigger go_on_reading? | answer decline? | fail"),
+    Induce: Frame("TASK-22", "triggered ahead", "trigger go_on_reading? | stop_reading?"),
+    Ended: Frame("TASK-23", "triggered ahead", "go_on_reading?"),
+    Status: Frame("TASK-21", "running"),
+})  # fmt: skip
+
+
+@SOURCE.initial("TASK-23")
+def task_23_at_first(source: Source) -> bool:
+    """A new source runs and awaits nothing."""
+    return source.running and not source.triggered and not source.ahead
 
 
 @SOURCE.step("TASK-21")
 def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bool:
     """A trigger begins the checkpoint of a plain source; an externally induced one only answers."""
-    if after.running != (event.running if type(event) is Status else before.running):
-        return False
+    if type(event) is Status:
+        return after.running == event.running
     if type(event) is not TriggerArrives or not event.here:
         return not any(type(effect) is Answer for effect in effects)
     if before.external == PLAIN:
@@ -26,10 +42,7 @@ def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bo
     expected: Effects = (Answer(event.checkpoint, before.running),)
     if not before.running and before.profile.declines_refused:
         expected = (*expected, Decline(event.checkpoint, TASK_FAILURE))
-    triggered = before.triggered
-    if needs_both(before):
-        triggered = tuple(sorted({*before.triggered, event.checkpoint}))
-    return effects == expected and after == before._replace(triggered=triggered)
+    return effects == expected
 
 
 @SOURCE.step("TASK-22")
@@ -46,12 +59,8 @@ def task_22(before: Source, event: Event, effects: Effects, after: Source) -> bo
     else:
         return not begun
     if not any(known == event.checkpoint for known in awaited):
-        if type(event) is Induce and after != before._replace(
-            ahead=tuple(sorted({*before.ahead, event.checkpoint}))
-        ):
-            return False  # the hook is called once
         return not begun
-    return begun == (Trigger(event.checkpoint),) and effects[0] == begun[0]
+    return begun == (Trigger(event.checkpoint),)
 
 
 @SOURCE.step("TASK-23")
@@ -65,17 +74,19 @@ def task_23(before: Source, event: Event, effects: Effects, after: Source) -> bo
 
 
 @SOURCE.step("TASK-23")
-def task_23_forgets(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A begun checkpoint drops all older ids, an ended one its own; no other id is dropped."""
-    kept = (*after.triggered, *after.ahead)
-    gone = tuple(known for known in (*before.triggered, *before.ahead) if known not in kept)
-    for effect in effects:
-        if type(effect) is Trigger:
-            newest = effect.checkpoint
-            return all(known > newest for known in kept) and all(known <= newest for known in gone)
-    if type(event) is Ended:
-        return event.checkpoint not in kept and all(known == event.checkpoint for known in gone)
-    return not gone
+def task_23_awaits(before: Source, event: Event, effects: Effects, after: Source) -> bool:
+    """A begun checkpoint drops all older ids, an ended one its own; a hook or trigger alone is awaited on."""
+    begun = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger)
+    triggered, ahead = before.triggered, before.ahead
+    if begun:
+        triggered, ahead = _newer(triggered, begun[0]), _newer(ahead, begun[0])
+    elif type(event) is Ended:
+        triggered, ahead = _others(triggered, event.checkpoint), _others(ahead, event.checkpoint)
+    elif type(event) is TriggerArrives and event.here and needs_both(before):
+        triggered = (*_others(triggered, event.checkpoint), event.checkpoint)
+    elif type(event) is Induce:
+        ahead = (*_others(ahead, event.checkpoint), event.checkpoint)
+    return _are_equal(after.triggered, triggered) and _are_equal(after.ahead, ahead)
 
 
 @SOURCE.state("TASK-23")
@@ -100,3 +111,16 @@ def task_24(before: Source, event: Event, effects: Effects, after: Source) -> bo
 def needs_both(source: Source) -> bool:
     """A reader of a generation that needs both hook and trigger."""
     return source.external == READER and source.profile.readers_await_triggers
+
+
+def _newer(ids: tuple[int, ...], than: int) -> tuple[int, ...]:
+    return tuple(known for known in ids if known > than)
+
+
+def _others(ids: tuple[int, ...], ended: int) -> tuple[int, ...]:
+    return tuple(known for known in ids if known != ended)
+
+
+def _are_equal(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """The same ids, in any order; no id is twice on either side."""
+    return len(left) == len(right) and all(known in right for known in left)

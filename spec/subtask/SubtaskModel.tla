@@ -95,7 +95,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 (* Only a task that has failed takes no further event. *)
-StuckOnlyAtTheEnd == task.failed \/ ENABLED Next
+StuckOnlyAtTheEnd == (task.failed /\ out # <<>>) \/ ENABLED Next
 
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
@@ -117,8 +117,11 @@ TASK_01 == [][
     /\ (Taken /\ ~Throws) =>
         /\ Effects = <<<<"broadcast_barrier", EventId>>, <<"snapshot", EventId>>>>
         /\ Ordered => task'.last = EventId
-        /\ task'.running = task.running \cup {EventId}
-    /\ EffectsOf("snapshot") # <<>> => EventIs("checkpoint")]_vars
+        /\ task' = [task EXCEPT !.last = task'.last, !.running = @ \cup {EventId}]
+    /\ EffectsOf("snapshot") # <<>> => EventIs("checkpoint")
+    /\ EventIs("status") => Effects = <<>> /\ task' = [task EXCEPT !.runs = ~@]
+    /\ out = <<>> => task = [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1,
+                            highest |-> -1, failed |-> FALSE]]_vars
 
 TASK_02 == [][(Ordered /\ EventIs("checkpoint") /\ task.runs /\ EventId <= task.last) =>
     /\ Effects = <<>>
@@ -130,21 +133,27 @@ TASK_03 == [][(EventIs("checkpoint") /\ task.runs /\ EventId > task.last /\ Even
 
 TASK_04 == [][EventIs("abort_on_barrier") =>
     /\ Effects = <<<<"decline", EventId, out'[1][3]>>, <<"broadcast_cancel", EventId>>>>
-    /\ task'.last = IF Ordered THEN Greatest({EventId, task.last}) ELSE task.last
+    /\ task'.last = IF Ordered /\ EventId > task.last THEN EventId ELSE task.last
     /\ task'.aborted # <<>> => Head(task'.aborted) >= task'.last
+    /\ \E i \in 1 .. Len(task.aborted) + 1 :
+        /\ task'.aborted = SubSeq(task.aborted, i, Len(task.aborted))
+        /\ \A j \in 1 .. i - 1 : task.aborted[j] < task'.last
     /\ task' = [task EXCEPT !.last = task'.last, !.aborted = task'.aborted]]_vars
 
-TASK_05 == [][(TaskHas("notified_of_aborts") /\ EventIs("abort_notification") /\ task.runs) =>
-    /\ Effects[Len(Effects)] = <<"notify_abort", EventId>>
-    /\ task'.last = task.last
-    /\ IF EventId \in task.running
-       THEN /\ EffectsOf("cancel_async") = <<<<"cancel_async", EventId>>>>
-            /\ task'.running = task.running \ {EventId}
-            /\ task'.aborted = task.aborted
-       ELSE /\ EffectsOf("cancel_async") = <<>>
-            /\ task'.running = task.running
-            /\ IF EventId > task.last THEN EventId \in Range(task'.aborted)
-               ELSE task'.aborted = task.aborted]_vars
+TASK_05 == [][(TaskHas("notified_of_aborts") /\ EventIs("abort_notification")) =>
+    IF ~task.runs THEN Effects = <<>> /\ task' = [task EXCEPT !.completed = task'.completed]
+    ELSE
+        /\ Effects = EffectsOf("notify_complete") \o EffectsOf("cancel_async") \o <<<<"notify_abort", EventId>>>>
+        /\ task' = [task EXCEPT !.running = task'.running, !.aborted = task'.aborted,
+                                !.completed = task'.completed, !.highest = task'.highest]
+        /\ IF EventId \in task.running
+           THEN /\ EffectsOf("cancel_async") = <<<<"cancel_async", EventId>>>>
+                /\ task'.running = task.running \ {EventId}
+                /\ task'.aborted = task.aborted
+           ELSE /\ EffectsOf("cancel_async") = <<>>
+                /\ task'.running = task.running
+                /\ IF EventId > task.last THEN EventId \in Range(task'.aborted)
+                   ELSE task'.aborted = task.aborted]_vars
 
 Newest ==
     IF EventIs("complete_notification") THEN EventId
@@ -152,19 +161,24 @@ Newest ==
     ELSE -1
 
 TASK_06 == [][TaskHas("completes_in_order") =>
-    IF Newest > task.completed
-    THEN /\ task'.completed = Newest
-         /\ IF task.runs THEN Head(Effects) = <<"notify_complete", Newest>> /\ Len(EffectsOf("notify_complete")) = 1
-            ELSE Effects = <<>>
-    ELSE EffectsOf("notify_complete") = <<>> /\ task'.completed = task.completed]_vars
+    /\ EventIs("complete_notification") =>
+        Effects = EffectsOf("notify_complete") /\ task' = [task EXCEPT !.completed = task'.completed]
+    /\ IF Newest > task.completed
+       THEN /\ task'.completed = Newest
+            /\ IF task.runs THEN Head(Effects) = <<"notify_complete", Newest>> /\ Len(EffectsOf("notify_complete")) = 1
+               ELSE Effects = <<>>
+       ELSE EffectsOf("notify_complete") = <<>> /\ task'.completed = task.completed]_vars
 
-TASK_07 == [][EffectsOf("acknowledge") =
-    IF EventIs("async_done") /\ EventId \in task.running /\ EventId \notin task'.running
-    THEN <<<<"acknowledge", EventId>>>> ELSE <<>>]_vars
+TASK_07 == [][
+    /\ EffectsOf("acknowledge") =
+        IF EventIs("async_done") /\ EventId \in task.running /\ EventId \notin task'.running
+        THEN <<<<"acknowledge", EventId>>>> ELSE <<>>
+    /\ EventIs("async_done") => Effects = EffectsOf("acknowledge")]_vars
 
 TASK_08 == [][(EventIs("async_failed") \/ EventIs("async_done")) =>
     /\ (task.runs \/ EventIs("async_done")) => Len(EffectsOf("decline")) =
         IF EventIs("async_failed") /\ EventId \in task.running THEN 1 ELSE 0
+    /\ EventId \notin task.running => Effects = <<>>
     /\ task' = [task EXCEPT !.running = @ \ {EventId}]]_vars
 
 (* The abort that was remembered first is dropped. *)
@@ -173,7 +187,8 @@ TASK_09 == [][
     /\ (EventIs("abort_notification") /\ Range(task'.aborted) # Remembered) =>
         LET grown == Append(task.aborted, EventId)
         IN  task'.aborted = SubSeq(grown, 1 + Len(grown) - Len(task'.aborted), Len(grown))
-            /\ (Len(grown) <= MaxRemembered => Len(task'.aborted) = Len(grown))]_vars
+            /\ Len(task'.aborted) = Least({Len(grown), MaxRemembered})
+    /\ (EventIs("abort_notification") /\ EventId \in Remembered) => task'.aborted = task.aborted]_vars
 
 TASK_10 == [][(EventIs("checkpoint") /\ ~task.runs) =>
     /\ task' = task
@@ -191,7 +206,8 @@ TASK_12 == [][(~TaskHas("notified_of_aborts") /\ EventIs("abort_notification")) 
 
 TASK_13 == [][
     IF Taken /\ Throws /\ TaskHas("broken_snapshot_fails")
-    THEN Effects = <<<<"broadcast_barrier", EventId>>, <<"fail", "snapshot">>>> /\ task'.failed
+    THEN /\ Effects = <<<<"broadcast_barrier", EventId>>, <<"fail", "snapshot">>>>
+         /\ task' = [task EXCEPT !.last = EventId, !.failed = TRUE]
     ELSE EffectsOf("fail") = <<>> /\ ~task'.failed]_vars
 
 TASK_14 == [][(Taken /\ Throws /\ ~TaskHas("broken_snapshot_fails")) =>
@@ -203,27 +219,37 @@ TASK_15 == [][(EventIs("async_failed") /\ task.runs /\ EventId \in task.running)
                IF TaskHas("declines_with_cause") THEN out'[1][3] ELSE "ASYNC_EXCEPTION">>>>]_vars
 
 TASK_16 == [][(EventIs("async_failed") /\ ~task.runs) =>
-    Len(Effects) = IF EventId \in task.running /\ ~TaskHas("stopped_ignores_failures") THEN 1 ELSE 0]_vars
+    Effects = IF EventId \in task.running /\ ~TaskHas("stopped_ignores_failures")
+           THEN <<<<"decline", EventId, "ASYNC_EXCEPTION">>>> ELSE <<>>]_vars
 
 TASK_17 == [][~TaskHas("completes_in_order") =>
     /\ EffectsOf("notify_complete") =
         IF EventIs("complete_notification") /\ task.runs THEN <<<<"notify_complete", EventId>>>> ELSE <<>>
+    /\ EventIs("complete_notification") => Effects = EffectsOf("notify_complete") /\ task' = task
     /\ task'.completed = task.completed]_vars
 
-TASK_18 == [][EffectsOf("notify_subsumed") =
-    IF EventIs("subsumed_notification") /\ task.runs /\ TaskHas("notified_of_subsumed")
-    THEN <<<<"notify_subsumed", EventId>>>> ELSE <<>>]_vars
+TASK_18 == [][
+    /\ EffectsOf("notify_subsumed") =
+        IF EventIs("subsumed_notification") /\ task.runs /\ TaskHas("notified_of_subsumed")
+        THEN <<<<"notify_subsumed", EventId>>>> ELSE <<>>
+    /\ EventIs("subsumed_notification") => Effects = EffectsOf("notify_subsumed") /\ task' = task]_vars
 
-TASK_19 == [][TaskHas("infers_aborts") =>
+(* The abort of this id comes before its trigger. *)
+Ahead == EventIs("abort_notification") /\ task.runs /\ EventId > task.last /\ EventId \notin task.running
+
+TASK_19 == [][
+  /\ task'.highest = IF TaskHas("infers_aborts") /\ Ahead /\ EventId > task.highest THEN EventId ELSE task.highest
+  /\ TaskHas("infers_aborts") =>
     /\ \A n \in Range(task'.aborted) : n <= task'.highest
-    /\ task'.highest >= task.highest
     /\ (EventIs("checkpoint") /\ task.runs /\ EventId > task.last /\ Lost) =>
-        Effects = <<<<"broadcast_cancel", EventId>>>> /\ task'.running = task.running]_vars
+        /\ Effects = <<<<"broadcast_cancel", EventId>>>>
+        /\ task' = [task EXCEPT !.last = EventId, !.aborted = SelectSeq(@, LAMBDA x : x # EventId)]]_vars
 
 TASK_20 == [][EventIs("close") =>
     /\ task' = [task EXCEPT !.runs = FALSE, !.running = {}]
     /\ Len(Effects) = Cardinality(task.running)
-    /\ \A n \in task.running : <<"cancel_async", n>> \in Range(Effects)]_vars
+    /\ \A n \in task.running : <<"cancel_async", n>> \in Range(Effects)
+    /\ \A i, j \in DOMAIN Effects : i < j => Effects[i][2] < Effects[j][2]]_vars
 
 ------------------------------------------------------------------------------
 (* Faults: in a model broken_subtask_* of spec/manifests/subtask.toml, each  *)

@@ -148,7 +148,9 @@ def request_cases(waiting: int, pending: int) -> Iterator[Case]:
     state = state._replace(
         plan=state.plan._replace(unaligned=True, interval=10, min_pause=1),
         pause_ends=symbolic_like(0, "pause_ends"),
-        scheduler=state.scheduler._replace(runs=True, follows=True, due=symbolic_like(0, "due")),
+        scheduler=state.scheduler._replace(
+            runs=True, follows=True, awaited=(False,), due=symbolic_like(0, "due")
+        ),
         queue=tuple(_symbolic_request(place) for place in range(waiting)),
     )
     requested = TriggerRequest(

@@ -8,6 +8,7 @@ from model.coordinator.events import (
     Complete,
     DeclineMessage,
     DiscardCheckpoint,
+    Fail,
     FailTasks,
     JobStatus,
     Rejected,
@@ -17,11 +18,10 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN
+from model.coordinator.properties.ends import suspension
 from model.coordinator.properties.terms import (
-    abort_effects,
     beginners,
     emits,
-    essence,
     find_pending,
     has_to_wait,
     is_fit,
@@ -31,12 +31,13 @@ from model.coordinator.properties.terms import (
     replacing_checkpoint,
     started_ids,
 )
-from model.coordinator.shared_state import DiscardState
+from model.coordinator.shared_state import DiscardState, SharedState
 from model.coordinator.state import RUNNING, Coordinator
 from model.coordinator.trigger import MasterAnswer
 from model.events import (
     CHECKPOINT_EXPIRED,
     COORDINATOR_SUSPEND,
+    JOB_FAILOVER_REGION,
     Advance,
     Effects,
     Event,
@@ -129,15 +130,7 @@ def coord_05(before: Coordinator, event: Event, effects: Effects, after: Coordin
         result = UNKNOWN
     elif pending.acknowledged[event.task]:
         result = DUPLICATE
-    if not effects or effects[0] != Acknowledged(event.task, event.checkpoint, result):
-        return False
-    if result == SUCCESS:
-        kept = find_pending(after, event.checkpoint)
-        return kept is None or (kept.acknowledged[event.task] and kept.states[event.task] == event.handle)
-    lost = result == UNKNOWN and event.handle != 0
-    own = effects[1 : 2 if lost else len(effects) - (len(event.shared) if result == UNKNOWN else 0)]
-    same = after._replace(shared=before.shared) == before
-    return same and own == ((DiscardState(event.handle),) if lost else ())
+    return effects[:1] == (Acknowledged(event.task, event.checkpoint, result),)
 
 
 @COORDINATOR.state("COORD-05")
@@ -155,10 +148,9 @@ def coord_06(before: Coordinator, event: Event, effects: Effects, after: Coordin
     """An acknowledgement of an id that is not pending only deletes its own state."""
     if type(event) is not AcknowledgeMessage or find_pending(before, event.checkpoint) is not None:
         return True
-    lost = before.open and event.handle != 0
-    own = effects[: 1 if lost else len(effects) - len(event.shared)]
-    same = after._replace(shared=before.shared) == before
-    return same and own == ((DiscardState(event.handle),) if lost else ())
+    deleted = all(type(effect) is DiscardState for effect in effects)
+    own = before.open and event.handle != 0
+    return deleted and (not own or effects[:1] == (DiscardState(event.handle),))
 
 
 @COORDINATOR.step("COORD-07")
@@ -231,8 +223,8 @@ def coord_09(before: Coordinator, event: Event, effects: Effects, after: Coordin
     pending = find_pending(before, event.checkpoint)
     if pending is None:
         return not effects and after == before
-    expected = abort_effects(before, pending, event.reason)
-    return essence(effects)[: len(expected)] == expected and find_pending(after, event.checkpoint) is None
+    aborted = effects[:1] == (Abort(event.checkpoint, event.reason),)  # its further effects: COORD-16
+    return aborted and find_pending(after, event.checkpoint) is None
 
 
 @COORDINATOR.step("COORD-10")
@@ -274,12 +266,8 @@ def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordin
     stops = type(event) is FailTasks or (type(event) is JobStatus and event.status != RUNNING)
     if not stops:
         return True
-    expected: Effects = tuple(
-        Rejected(waiting.type, COORDINATOR_SUSPEND) for waiting in before.queue if waiting.awaits_answer
-    )
-    for pending in before.pending:
-        expected = (*expected, *abort_effects(before, pending, COORDINATOR_SUSPEND))
-    return essence(effects) == expected and not after.pending and not after.queue
+    expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
+    return effects == expected and not after.pending and not after.queue
 
 
 @COORDINATOR.step("ONCE-04")
@@ -288,7 +276,23 @@ def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordina
     if type(event) is not RestoreRequest:
         return not any(type(effect) is Restored for effect in effects)
     if not before.open:
-        return not any(type(effect) is Restored for effect in effects)
+        return effects == (Fail("IllegalStateException"),) and after == before
     newest = before.store.entries[-1].checkpoint if before.store.entries else -1
-    restored = tuple(effect for effect in effects if type(effect) is Restored)
-    return restored == (Restored(newest),) and (bool(event.tasks) or (len(effects) == 1 and after == before))
+    expected, _ = suspension(before._replace(queue=()), event, JOB_FAILOVER_REGION, after)
+    expected = (*expected, Restored(newest))
+    rest = effects[len(expected) :]
+    if effects[: len(expected)] != expected or any(type(more) is Restored for more in rest):
+        return False
+    shared = before.shared
+    if before.plan.profile.restore_registers_anew:
+        kept, durable = (
+            tuple(use for entry in entries for use in uses if use.checkpoint == entry.checkpoint)
+            for entries, uses in (
+                (before.store.entries, shared.completed),
+                (before.unseen, (*shared.completed, *shared.unseen)),
+            )
+        )
+        files = tuple(use.handle for use in kept)
+        registered = tuple(file for file in shared.registered if file.handle in files)
+        shared = SharedState(registered, kept, durable, shared.unclaimed)
+    return after.shared == shared and (not rest or bool(event.tasks) or before.plan.interval > 0)

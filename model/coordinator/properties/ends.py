@@ -124,26 +124,37 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
 
 def last_missing(before: Coordinator, event: Event) -> Pending | None:
     """The checkpoint that has all acknowledgements and answers with this event, if any."""
-    if not before.open or type(event) not in (AcknowledgeMessage, MasterAnswer):
-        return None
-    pending = find_pending(before, event.checkpoint)  # type: ignore[attr-defined]
-    if pending is None:
-        return None
     if type(event) is AcknowledgeMessage:
-        if event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
+        pending = find_pending(before, event.checkpoint)
+        if pending is None or event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
             return None
-        pending = acknowledged(pending, event)
-    elif type(event) is MasterAnswer:
+        others = (*pending.acknowledged[: event.task], *pending.acknowledged[event.task + 1 :])
+        if not all((*others, *pending.coordinators, *pending.hooks)):
+            return None
+        return acknowledged(pending, event)
+    if type(event) is not MasterAnswer or event.fails:
+        return None
+    pending = find_pending(before, event.checkpoint)
+    if pending is None or before.master != event.checkpoint:
+        return None
+    changed = answered(pending, event)
+    is_last = changed != pending and all((*changed.acknowledged, *changed.coordinators, *changed.hooks))
+    return changed if is_last else None
+
+
+def answered(pending: Pending, event: Event) -> Pending:
+    """The checkpoint with the acknowledgement or the answer of this event, if that is for it and awaited."""
+    if type(event) is AcknowledgeMessage and event.checkpoint == pending.checkpoint:
+        if event.task < len(pending.tasks) and not pending.acknowledged[event.task]:
+            return acknowledged(pending, event)
+    elif type(event) is MasterAnswer and event.checkpoint == pending.checkpoint and not event.fails:
         answers = pending.hooks if event.is_hook else pending.coordinators
-        if event.fails or answers[event.place]:
-            return None
         answers = (*answers[: event.place], True, *answers[event.place + 1 :])
-        if event.is_hook and all(pending.coordinators):
-            pending = pending._replace(hooks=answers)
-        elif not event.is_hook:
-            pending = pending._replace(coordinators=answers)
-    missing = (*pending.acknowledged, *pending.coordinators, *pending.hooks)
-    return pending if all(missing) else None
+        if not event.is_hook:
+            return pending._replace(coordinators=answers)
+        if all(pending.coordinators):
+            return pending._replace(hooks=answers)
+    return pending
 
 
 def acknowledged(pending: Pending, event: AcknowledgeMessage) -> Pending:
@@ -179,7 +190,8 @@ def completion(
             count = before.failures
         refused, count = refusal(before, event, done, after, count)
         return ((*called, *refused) if profile.completes_before_storing else refused), count
-    dropped = dropped_checkpoints(before, after) if added else ()
+    kept = tuple(entry.checkpoint for entry in after.store.entries)
+    dropped = dropped_checkpoints(before, kept) if added else ()
     deleted = completed(before, with_files(before, event), done, after)[1] if added else ()
     effects: Effects = (*called, *deleted) if profile.completes_before_storing else (*deleted, *called)
     if done.type == SAVEPOINT and not added:
@@ -240,6 +252,18 @@ def abort(
     if profile.counts_failed_start and type(event) is not MasterAnswer and is_starting(before, ended):
         fails, count = failed(before, ended, reason, count)
         effects = (*effects, *fails)
+    return effects, count
+
+
+def suspension(
+    before: Coordinator, event: Event, reason: str, after: Coordinator
+) -> tuple[Effects, Failures]:
+    """The rejection of every waiting request, then the abort of every pending checkpoint; the count after."""
+    count = before.failures
+    effects: Effects = tuple(Rejected(one.type, reason) for one in before.queue if one.awaits_answer)
+    for pending in before.pending:
+        ended, count = abort(before, event, pending, reason, after, count)
+        effects = (*effects, *ended)
     return effects, count
 
 

@@ -6,7 +6,7 @@ from model.coordinator.properties.terms import find_pending
 from model.coordinator.shared_state import DiscardState, Registered, SharedState, Use
 from model.coordinator.state import Coordinator
 from model.events import Effects, Event
-from model.store.store import CHECKPOINT
+from model.store.store import CHECKPOINT, Entry
 
 
 def with_files(before: Coordinator, event: Event) -> SharedState:
@@ -62,39 +62,44 @@ def completed(
     before: Coordinator, shared: SharedState, done: Pending, after: Coordinator
 ) -> tuple[SharedState, Effects]:
     """The registry after the store has added the checkpoint, and the deletions."""
-    dropped = dropped_checkpoints(before, after)
-    files = tuple(file for own in done.shared for file in own)
-    uses = tuple(dict.fromkeys(files))
-    new = tuple(
-        Use(file, done.checkpoint) for file in uses if Use(file, done.checkpoint) not in shared.completed
-    )
-    completed = (*shared.completed, *new)
+    files = tuple(dict.fromkeys(file for own in done.shared for file in own))
+    new = tuple(Use(file, done.checkpoint) for file in files)
+    uses = (*shared.completed, *(use for use in new if use not in shared.completed))
+    if not before.plan.profile.registers_at_acknowledgement:
+        shared = shared._replace(registered=used(shared.registered, done.checkpoint, files))
+    return without(before, shared, uses, after.store.entries)
+
+
+def without(
+    before: Coordinator, shared: SharedState, uses: tuple[Use, ...], retained: tuple[Entry, ...]
+) -> tuple[SharedState, Effects]:
+    """The registry after the store has dropped all but the retained checkpoints, and the deletions."""
+    kept = tuple(entry.checkpoint for entry in retained)
+    dropped = dropped_checkpoints(before, kept)
     if before.plan.profile.registers_at_acknowledgement:
-        retained = tuple(entry.checkpoint for entry in after.store.entries)
-        durable = (*retained, *(entry.checkpoint for entry in before.unseen))
-        left = tuple(file for file in shared.registered if any(file.checkpoint >= kept for kept in retained))
+        durable = (*kept, *(entry.checkpoint for entry in before.unseen))
+        left = tuple(file for file in shared.registered if any(file.checkpoint >= known for known in kept))
         gone = tuple(
             DiscardState(file.handle)
             for file in shared.registered
             if file not in left and file.first > shared.unclaimed
         )
-        completed = tuple(use for use in completed if use.checkpoint in durable)
-        shared = shared._replace(registered=left, completed=completed)
+        uses = tuple(use for use in uses if use.checkpoint in durable)
+        shared = shared._replace(registered=left, completed=uses)
         return shared, (*(DiscardCheckpoint(checkpoint) for checkpoint in dropped), *gone)
-    registered = used(shared.registered, done.checkpoint, files)
     effects: Effects = ()
+    registered = shared.registered
     for checkpoint in dropped:
-        completed = tuple(use for use in completed if use.checkpoint != checkpoint)
-        handles = tuple(use.handle for use in completed)
+        uses = tuple(use for use in uses if use.checkpoint != checkpoint)
+        handles = tuple(use.handle for use in uses)
         unused = tuple(DiscardState(file.handle) for file in registered if file.handle not in handles)
         effects = (*effects, DiscardCheckpoint(checkpoint), *unused)
         registered = tuple(file for file in registered if file.handle in handles)
-    return shared._replace(registered=registered, completed=completed), effects
+    return shared._replace(registered=registered, completed=uses), effects
 
 
-def dropped_checkpoints(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
+def dropped_checkpoints(before: Coordinator, kept: tuple[int, ...]) -> tuple[int, ...]:
     """The checkpoints, not savepoints, that the store retains no longer."""
-    kept = tuple(entry.checkpoint for entry in after.store.entries)
     return tuple(
         entry.checkpoint
         for entry in before.store.entries

@@ -13,14 +13,18 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
+from model.coordinator.properties.ends import is_added, last_missing
+from model.coordinator.properties.files import used
 from model.coordinator.properties.terms import emits, find_pending, is_safe
 from model.coordinator.requests import Request
-from model.coordinator.state import Coordinator
+from model.coordinator.shared_state import Registered, SharedState
+from model.coordinator.state import Coordinator, new_coordinator
 from model.events import (
     CHECKPOINT_SUBSUMED,
     FINALIZE_CHECKPOINT_FAILURE,
     MAYBE,
     MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NONE,
     PRE_FLIGHT,
     Advance,
     Effects,
@@ -88,12 +92,12 @@ def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after:
 @COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The pause begins with a completion and with no other event."""
-    completes = any(type(effect) is Complete for effect in effects)
-    if type(event) is CoordinatorRestart or not before.plan.min_pause:
-        return True
-    if type(event) is AcknowledgeMessage and completes and not before.fault:
-        return after.pause_ends == before.now + before.plan.min_pause
-    return completes or after.pause_ends == before.pause_ends
+    done = last_missing(before, event)
+    if type(event) is CoordinatorRestart:
+        return after.pause_ends == 0
+    if done is None or (before.fault and is_added(before, done)) or not before.plan.min_pause:
+        return after.pause_ends == before.pause_ends
+    return after.pause_ends == before.now + before.plan.min_pause
 
 
 # ---------------------------------------------------------------- failures
@@ -243,15 +247,24 @@ def coord_21(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_GENERATIONS.step("COORD-22")
 def coord_22(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A new coordinator continues the ids and finds all durable checkpoints, in the order of ids."""
+    """A new coordinator has the configuration, the ids, the durable checkpoints and their files: no more."""
     if type(event) is not CoordinatorRestart:
         return True
-    durable = (*before.store.entries, *before.unseen)
+    new = new_coordinator(before.plan, before.store.retain)
+    kept = before.next_id, before.now, before.fault
     found = after.store.entries
+    durable = (*before.store.entries, *before.unseen)
     ascends = all(left.checkpoint < right.checkpoint for left, right in itertools.pairwise(found))
     same = len(found) == len(durable) and all(entry in durable for entry in found)
-    quiet = not effects and not after.pending and not after.queue
-    return ascends and same and quiet and after.next_id == before.next_id
+    ids, files = tuple(entry.checkpoint for entry in found), (*before.shared.completed, *before.shared.unseen)
+    uses = tuple(use for known in ids for use in files if use.checkpoint == known)
+    registered: tuple[Registered, ...] = ()
+    for use in uses:
+        registered = used(registered, use.checkpoint, (use.handle,))
+    claims = not before.plan.profile.registers_at_acknowledgement or not ids
+    shared = SharedState(registered, uses, (), NONE if claims else ids[-1])
+    new = new._replace(next_id=kept[0], now=kept[1], fault=kept[2], shared=shared)
+    return not effects and ascends and same and after == new._replace(store=new.store._replace(entries=found))
 
 
 @COORDINATOR_GENERATIONS.step("SUB-11")

@@ -3,22 +3,22 @@
 from model.coordinator.events import (
     CoordinatorRestart,
     DeclineMessage,
-    DiscardCheckpoint,
     FailJob,
     JobEnd,
-    Rejected,
     TriggerFails,
     TriggerTask,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.terms import abort_effects, beginners, emits, essence, find_pending
+from model.coordinator.properties.ends import suspension
+from model.coordinator.properties.files import without
+from model.coordinator.properties.terms import beginners, emits, find_pending
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
 from model.coordinator.trigger import AskMaster, MasterAnswer
 from model.events import COORDINATOR_SHUTDOWN, PRE_FLIGHT, TRIGGER_CHECKPOINT_FAILURE, Advance, Effects, Event
 from model.gate.events import Abort
 from model.registry import Registry
-from model.store.store import CHECKPOINT, STOP
+from model.store.store import STOP
 
 COORDINATOR_LIFE = Registry("coordinator")
 
@@ -73,8 +73,7 @@ def coord_24(before: Coordinator, event: Event, effects: Effects, after: Coordin
         return not effects and after == before
     if before.master == event.checkpoint or event.task not in beginners_of(before, pending):
         return not effects and after == before
-    expected = abort_effects(before, pending, TRIGGER_CHECKPOINT_FAILURE)
-    return essence(effects)[: len(expected)] == expected
+    return effects[:1] == (Abort(event.checkpoint, TRIGGER_CHECKPOINT_FAILURE),)
 
 
 @COORDINATOR_LIFE.step("COORD-25")
@@ -84,18 +83,15 @@ def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordin
         return True
     if not before.open:
         return not effects and after == before
-    keeps = event.status == "SUSPENDED" or (
-        event.status != "FINISHED" and before.plan.retains_on_cancellation
-    )
-    owned = tuple(entry.checkpoint for entry in before.store.entries if entry.type == CHECKPOINT)
-    deleted = tuple(effect.checkpoint for effect in effects if type(effect) is DiscardCheckpoint)
-    if deleted != (() if keeps else owned):
-        return False
-    ended = all(emits(effects, Abort(pending.checkpoint, COORDINATOR_SHUTDOWN)) for pending in before.pending)
-    refused = tuple(effect for effect in effects if type(effect) is Rejected)
-    return ended and refused == tuple(
-        Rejected(waiting.type, COORDINATOR_SHUTDOWN) for waiting in before.queue if waiting.awaits_answer
-    )
+    expected, _ = suspension(before, event, COORDINATOR_SHUTDOWN, after)
+    entries = before.store.entries
+    if event.status == "SUSPENDED":
+        unseen = (*before.unseen, *entries)
+        return effects == expected and after.unseen == unseen and after.shared == before.shared
+    keeps = event.status != "FINISHED" and before.plan.retains_on_cancellation
+    retained = entries if keeps else ()
+    shared, deleted = without(before._replace(unseen=()), before.shared, before.shared.completed, retained)
+    return effects == (*expected, *deleted) and not after.unseen and after.shared == shared
 
 
 @COORDINATOR_LIFE.state("COORD-25")
@@ -103,7 +99,8 @@ def coord_25_closed(coordinator: Coordinator) -> bool:
     """After the end no request waits, no checkpoint is pending, and the scheduler does not run."""
     if coordinator.open:
         return True
-    return not coordinator.pending and not coordinator.queue and not coordinator.scheduler.runs
+    stopped = not coordinator.scheduler.runs and not coordinator.store.entries
+    return stopped and not coordinator.pending and not coordinator.queue
 
 
 @COORDINATOR_LIFE.state("COORD-26")

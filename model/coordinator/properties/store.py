@@ -1,8 +1,8 @@
 """SUB-06 to SUB-10 and SUB-12, stated over the additions of the coordinator to its store."""
 
-from model.coordinator.events import AcknowledgeMessage, Complete, DiscardCheckpoint
+from model.coordinator.events import CoordinatorRestart, DiscardCheckpoint, JobEnd
 from model.coordinator.pending import Pending
-from model.coordinator.properties.terms import find_pending
+from model.coordinator.properties.ends import is_added, last_missing
 from model.coordinator.state import Coordinator
 from model.events import Effects, Event
 from model.registry import Registry
@@ -16,16 +16,17 @@ COORDINATOR_STORE = Registry("coordinator")
 @COORDINATOR_STORE.step("SUB-06")
 def sub_06_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A completed checkpoint is added as the latest; no other event changes the order of the store."""
-    done = added(before, event, effects)
+    done = added(before, event)
     if done is None:
-        return True
+        ends = type(event) in (CoordinatorRestart, JobEnd)  # COORD-22, COORD-25
+        return ends or after.store == before.store
     return sub_06(before.store, Add(done.checkpoint, done.type), effects, after.store)
 
 
 @COORDINATOR_STORE.step("SUB-07")
 def sub_07_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A completion drops the oldest entries that may be dropped, and no more than necessary."""
-    done = added(before, event, effects)
+    done = added(before, event)
     if done is None:
         return True
     return sub_07(before.store, Add(done.checkpoint, done.type), effects, after.store)
@@ -34,7 +35,7 @@ def sub_07_within(before: Coordinator, event: Event, effects: Effects, after: Co
 @COORDINATOR_STORE.step("SUB-08")
 def sub_08_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The newest checkpoint survives every completion."""
-    done = added(before, event, effects)
+    done = added(before, event)
     if done is None:
         return True
     return sub_08(before.store, Add(done.checkpoint, done.type), effects, after.store)
@@ -43,7 +44,7 @@ def sub_08_within(before: Coordinator, event: Event, effects: Effects, after: Co
 @COORDINATOR_STORE.step("SUB-09")
 def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The coordinator deletes the checkpoints that a completion drops, in order; it deletes no savepoint."""
-    done = added(before, event, effects)
+    done = added(before, event)
     if done is None:
         return True
     dropped = tuple(
@@ -58,7 +59,7 @@ def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Co
 @COORDINATOR_STORE.step("SUB-10")
 def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Up to 1.11 a completion keeps the entries added last, of any type."""
-    done = added(before, event, effects)
+    done = added(before, event)
     if done is None:
         return True
     return sub_10(before.store, Add(done.checkpoint, done.type), effects, after.store)
@@ -67,7 +68,7 @@ def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Co
 @COORDINATOR_STORE.step("SUB-12")
 def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """After a completion every file is used by a retained checkpoint or by a newer one."""
-    if added(before, event, effects) is None:
+    if added(before, event) is None:
         return True
     if not before.plan.profile.registers_at_acknowledgement:
         used = tuple(use.handle for use in after.shared.completed)
@@ -76,13 +77,7 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
     return all(any(known.checkpoint >= kept for kept in retained) for known in after.shared.registered)
 
 
-def added(before: Coordinator, event: Event, effects: Effects) -> Pending | None:
-    """The checkpoint that an acknowledgement completes and the store adds; else None."""
-    if type(event) is not AcknowledgeMessage or before.fault != 0:
-        return None
-    if not any(type(effect) is Complete for effect in effects):
-        return None
-    done = find_pending(before, event.checkpoint)
-    if done is None or (done.type != CHECKPOINT and not before.plan.profile.stores_savepoints):
-        return None
-    return done
+def added(before: Coordinator, event: Event) -> Pending | None:
+    """The checkpoint that completes with this event and that the store adds; else None."""
+    done = last_missing(before, event)
+    return None if done is None or before.fault or not is_added(before, done) else done

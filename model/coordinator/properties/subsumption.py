@@ -1,8 +1,7 @@
 """SUB-02 to SUB-05, stated over the coordinator: the checkpoints that a completion ends, and the others."""
 
 from model.coordinator.events import Complete
-from model.coordinator.properties.terms import abort_effects, find_pending, is_safe, replacing_checkpoint
-from model.coordinator.shared_state import DiscardState
+from model.coordinator.properties.terms import find_pending, is_safe, replacing_checkpoint
 from model.coordinator.state import Coordinator
 from model.events import CHECKPOINT_SUBSUMED, Effects, Event, NotifyAbort, NotifyComplete
 from model.gate.events import Abort
@@ -18,21 +17,12 @@ def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinat
     done = replacing_checkpoint(before, effects)
     if done is None:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
-    expected: Effects = ()
-    for pending in before.pending:
-        if pending.checkpoint < done.checkpoint and not is_safe(before, pending):
-            expected = (*expected, *abort_effects(before, pending, CHECKPOINT_SUBSUMED, after))
-            if find_pending(after, pending.checkpoint) is not None:
-                return False
-    begins = tuple(
-        place
-        for place, effect in enumerate(effects)
-        if type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED
+    older = tuple(
+        Abort(pending.checkpoint, CHECKPOINT_SUBSUMED)
+        for pending in before.pending
+        if pending.checkpoint < done.checkpoint and not is_safe(before, pending)
     )
-    if not begins:
-        return not expected
-    rest = effects[begins[0] :]  # the effects before it are the deletions of the store
-    return tuple(effect for effect in rest if type(effect) in {Abort, DiscardState, NotifyAbort}) == expected
+    return tuple(effect for effect in effects if type(effect) is Abort) == older
 
 
 @SUBSUMPTION.step("SUB-03")

@@ -1,11 +1,9 @@
 """Terms of the rules of the coordinator: waiting requests, starts, the effects of an abort."""
 
-from model.coordinator.events import Complete, FailJob, TellMaster
+from model.coordinator.events import Complete
 from model.coordinator.pending import Pending
-from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
-from model.events import Effect, Effects, NotifyAbort
-from model.gate.events import Abort
+from model.events import Effect, Effects
 from model.store.store import CHECKPOINT, SAVEPOINT
 
 
@@ -21,6 +19,9 @@ def is_fit(coordinator: Coordinator) -> bool:
     """The job and its tasks have the statuses that a start requires."""
     plan = coordinator.plan
     if coordinator.status != RUNNING:
+        return False
+    none_over = plan.profile.awaits_every_task and plan.profile.finished_tasks_prevent_start
+    if none_over and any(coordinator.tasks_finished):
         return False
     for task, source in enumerate(plan.sources):
         excused = plan.profile.awaits_every_task and not source
@@ -93,30 +94,3 @@ def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
 def emits(effects: Effects, expected: Effect) -> bool:
     """`effects` contains `expected`. Effects of other types are not compared."""
     return any(type(effect) is type(expected) and effect == expected for effect in effects)
-
-
-def essence(effects: Effects) -> Effects:
-    """The effects without those for the job and for operator coordinators."""
-    return tuple(effect for effect in effects if type(effect) not in {FailJob, TellMaster})
-
-
-def abort_effects(
-    before: Coordinator, pending: Pending, reason: str, after: Coordinator | None = None
-) -> Effects:
-    """The effects of an abort: the abort itself, the deletions, and a notification of each task.
-
-    `after`: the state with the registry of shared files, if the step has changed it before the abort.
-    """
-    known = tuple(use.handle for use in before.shared.registered)
-    if not before.plan.profile.registers_at_acknowledgement:
-        known = tuple(use.handle for use in (after or before).shared.completed)
-    lost: Effects = ()
-    for handle, files in zip(pending.states, pending.shared, strict=True):
-        own: Effects = (DiscardState(handle),) if handle != 0 else ()
-        lost = (*lost, *own, *(DiscardState(file) for file in files if file not in known))
-    notifications: Effects = ()
-    if before.plan.profile.abort_notifications:
-        notifications = tuple(
-            NotifyAbort(pending.checkpoint, task) for task, takes in enumerate(pending.tasks) if takes
-        )
-    return (Abort(pending.checkpoint, reason), *lost, *notifications)

@@ -101,6 +101,20 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
                         *(term for item in held for term in is_open(gate, item)),
                     ),
                 )
+        if waiting < 2:
+            injected = symbolic_like(Injection(0), "event")
+            yield Case(
+                "network",
+                f"{channels} channels, {[item.kind for item in held]} waiting, inject",
+                polled_gate.Inbox(gate, held),
+                injected,
+                step_of("network"),
+                (
+                    *sound,
+                    *(term for item in held for term in is_open(gate, item)),
+                    int_term(injected.checkpoint) >= 0,
+                ),
+            )
 
 
 def follows_its_end(held: tuple[polled_gate.Item, ...]) -> bool:

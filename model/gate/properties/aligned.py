@@ -15,13 +15,11 @@ from model.gate.events import (
     Cancel,
     EndOfPartition,
     Injection,
-    Process,
-    Record,
     Resume,
     Trigger,
 )
 from model.gate.generations import REPEATED_BARRIER
-from model.gate.polled_gate import Inbox, Item
+from model.gate.polled_gate import Item
 from model.registry import Registry
 
 GATE = Registry("gate")
@@ -38,15 +36,6 @@ GATE.frames({
         "(resume* abort | abort resume* | trigger resume* | resume* trigger)?",
     ),
     Injection: Frame("ALIGN-24", "current pending blocked repeats", "resume* (abort? trigger resume*)?"),
-})  # fmt: skip
-NETWORK = Registry("network")
-_READ = "gate.current gate.pending gate.blocked gate.closed waiting"
-NETWORK.frames({
-    Record: Frame("ALIGN-17", "waiting", "process?"),
-    **{
-        arriving: Frame("ALIGN-17", _READ, "(resume | block | trigger | abort | process)*")
-        for arriving in (Barrier, Cancel, EndOfPartition, Injection)
-    },
 })  # fmt: skip
 
 
@@ -311,34 +300,6 @@ def sub_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     if not subsumed:
         return not (before.pending and after.pending and after.current != before.current)
     return len(subsumed) == 1 and subsumed[0].checkpoint == before.current and after.current > before.current
-
-
-@NETWORK.step("ALIGN-17")
-def align_17(before: Inbox, event: Item, effects: Effects, after: Inbox) -> bool:
-    """A record is processed at once on an open channel, and waits on a blocked one, in order."""
-    if before.gate.blocked[event.channel]:
-        return not effects and after == before._replace(waiting=(*before.waiting, event))
-    arrived = (event, *before.waiting)
-    for channel in range(len(before.gate.blocked)):
-        handed = tuple(effect for effect in effects if type(effect) is Process and effect.channel == channel)
-        due = _records(tuple(item for item in before.waiting if item.channel == channel))
-        if channel == event.channel:
-            due = _records(tuple(item for item in arrived if item.channel == channel))
-        left = _records(tuple(item for item in after.waiting if item.channel == channel))
-        if tuple(effect.value for effect in handed) + left != due:
-            return False
-    released = type(event) is Record or not any(type(effect) is Process for effect in effects)
-    return released or type(effects[0]) is not Process
-
-
-@NETWORK.state("ALIGN-17")
-def align_17_waiting(inbox: Inbox) -> bool:
-    """Only items of blocked channels wait."""
-    return all(inbox.gate.blocked[item.channel] for item in inbox.waiting)
-
-
-def _records(items: tuple[Item, ...]) -> tuple[int, ...]:
-    return tuple(item.value for item in items if type(item) is Record)
 
 
 def _spent(gate: Gate, checkpoint: int) -> bool:

@@ -1,7 +1,6 @@
 """UNAL-15 to UNAL-21 and UNAL-25 to UNAL-29: time, refusals, invariants; UNAL-23, UNAL-24: records."""
 
-from model.events import NONE, Advance, Effects, Event, Fail
-from model.frames import Frame
+from model.events import NONE, Advance, Effects, Event, Fail, Step
 from model.gate.alignment import NO_OPTIONS, TIMED, UNALIGNED, Options
 from model.gate.events import (
     Abort,
@@ -14,11 +13,13 @@ from model.gate.events import (
     Persist,
     Process,
     Record,
+    Resume,
     StartPersisting,
     Trigger,
     TriggerUnaligned,
 )
 from model.gate.polled_unaligned_gate import Item, Passage
+from model.gate.properties.polled import read_in_order
 from model.gate.properties.terms import (
     aborts,
     also,
@@ -37,19 +38,9 @@ from model.gate.properties.terms import (
 from model.gate.properties.unaligned import UNALIGNED_GATE
 from model.gate.unaligned import UnalignedGate
 from model.registry import Registry
+from model.steps import step_of
 
 PASSAGE = Registry("passage")
-_PHASE = "current pending begun overtaking arrived blocked announced closed first timer failed"
-_READ = " ".join(f"gate.{field}" for field in _PHASE.split())
-_ANY = "(stop_persisting|resume|abort|block|prioritise|start_persisting|trigger|fail|process|persist)*"
-PASSAGE.frames({
-    Record: Frame("UNAL-24", "waiting", "(process | persist)?"),
-    Advance: Frame("UNAL-24", "gate.overtaking gate.announced gate.now gate.timer gate.failed", _ANY),
-    **{
-        arriving: Frame("UNAL-24", f"{_READ} waiting held", _ANY)
-        for arriving in (OptionedBarrier, Announce, Cancel, EndOfPartition, Inject)
-    },
-})  # fmt: skip
 
 
 @UNALIGNED_GATE.step("UNAL-15")
@@ -198,6 +189,42 @@ def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     return triggers(effects) <= 1
 
 
+@UNALIGNED_GATE.step("UNAL-25")
+def kept_while_pending(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """A pending checkpoint keeps the options and the time that began it; an event counts for its channel."""
+    if not after.pending or after.failed:
+        return True
+    if type(event) is Announce and before.profile.first_decides:
+        return True  # UNAL-04
+    due, arrived, announced = before, before.arrived, before.announced
+    if isinstance(event, OptionedBarrier | Announce) and not is_spent(before, event.checkpoint):
+        view = view_of(before, event, effects)
+        arrives = type(event) is OptionedBarrier
+        arrived, announced = view.arrived, view.announced
+        due = due._replace(begun=view.begun or arrives)
+        if event.checkpoint > before.current:
+            since = before.now if before.profile.times_from_first else 0
+            options = Options(event.alignment, event.savepoint, event.timestamp)
+            due = due._replace(first=options, since=since, repeats=0)
+        elif arrives and before.profile.overtaking_counts_repeats and before.arrived[event.channel]:
+            due = due._replace(repeats=before.repeats + 1)
+        if not arrives:
+            announced = also(announced, event.channel)
+        if view.overtaking and not after.overtaking:
+            return False
+    elif type(event) is EndOfPartition:
+        arrived = also(arrived, event.channel)
+        announced = tuple(has and place != event.channel for place, has in enumerate(announced))
+        blocked = tuple(has and place != event.channel for place, has in enumerate(before.blocked))
+        if after.blocked != blocked or (before.overtaking and not after.overtaking):
+            return False
+    elif type(event) is Advance and _fires(before, event) and after.timer != NONE:
+        return False
+    now = (after.first, after.since, after.repeats, after.begun, after.arrived)
+    same = now == (due.first, due.since, due.repeats, due.begun, arrived)
+    return same and (after.overtaking or after.announced == announced)
+
+
 @UNALIGNED_GATE.state("UNAL-26")
 def unal_26(gate: UnalignedGate) -> bool:
     """Blocked and announced channels belong to a pending checkpoint, which still awaits an open channel."""
@@ -298,35 +325,25 @@ def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> b
 
 @PASSAGE.step("UNAL-24")
 def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, after: Passage) -> bool:
-    """The items of a held channel wait; the items that an event releases are read in order, and no others."""
-    arriving = _item(event)
-    if arriving is not None and before.held[arriving.channel]:
-        return not effects and after == before._replace(waiting=(*before.waiting, arriving))
-    for channel in range(len(before.gate.closed)):
-        arrived_now = () if arriving is None or arriving.channel != channel else (arriving,)
-        due = _values((*arrived_now, *(item for item in before.waiting if item.channel == channel)))
-        left = _values(tuple(item for item in after.waiting if item.channel == channel))
-        if _read(effects, channel) + left != due:
-            return False
-    return after.gate.failed or all(after.held[item.channel] for item in after.waiting)
+    """The items of a held channel wait; the gate reads those of a released one in the order of arrival."""
+    if not isinstance(event, Inject | Advance) and before.held[event.channel]:
+        return not effects and after == before._replace(waiting=(*before.waiting, event))
+
+    def held(gate: UnalignedGate, effects: Effects) -> tuple[bool, ...]:
+        flags = dict(enumerate(before.held))
+        flags.update({one.channel: type(one) is Block for one in effects if isinstance(one, Block | Resume)})
+        return tuple(flags.values())
+
+    gate, expected, waiting = read_in_order(before.gate, event, before.waiting, _read_alone, held)
+    return effects == expected and after == Passage(gate, waiting, held(gate, effects))
 
 
-def _item(event: Item | Inject | Advance) -> Item | None:
-    if type(event) is Record or type(event) is OptionedBarrier or type(event) is Announce:
-        return event
-    return event if type(event) is Cancel or type(event) is EndOfPartition else None
-
-
-def _values(items: tuple[Item, ...]) -> tuple[int, ...]:
-    return tuple(item.value for item in items if type(item) is Record)
-
-
-def _read(effects: Effects, channel: int) -> tuple[int, ...]:
-    return tuple(
-        effect.value
-        for effect in effects
-        if (type(effect) is Process or type(effect) is Persist) and effect.channel == channel
-    )
+def _read_alone(gate: UnalignedGate, item: Item | Inject | Advance) -> Step[UnalignedGate]:
+    """The step of the gate without items that wait; a record is persisted where UNAL-23 requires it."""
+    if type(item) is not Record:
+        return step_of("unaligned")(gate, item)
+    kind = Persist if gate.begun and gate.overtaking and not gate.arrived[item.channel] else Process
+    return Step(gate, (kind(item.channel, item.value),), ())
 
 
 @PASSAGE.state("UNAL-24")

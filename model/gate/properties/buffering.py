@@ -1,45 +1,53 @@
 """ALIGN-22 and ALIGN-23, stated over a gate that stores the items of blocked channels."""
 
 from model.events import ALIGNMENT_LIMIT_EXCEEDED, Effects
-from model.frames import Frame
-from model.gate import polled_gate
-from model.gate.buffering import PAGE_BYTES, UNLIMITED, Buffer
-from model.gate.events import Abort, Barrier, Cancel, EndOfPartition, Record, Resume
-from model.gate.polled_gate import Inbox, Item
+from model.gate.aligned import Gate
+from model.gate.buffering import UNLIMITED, Buffer
+from model.gate.events import Abort, Resume
+from model.gate.polled_gate import Item
+from model.gate.properties.polled import read_alone, read_in_order
 from model.registry import Registry
 
 BUFFER = Registry("buffer")
-_READ = "gate.current gate.pending gate.blocked gate.closed gate.failed stored"
-BUFFER.frames(
-    {
-        arriving: Frame("ALIGN-23", _READ, "(resume | block | trigger | abort | fail | process)*")
-        for arriving in (Record, Barrier, Cancel, EndOfPartition)
-    }
-)
+_PAGE = 32 * 1024  # what the rule says, in bytes, whatever the model has
 
 
 @BUFFER.step("ALIGN-22")
 def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """The gate never stores more than the limit: an item that would exceed it ends the alignment first."""
-    too_many = before.limit != UNLIMITED and (len(before.stored) + 1) * PAGE_BYTES > before.limit
+    """An item over the limit ends the alignment; then the gate reads all stored items and this one again."""
     exceeded = tuple(
         effect for effect in effects if type(effect) is Abort and effect.reason == ALIGNMENT_LIMIT_EXCEEDED
     )
-    if not (before.gate.blocked[event.channel] and too_many):
+    if not _is_too_much(before, event):
         return not exceeded
     let_go = tuple(Resume(channel) for channel, has in enumerate(before.gate.blocked) if has)
     given_up = (*let_go, Abort(before.gate.current, ALIGNMENT_LIMIT_EXCEEDED))
-    return effects[: len(given_up)] == given_up and len(exceeded) == 1
+    idle = before.gate._replace(pending=False, blocked=(False,) * len(before.gate.blocked))
+    oldest, *others = (*before.stored, event)
+    gate, replayed, stored = read_in_order(idle, oldest, tuple(others), read_alone, _blocked)
+    again = effects == (*given_up, *replayed) and len(exceeded) == 1
+    return again and after == before._replace(gate=gate, stored=stored)
 
 
 @BUFFER.step("ALIGN-23")
 def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
     """The task sees the same as if the network held back the blocked channels, oldest item first."""
-    if any(type(effect) is Abort and effect.reason == ALIGNMENT_LIMIT_EXCEEDED for effect in effects):
-        return not after.rolled
-    held_back = polled_gate.on_arrival(Inbox(before.gate, before.stored), event)
-    twin = Inbox(after.gate, after.stored)
-    return effects == held_back.effects and twin == held_back.state and not after.rolled
+    if _is_too_much(before, event):
+        return True
+    if before.gate.blocked[event.channel]:
+        return not effects and after == before._replace(stored=(*before.stored, event))
+    gate, read, stored = read_in_order(before.gate, event, before.stored, read_alone, _blocked)
+    return effects == read and after == before._replace(gate=gate, stored=stored)
+
+
+def _is_too_much(before: Buffer, event: Item) -> bool:
+    """The item waits, and exceeds the limit."""
+    limited = before.limit != UNLIMITED and (len(before.stored) + 1) * _PAGE > before.limit
+    return limited and before.gate.blocked[event.channel]
+
+
+def _blocked(gate: Gate, _: Effects) -> tuple[bool, ...]:
+    return gate.blocked
 
 
 @BUFFER.state("ALIGN-23")

@@ -51,8 +51,8 @@ def track_03(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
                 return True
             if effects or len(after.tracked) != len(before.tracked) or after.latest != before.latest:
                 return False
-            now = after.tracked[position]
-            return now.counted[event.channel] > 0 and _same_but(before, after, position, event.channel)
+            kept = (*before.tracked[:position], _counted(before, entry, event.channel))
+            return after.tracked == (*kept, *before.tracked[position + 1 :])
     return True
 
 
@@ -97,8 +97,8 @@ def track_07(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.state("TRACK-07")
 def track_07_bound(tracker: Tracker) -> bool:
-    """The number of tracked checkpoints does not exceed the bound."""
-    return len(tracker.tracked) <= tracker.tracked_at_most
+    """The number of tracked checkpoints does not exceed the bound, which is at most 50."""
+    return len(tracker.tracked) <= tracker.tracked_at_most <= 50
 
 
 @TRACKER.step("TRACK-08")
@@ -128,10 +128,7 @@ def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
             rest = before.tracked[position + 1 :]
             if _is_last(before, entry, event.channel):
                 return after.tracked == rest
-            if not after.tracked or after.tracked[1:] != rest:
-                return False
-            now = after.tracked[0]
-            return now.checkpoint == event.checkpoint and now.aborted and now.counted[event.channel] > 0
+            return after.tracked == (_counted(before, entry, event.channel)._replace(aborted=True), *rest)
     return True
 
 
@@ -199,10 +196,8 @@ def track_14(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
             kept = before.tracked[position + 1 :]
             expected = () if entry.aborted else (Trigger(entry.checkpoint),)
             break
-    if effects != expected or len(after.tracked) != len(kept):
-        return False
-    pairs = zip(kept, after.tracked, strict=True)
-    return all(now.checkpoint == entry.checkpoint and now.counted[event.channel] > 0 for entry, now in pairs)
+    counted = tuple(_counted(before, entry, event.channel) for entry in kept)
+    return effects == expected and after.tracked == counted
 
 
 @TRACKER.step("TRACK-15")
@@ -318,15 +313,11 @@ def _is_last(before: Tracker, entry: Tracked, channel: int) -> bool:
     return others + 1 == entry.needed
 
 
-def _same_but(before: Tracker, after: Tracker, position: int, channel: int) -> bool:
-    """The trackers differ only in the count of `channel` for the entry at `position`."""
-    entry, now = before.tracked[position], after.tracked[position]
-    counted = (*now.counted[:channel], entry.counted[channel], *now.counted[channel + 1 :])
-    others = before.tracked[:position] == after.tracked[:position]
-    return (
-        others
-        and now._replace(counted=counted) == entry
-        and before.tracked[position + 1 :] == after.tracked[position + 1 :]
+def _counted(before: Tracker, entry: Tracked, channel: int) -> Tracked:
+    """The entry after this channel has counted for it."""
+    times = entry.counted[channel] + 1 if before.profile.tracker_counts_repeats else 1
+    return entry._replace(
+        counted=tuple(times if place == channel else had for place, had in enumerate(entry.counted))
     )
 
 

@@ -1,7 +1,8 @@
 """UNAL-30 and UNAL-31, stated over the two threads at one gate."""
 
-from model.events import NONE, SUBSUMED, Advance, Effects, Event
-from model.frames import Frame
+from typing import Any
+
+from model.events import NONE, SUBSUMED, Effects, Event
 from model.gate.events import (
     Abort,
     Cancel,
@@ -13,21 +14,11 @@ from model.gate.events import (
     Trigger,
     TriggerUnaligned,
 )
-from model.gate.two_threads import Threads
+from model.gate.two_threads import Left, Threads
 from model.registry import Registry
+from model.steps import step_of
 
 THREADS = Registry("threads")
-_PENDING = "gate.pending gate.begun gate.arrived gate.first"
-THREADS.frames({
-    ReceiveBarrier: Frame("UNAL-30", f"gate.current {_PENDING} mail", "start_persisting?"),
-    RunMail: Frame("UNAL-31", "mail", "(trigger | abort)*"),
-    OptionedBarrier: Frame(
-        "UNAL-30", f"gate.current {_PENDING} read reading", "(abort? start_persisting trigger)?"
-    ),
-    Cancel: Frame("UNAL-30", f"gate.current {_PENDING} read reading", "abort?"),
-    EndOfPartition: Frame("UNAL-30", f"gate.closed {_PENDING} reading", "abort?"),
-    Advance: Frame("UNAL-17", "gate.now"),
-})  # fmt: skip
 
 
 @THREADS.step("UNAL-30")
@@ -40,8 +31,6 @@ def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> 
         if type(event) is Cancel and event.checkpoint > started:
             return not starts and after.gate.current == event.checkpoint  # no thread can start it any more
         return not starts and after.gate.current == started
-    if type(event) is ReceiveBarrier and (after.read != before.read or after.reading != before.reading):
-        return False
     if event.checkpoint <= started:
         return not starts and after.gate.current == started
     if type(event) is ReceiveBarrier and len(effects) != 1:
@@ -74,6 +63,42 @@ def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> 
         elif emitted != Trigger(left.checkpoint):
             return False
     return place == len(effects)
+
+
+@THREADS.step("UNAL-30")
+def one_gate(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
+    """Either thread moves the shared gate like a gate alone; the network thread leaves what it may not do."""
+    if type(event) is RunMail:
+        return after == before._replace(mail=())
+    read = event
+    if type(event) is ReceiveBarrier:
+        read = OptionedBarrier(*event[:-1])
+    elif type(event) is OptionedBarrier and _is_over(before, event.checkpoint):
+        return not effects and after == before
+    alone = step_of("unaligned")(before.gate, read)
+    if type(event) is ReceiveBarrier:
+        left = tuple(
+            Left(one.checkpoint, type(one) is Abort, type(one) is TriggerUnaligned)
+            for one in alone.effects
+            if isinstance(one, Abort | Trigger | TriggerUnaligned)
+        )
+        kept = before._replace(gate=alone.state, mail=(*before.mail, *left))
+        return after == kept and len(effects) + len(left) == len(alone.effects)
+    return effects == alone.effects and after == before._replace(gate=alone.state, **_read_by(before, event))
+
+
+def _is_over(before: Threads, checkpoint: int) -> bool:
+    """The task has read a barrier of a newer id, or has ended this one."""
+    return checkpoint < before.read or (checkpoint == before.read and not before.reading)
+
+
+def _read_by(before: Threads, event: Event) -> dict[str, Any]:
+    """What the task has read after this event."""
+    if type(event) is OptionedBarrier:
+        return {"read": event.checkpoint, "reading": True}
+    if type(event) is Cancel and event.checkpoint >= before.read:
+        return {"read": event.checkpoint, "reading": False}
+    return {"reading": False} if type(event) is EndOfPartition else {}
 
 
 @THREADS.state("UNAL-30")

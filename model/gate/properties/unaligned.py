@@ -5,9 +5,9 @@ subsumes it (UNAL-04), then the event itself. The field `tail` holds the effects
 *phase* of an event is that of its own checkpoint: a newer one begins in the phase of an idle gate.
 """
 
-from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, Advance, Effects, Event
+from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, Advance, Effects, Event, Fail
 from model.frames import Frame
-from model.gate.alignment import UNALIGNED
+from model.gate.alignment import UNALIGNED, Options
 from model.gate.events import (
     Abort,
     Announce,
@@ -26,9 +26,11 @@ from model.gate.properties.terms import (
     also,
     awaits,
     completed,
+    fits_unaligned,
     is_idle,
     is_lone,
     is_spent,
+    lasts_too_long,
     let_go,
     overtakes,
     prioritises,
@@ -38,7 +40,7 @@ from model.gate.properties.terms import (
     triggers,
     view_of,
 )
-from model.gate.unaligned import UnalignedGate
+from model.gate.unaligned import NOT_CONVERTIBLE, UnalignedGate
 from model.registry import Registry
 
 UNALIGNED_GATE = Registry("unaligned")
@@ -255,18 +257,31 @@ def unal_14(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 @UNALIGNED_GATE.step("UNAL-22")
 def unal_22(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """A triggered task counts every open channel, stops no sender, and so completes within the event."""
-    if type(event) is not Inject or after.failed:
+    if type(event) is not Inject:
         return True
-    if is_spent(before, event.checkpoint):
-        open_now = tuple(not ended for ended in before.closed)
-        late = () if event.alignment == UNALIGNED else resumes(open_now)
-        return effects == late and after == before
-    if all(before.closed):
-        return not effects and after == before
-    under_way = event.checkpoint == before.current and before.begun and before.overtaking
-    if any(type(effect) is Block for effect in effects):
-        return False
-    return triggers(effects) == (0 if under_way else 1) and is_idle(after)
+    opened = tuple(place for place, ended in enumerate(before.closed) if not ended)
+    aligned = event.alignment != UNALIGNED
+    if is_spent(before, event.checkpoint) or not opened:
+        return effects == (tuple(map(Resume, opened)) if aligned else ()) and after == before
+    newer = event.checkpoint > before.current
+    barrier = OptionedBarrier(opened[0], *event[:-1])
+    view = view_of(before, barrier, effects)
+    options = Options(event.alignment, event.savepoint, event.timestamp)
+    expected: Effects = subsumed(before, barrier) if newer else ()
+    aligns = not view.overtaking and aligned
+    if aligns and (view.last or not lasts_too_long(before, options, view.since)):
+        expected = (*expected, Trigger(event.checkpoint))
+    else:
+        if not view.overtaking:
+            expected = (*expected, *prioritises(view.announced))
+        if not (view.overtaking and view.begun):
+            if not fits_unaligned(before, options):
+                return effects == (*expected, Fail(NOT_CONVERTIBLE)) and after.failed
+            expected = (*expected, *started(before, event.checkpoint, UNALIGNED))
+        expected = (*expected, StopPersisting(event.checkpoint))
+    last = max(place for place in opened if newer or not before.arrived[place])
+    late = tuple(Resume(place) for place in opened if place > last and aligned)
+    return effects == (*expected, *resumes(view.blocked), *late) and is_idle(after)
 
 
 def _disagrees(before: UnalignedGate, after: UnalignedGate) -> bool:

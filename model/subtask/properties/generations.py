@@ -87,7 +87,7 @@ def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     ran = any(known == event.checkpoint for known in before.running)
     if before.profile.stopped_ignores_failures or not ran:
         return not effects
-    return len(effects) == 1 and type(effects[0]) is Decline
+    return effects == (Decline(event.checkpoint, ASYNC_EXCEPTION),)
 
 
 @SUBTASK_GENERATIONS.step("TASK-17")
@@ -115,9 +115,10 @@ def task_19(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     """Since 1.17 the task stores the highest abort, and an id far below it counts as aborted."""
     if not before.profile.infers_aborts:
         return after.highest_aborted == before.highest_aborted
-    if type(event) is AbortNotification:
-        remembered = any(known == event.checkpoint for known in after.aborted)
-        return not remembered or after.highest_aborted >= event.checkpoint
+    if type(event) is AbortNotification and before.task_runs:
+        is_future = event.checkpoint > before.last and event.checkpoint not in before.running
+        known = max(before.highest_aborted, event.checkpoint) if is_future else before.highest_aborted
+        return after.highest_aborted == known
     if after.highest_aborted != before.highest_aborted:
         return False
     if type(event) is not Checkpoint or not before.task_runs or event.checkpoint <= before.last:

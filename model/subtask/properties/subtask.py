@@ -1,6 +1,17 @@
 """TASK-01 to TASK-10, stated over one subtask; `generations` holds the rules of single generations."""
 
-from model.events import ASYNC_EXCEPTION, TASK_NOT_READY, Effects, Event, NotifyAbort, NotifyComplete
+from model.events import (
+    ASYNC_EXCEPTION,
+    NONE,
+    TASK_NOT_READY,
+    Close,
+    Effects,
+    Event,
+    NotifyAbort,
+    NotifyComplete,
+    Status,
+)
+from model.frames import Frame
 from model.registry import Registry
 from model.subtask.events import (
     AbortNotification,
@@ -15,10 +26,37 @@ from model.subtask.events import (
     CompleteNotification,
     Decline,
     Snapshot,
+    SubsumedNotification,
 )
 from model.subtask.subtask import Subtask
 
 SUBTASK = Registry("subtask")
+SUBTASK.frames({
+    Checkpoint: Frame(
+        "TASK-01",
+        "aborted last running failed",
+        "(broadcast_barrier (snapshot | fail | decline) | broadcast_cancel decline?)?",
+    ),
+    AbortOnBarrier: Frame("TASK-04", "last aborted", "decline broadcast_cancel"),
+    AbortNotification: Frame(
+        "TASK-05",
+        "aborted running completed highest_aborted",
+        "(notify_complete? cancel_async? notify_abort)?",
+    ),
+    CompleteNotification: Frame("TASK-06", "completed", "notify_complete?"),
+    SubsumedNotification: Frame("TASK-18", "", "notify_subsumed?"),
+    AsyncDone: Frame("TASK-07", "running", "acknowledge?"),
+    AsyncFailed: Frame("TASK-08", "running", "decline?"),
+    Status: Frame("TASK-10", "task_runs"),
+    Close: Frame("TASK-20", "task_runs running", "cancel_async*"),
+})  # fmt: skip
+
+
+@SUBTASK.initial("TASK-01")
+def task_01_at_first(subtask: Subtask) -> bool:
+    """A new subtask runs, and knows no checkpoint."""
+    bound = subtask.remembered_at_most
+    return subtask == Subtask(True, NONE, (), (), NONE, NONE, False, bound, subtask.profile)
 
 
 @SUBTASK.step("TASK-01")
@@ -66,6 +104,15 @@ def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     return not effects and after == before._replace(aborted=aborted)
 
 
+@SUBTASK.step("TASK-02")
+def task_02_rises(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A trigger above the last id becomes the last one, and its remembered abort is dropped, no other."""
+    if type(event) is not Checkpoint or not before.task_runs or not before.profile.orders_triggers:
+        return True
+    aborted = tuple(known for known in before.aborted if known != event.checkpoint)
+    return after.last == max(before.last, event.checkpoint) and after.aborted == aborted
+
+
 @SUBTASK.state("TASK-02")
 def task_02_last(subtask: Subtask) -> bool:
     """No snapshot runs for an id above the last one triggered; running ids ascend."""
@@ -103,8 +150,10 @@ def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 @SUBTASK.step("TASK-05")
 def task_05(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """The task stops a running snapshot of the id, else remembers a future one; operators are notified."""
-    if type(event) is not AbortNotification or not before.task_runs or not before.profile.notified_of_aborts:
+    if type(event) is not AbortNotification or not before.profile.notified_of_aborts:
         return True
+    if not before.task_runs:
+        return not effects and after == before._replace(completed=after.completed)
     notified = bool(effects) and effects[-1] == NotifyAbort(event.checkpoint)
     stopped = any(effect == CancelAsync(event.checkpoint) for effect in effects)
     if any(known == event.checkpoint for known in before.running):
@@ -143,6 +192,22 @@ def task_07(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     return effects == (Acknowledge(event.checkpoint),) and gone
 
 
+@SUBTASK.step("TASK-07")
+def task_07_running(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """An asynchronous part runs from its snapshot until its own end, its abort, or the end of the task."""
+    if type(event) is Close:
+        return not after.running
+    if not isinstance(event, AsyncDone | AsyncFailed | AbortNotification):
+        started = tuple(effect.checkpoint for effect in effects if type(effect) is Snapshot)
+        begun = (*before.running, *started)
+        return len(after.running) == len(begun) and all(known in after.running for known in begun)
+    is_over = before.task_runs or type(event) is not AbortNotification
+    is_over = is_over and (type(event) is not AbortNotification or before.profile.notified_of_aborts)
+    return after.running == tuple(
+        known for known in before.running if not is_over or known != event.checkpoint
+    )
+
+
 @SUBTASK.step("TASK-08")
 def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """The task declines a running snapshot that fails, once; any other failure has no effect."""
@@ -172,6 +237,20 @@ def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, a
     if event.checkpoint > before.last and not known:
         grown = (*before.aborted, event.checkpoint)
     return after.aborted == grown[max(0, len(grown) - before.remembered_at_most) :]
+
+
+@SUBTASK.initial("TASK-09")
+def task_09_bound(subtask: Subtask) -> bool:
+    """Tasks of 1.11 to 1.16 remember 128 aborts, others as many as checkpoints may be pending at once."""
+    if subtask.profile.notified_of_aborts and not subtask.profile.infers_aborts:
+        return subtask.remembered_at_most == 128
+    return subtask.remembered_at_most > 0
+
+
+@SUBTASK.step("TASK-10")
+def task_10_status(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """A task runs once it has switched to RUNNING, and as long as that lasts."""
+    return type(event) is not Status or after.task_runs == event.running
 
 
 @SUBTASK.step("TASK-10")

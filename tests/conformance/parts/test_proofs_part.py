@@ -7,7 +7,10 @@ from model.checker.prove import Report, open_components, prove
 from model.coordinator.proofs.coordinator import coordinator_cases
 from model.gate.profiles import PROFILES
 from model.gate.proofs.aligned import gate_cases
+from model.gate.proofs.modes import mode_cases
+from model.initial_states import INITIAL_STATES
 from model.offsets.proofs import all_offsets_cases
+from model.proofs import start_cases
 from model.properties import PROPERTIES
 from model.store.proofs import store_cases
 
@@ -20,6 +23,7 @@ def test_a_case_that_the_invariants_exclude_proves_nothing():
 
 def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
+    monkeypatch.setattr(proofs, "_claim", lambda _: None)  # tests/model/test_generations.py proves them
     monkeypatch.setattr(proofs, "_share", lambda *_: reported({"ALIGN-01"}, {"ALIGN-01"}))
     result = proofs.run(Context(0, tmp_path))
 
@@ -28,14 +32,15 @@ def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
 
 
 def test_what_no_case_reaches_is_not_proved(monkeypatch, tmp_path):
-    every = proofs.PROVED_HERE | {"SINK-01"}
+    every = proofs.PROVED_HERE | {"ONCE-01"}
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
-    monkeypatch.setattr(proofs, "_share", lambda *_: reported(every, every - {"SINK-01", "ALIGN-03"}))
+    monkeypatch.setattr(proofs, "_claim", lambda _: None)  # tests/model/test_generations.py proves them
+    monkeypatch.setattr(proofs, "_share", lambda *_: reported(every, every - {"ONCE-01", "ALIGN-03"}))
     result = proofs.run(Context(0, tmp_path))
 
-    assert set(result.rules) == every - {"SINK-01", "ALIGN-03"}
+    assert set(result.rules) == every - {"ONCE-01", "ALIGN-03"}
     assert [finding.line for finding in result.findings] == [
-        "no case checks ALIGN-03; add one to model/cases/"
+        "no case checks ALIGN-03; add one to model/*/proofs"
     ]
 
 
@@ -52,7 +57,7 @@ def test_the_bound_names_what_is_closed_and_what_is_one_step():
     assert open_components(closed.starts, closed.afters) == {}
     assert set(open_components(single.starts, single.afters)) == {"coordinator"}
     assert proofs.closure_of([closed, single]) == (
-        f"induction closed for {closed_name(closed)}; one step from the shapes given for the others "
+        f"inductive: {closed_name(closed)}; one step from the shapes given for the others "
         f"(coordinator {len(single.starts)})"
     )
 
@@ -66,6 +71,21 @@ def test_a_start_without_a_shape_that_a_step_reaches_is_not_closed():
     report = prove(gate_cases(2), PROPERTIES)
     fewer = frozenset(start for start in report.starts if start not in report.afters)
     assert open_components(fewer, report.afters)
+
+
+def test_an_initial_state_that_breaks_an_invariant_is_refuted(monkeypatch):
+    """The base of the induction: proved for the sizes of each case, whatever is explored."""
+    cases = [*gate_cases(3), *mode_cases(1)]
+    assert prove(start_cases(cases), PROPERTIES).refutations == ()
+
+    pending = {**INITIAL_STATES, "gate": lambda gate: INITIAL_STATES["gate"](gate)._replace(pending=True)}
+    monkeypatch.setattr("model.proofs.INITIAL_STATES", pending)
+    monkeypatch.setattr("model.proofs.PERMITTED", {})
+    refuted = prove(start_cases(cases), PROPERTIES).refutations
+    assert {(one.rule, one.label) for one in refuted} == {
+        ("ALIGN-19", "new gate"),
+        ("UNAL-26", "new unaligned"),
+    }
 
 
 def closed_name(report):

@@ -1,0 +1,281 @@
+"""How checkpoints begin: which request leaves the queue with which result, and every trigger that follows.
+
+Rules COORD-01 to COORD-04, COORD-07, COORD-13, COORD-14, COORD-23 and COORD-30.
+"""
+
+from model.coordinator.events import (
+    Abort,
+    AcknowledgeMessage,
+    Complete,
+    CoordinatorRestart,
+    DeclineMessage,
+    FailJob,
+    Rejected,
+    TriggerFails,
+    TriggerRequest,
+    TriggerTask,
+)
+from model.coordinator.pending import Pending
+from model.coordinator.properties.ends import answered, last_missing, suspension
+from model.coordinator.properties.generations import is_more_urgent
+from model.coordinator.properties.terms import beginners, find_pending, is_fit
+from model.coordinator.requests import QUEUE_LIMIT, Request
+from model.coordinator.state import Coordinator
+from model.coordinator.trigger import AskMaster, MasterAnswer
+from model.events import (
+    ALREADY_QUEUED,
+    COORDINATOR_SHUTDOWN,
+    COORDINATOR_SUSPEND,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NOT_ALL_REQUIRED_TASKS_RUNNING,
+    PERIODIC_SCHEDULER_SHUTDOWN,
+    TOO_MANY_CHECKPOINT_REQUESTS,
+    TOO_MANY_CONCURRENT_CHECKPOINTS,
+    TRIGGER_CHECKPOINT_FAILURE,
+    Advance,
+    Effects,
+    Event,
+)
+from model.registry import Registry
+from model.store.store import CHECKPOINT, STOP
+
+COORDINATOR_BEGINS = Registry("coordinator")
+
+
+@COORDINATOR_BEGINS.step("COORD-04")
+def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Each id is drawn for one start, which triggers the first of masters, hooks or tasks, all of them."""
+    next_id, place = before.next_id, 0
+    while place < len(effects):
+        effect = effects[place]
+        place += 1
+        if type(effect) is Rejected and effect.reason == TRIGGER_CHECKPOINT_FAILURE:
+            next_id += 1
+        if type(effect) not in (AskMaster, TriggerTask):
+            continue
+        checkpoint = effect.checkpoint  # type: ignore[attr-defined]
+        if type(event) is MasterAnswer and find_pending(before, checkpoint) is not None:
+            continue  # COORD-23
+        begun = find_pending(after, checkpoint)
+        kind = begun.type if begun is not None else getattr(effect, "type", CHECKPOINT)
+        expected = triggers(after, checkpoint, kind)
+        if checkpoint != next_id or effects[place - 1 : place - 1 + len(expected)] != expected:
+            return False
+        next_id += 1
+        place += len(expected) - 1
+    if before.plan.interval and not any(after.tasks_run):  # the scheduler's own requests are not answered
+        return after.next_id >= next_id
+    return after.next_id == next_id
+
+
+@COORDINATOR_BEGINS.step("COORD-07")
+def coord_07_account(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Only a completion or an abort ends a checkpoint; the others have at most one answer more."""
+    if type(event) is CoordinatorRestart:
+        return not after.pending
+    ended = tuple(effect.checkpoint for effect in effects if type(effect) in (Abort, Complete))  # type: ignore[attr-defined]
+    kept = tuple(answered(one, event) for one in before.pending if one.checkpoint not in ended)
+    if after.pending[: len(kept)] != kept:
+        return False
+    return all(is_begun(before, event, one, after) for one in after.pending[len(kept) :])
+
+
+@COORDINATOR_BEGINS.step("COORD-13")
+def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Requests leave from the head, each with a start or its reason; a new one joins in its order."""
+    if type(event) not in (TriggerRequest, AcknowledgeMessage, DeclineMessage, TriggerFails, MasterAnswer):
+        return True
+    if not before.plan.profile.queues_requests:
+        return not after.queue
+    waiting = before.queue
+    if type(event) is TriggerRequest:
+        if event.type == STOP:
+            waiting = ()
+        first, waiting = arrivals(before, event, waiting, after)
+        if effects[: len(first)] != first:
+            return False
+        effects = effects[len(first) :]
+    return all_leave(before, effects, waiting, after)
+
+
+def arrivals(
+    before: Coordinator, event: TriggerRequest, waiting: tuple[Request, ...], after: Coordinator
+) -> tuple[Effects, tuple[Request, ...]]:
+    """The first effects of a request, of a stop and of a full queue, and the queue with the request."""
+    effects: Effects = ()
+    if event.type == STOP:
+        effects, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
+    requested = request_of(before, event)
+    if len(waiting) < QUEUE_LIMIT:
+        return effects, with_request(waiting, requested)
+    if waiting[-1].periodic:
+        *waiting_now, requested = with_request(waiting, requested)
+        waiting = tuple(waiting_now)
+    return (*effects, Rejected(requested.type, TOO_MANY_CHECKPOINT_REQUESTS)), waiting
+
+
+def all_leave(
+    before: Coordinator, effects: Effects, waiting: tuple[Request, ...], after: Coordinator
+) -> bool:
+    """The effects answer the heads of this queue, in order, and the others still wait."""
+    last = before.next_id - 1
+    for effect in effects:
+        if type(effect) is Rejected:
+            reason: str | None = effect.reason
+        elif type(effect) in (AskMaster, TriggerTask) and effect.checkpoint > last:  # type: ignore[attr-defined]
+            last, reason = effect.checkpoint, None  # type: ignore[attr-defined]
+        else:
+            continue
+        while waiting and not waiting[0].awaits_answer and answer_to(waiting[0], after) != reason:
+            waiting = waiting[1:]  # without an answer
+        if not waiting or answer_to(waiting[0], after) != reason:
+            return False
+        if not is_of(waiting[0], effect, after):
+            return False
+        waiting = waiting[1:]
+    silent = waiting[: len(waiting) - len(after.queue)]
+    if any(one.awaits_answer or answer_to(one, after) is None for one in silent):
+        return False
+    return after.queue == waiting[len(silent) :]
+
+
+@COORDINATOR_BEGINS.step("COORD-14")
+def coord_14_without_queue(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Up to 1.10 a request starts or is rejected at once; the scheduler repeats one that was too many."""
+    plan = before.plan
+    if type(event) is not TriggerRequest or plan.profile.queues_requests:
+        return True
+    scheduler, pending = before.scheduler, before.pending
+    if event.type == STOP:
+        expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
+        if effects[: len(expected)] != expected:
+            return False
+        effects, pending = effects[len(expected) :], ()
+        scheduler = scheduler._replace(runs=False, due=-1, put_off=False)
+    requested = request_of(before, event)
+    reason = answer_to(requested, after._replace(pause_ends=before.now))
+    fails: Effects = (FailJob(reason),) if reason == COORDINATOR_SHUTDOWN and event.type == STOP else ()
+    if reason in (None, NOT_ALL_REQUIRED_TASKS_RUNNING) and not requested.forced:
+        if scheduler.put_off:
+            reason = ALREADY_QUEUED
+        elif len(pending) >= plan.max_concurrent:
+            reason = TOO_MANY_CONCURRENT_CHECKPOINTS
+            scheduler = scheduler._replace(put_off=True, due=-1)
+        elif before.now < before.pause_ends:
+            reason = MINIMUM_TIME_BETWEEN_CHECKPOINTS
+            if plan.interval:
+                scheduler = scheduler._replace(due=before.pause_ends)
+    if after.scheduler != scheduler:
+        return False
+    if reason is None:
+        return after.pending[: len(pending)] == pending and len(after.pending) == len(pending) + 1
+    return effects == (*fails, Rejected(event.type, reason)) and after.pending == pending
+
+
+@COORDINATOR_BEGINS.step("COORD-23")
+def coord_23_answers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """An answer that counts is recorded; the last one triggers those who follow, a failure aborts."""
+    if type(event) is not MasterAnswer or last_missing(before, event) is not None:
+        return True
+    pending = find_pending(before, event.checkpoint)
+    if pending is None or before.master != event.checkpoint:
+        return bool(before.outlived) or (not effects and after == before)
+    changed = answered(pending, event._replace(fails=False))
+    if changed == pending:
+        return not effects and after == before
+    if event.fails:
+        return effects[:1] == (Abort(event.checkpoint, TRIGGER_CHECKPOINT_FAILURE),)
+    expected: Effects = ()
+    if all((*changed.coordinators, *changed.hooks)):
+        tasks = beginners(before._replace(tasks_run=changed.tasks))
+        expected = tuple(TriggerTask(task, pending.checkpoint, pending.type) for task in tasks)
+        rest = effects[len(expected) :]
+        return effects[: len(expected)] == expected and not any(
+            effect.checkpoint == event.checkpoint  # type: ignore[attr-defined]
+            for effect in rest
+            if type(effect) is not Rejected
+        )
+    if all(changed.coordinators) and not event.is_hook:
+        places = range(len(changed.hooks))
+        expected = tuple(AskMaster(place, pending.checkpoint, True) for place in places)
+    others = tuple(changed if one is pending else one for one in before.pending)
+    return effects == expected and after == before._replace(pending=others)
+
+
+@COORDINATOR_BEGINS.step("COORD-30")
+def coord_30_answers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The master phase of an aborted checkpoint changes only by the answers of its masters."""
+    if not before.outlived or not after.outlived:
+        return True
+    left = before.outlived[0]
+    if type(event) is MasterAnswer and event.checkpoint == left.checkpoint:
+        return not effects and after == before._replace(outlived=(answered(left, event),))
+    return after.outlived == before.outlived
+
+
+# ---------------------------------------------------------------- terms of the rules
+
+
+def triggers(coordinator: Coordinator, checkpoint: int, kind: int) -> Effects:
+    """The first triggers of a checkpoint: of operator coordinators, or else of hooks, or else of tasks."""
+    plan = coordinator.plan
+    if plan.coordinators or plan.hooks:
+        places = range(plan.coordinators or plan.hooks)
+        return tuple(AskMaster(place, checkpoint, not plan.coordinators) for place in places)
+    tasks = beginners(coordinator._replace(tasks_run=participants(coordinator)))
+    return tuple(TriggerTask(task, checkpoint, kind) for task in tasks)
+
+
+def participants(coordinator: Coordinator) -> tuple[bool, ...]:
+    """By task: a checkpoint that starts awaits it."""
+    every_task = (True,) * len(coordinator.tasks_run)
+    return every_task if coordinator.plan.profile.awaits_every_task else coordinator.tasks_run
+
+
+def is_begun(before: Coordinator, event: Event, one: Pending, after: Coordinator) -> bool:
+    """The checkpoint has begun in this step: all are awaited, until the time-out after its start."""
+    plan, tasks = before.plan, participants(after)
+    fresh = Pending(
+        one.checkpoint, one.type, one.forced, one.deadline, tasks, tuple(not takes for takes in tasks),
+        (0,) * len(tasks), ((),) * len(tasks), (False,) * plan.coordinators, (False,) * plan.hooks,
+    )  # fmt: skip
+    if one != fresh or one.checkpoint < before.next_id:
+        return False
+    if type(event) is Advance:
+        return before.now + plan.timeout < one.deadline and one.deadline <= after.now + plan.timeout
+    return one.deadline == before.now + plan.timeout
+
+
+def request_of(before: Coordinator, event: TriggerRequest) -> Request:
+    """The request of the user; a savepoint is forced, unless it may wait for unaligned checkpoints."""
+    may_wait = before.plan.unaligned and before.plan.profile.savepoints_may_wait
+    forced = event.forced or (event.type != CHECKPOINT and not may_wait)
+    return Request(event.type, forced, event.periodic, awaits_answer=True)
+
+
+def with_request(waiting: tuple[Request, ...], requested: Request) -> tuple[Request, ...]:
+    """The queue with the request before all less urgent ones."""
+    behind = tuple(one for one in waiting if is_more_urgent(requested, one))
+    place = len(waiting) - len(behind)
+    return (*waiting[:place], requested, *waiting[place:])
+
+
+def answer_to(head: Request, after: Coordinator) -> str | None:
+    """The reason for which a head that leaves the queue is rejected; None: it starts."""
+    if head.periodic and not head.forced and after.now < after.pause_ends:
+        return MINIMUM_TIME_BETWEEN_CHECKPOINTS
+    if not after.open:
+        return COORDINATOR_SHUTDOWN
+    if head.periodic and not after.scheduler.runs:
+        return PERIODIC_SCHEDULER_SHUTDOWN
+    if not is_fit(after):
+        return NOT_ALL_REQUIRED_TASKS_RUNNING
+    return None if any(participants(after)) else TRIGGER_CHECKPOINT_FAILURE
+
+
+def is_of(head: Request, effect: object, after: Coordinator) -> bool:
+    """The rejection or the start is that of the request."""
+    if type(effect) is Rejected:
+        return effect.type == head.type
+    begun = find_pending(after, effect.checkpoint)  # type: ignore[attr-defined]
+    return begun is not None and begun.type == head.type and begun.forced == head.forced

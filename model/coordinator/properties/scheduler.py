@@ -1,0 +1,267 @@
+"""COORD-26 and the statuses: what the scheduler, its listener and the reports of tasks change, exactly."""
+
+from model.coordinator.events import (
+    Abort,
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    DeclineMessage,
+    FailTasks,
+    JobEnd,
+    JobStatus,
+    RestoreRequest,
+    StoreFails,
+    TaskStatus,
+    TriggerFails,
+    TriggerRequest,
+)
+from model.coordinator.properties.begins import answer_to, request_of, with_request
+from model.coordinator.properties.ends import is_added, last_missing, suspension
+from model.coordinator.properties.terms import find_pending
+from model.coordinator.requests import Request
+from model.coordinator.state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
+from model.coordinator.trigger import MasterAnswer
+from model.events import (
+    BEFORE,
+    COORDINATOR_SUSPEND,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NONE,
+    Advance,
+    Effects,
+    Event,
+)
+from model.registry import Registry
+from model.store.store import CHECKPOINT, STOP, Entry
+
+COORDINATOR_SCHEDULER = Registry("coordinator")
+
+
+@COORDINATOR_SCHEDULER.step("COORD-01")
+def coord_01_statuses(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A status is that of the last report; a task is deployed from its first status but CREATED on."""
+    runs, over, reached = before.tasks_run, before.tasks_finished, before.tasks_reached
+    if type(event) is TaskStatus:
+        here = tuple(task == event.task for task in range(len(runs)))
+        runs, over, reached = (
+            tuple(value if own else old for own, old in zip(here, values, strict=True))
+            for value, values in (
+                (event.status == RUNNING, runs),
+                (event.status == FINISHED, over),
+                (event.status != CREATED, reached),
+            )
+        )
+    elif type(event) is FailTasks:
+        runs, over = (
+            tuple(value and not fails for value, fails in zip(values, event.failed, strict=True))
+            for values in (runs, over)
+        )
+        reached = tuple(value or fails for value, fails in zip(reached, event.failed, strict=True))
+        if after.status != RESTARTING:
+            return False
+    elif type(event) is JobStatus:
+        return after.status == event.status
+    elif type(event) is CoordinatorRestart:  # COORD-22
+        return True
+    return (after.tasks_run, after.tasks_finished, after.tasks_reached) == (runs, over, reached)
+
+
+@COORDINATOR_SCHEDULER.step("COORD-20")
+def coord_20_fault(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A store fails once, as it was to; a checkpoint that it has written is durable."""
+    if type(event) in (CoordinatorRestart, JobEnd):  # COORD-22, COORD-25
+        return True
+    if type(event) is StoreFails:
+        return after.fault == event.when
+    done = last_missing(before, event)
+    if done is None or not before.fault or not is_added(before, done):
+        return after.fault == before.fault and after.unseen == before.unseen
+    written = () if before.fault == BEFORE else (Entry(done.checkpoint, done.type),)
+    return after.fault == 0 and after.unseen == (*before.unseen, *written)
+
+
+@COORDINATOR_SCHEDULER.state("COORD-26")
+def coord_26_follows(coordinator: Coordinator) -> bool:
+    """The listener follows the job, and from 2.3 on every execution of a task that has not reported."""
+    scheduler, plan = coordinator.scheduler, coordinator.plan
+    follows = plan.interval > 0 and coordinator.status == RUNNING
+    if plan.profile.follows_tasks:
+        follows = follows and not scheduler.awaits_former and not any(scheduler.awaited)
+    return scheduler.follows == follows and (plan.interval > 0 or scheduler.due == NONE)
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26")
+def coord_26_listens(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """From 2.3 on the listener awaits each new execution until it reports that it runs or ends."""
+    known, now = before.scheduler, after.scheduler
+    if type(event) is CoordinatorRestart:  # COORD-22
+        return True
+    former, awaited, new = known.awaits_former, known.awaited, known.unreported
+    if before.plan.interval and before.plan.profile.follows_tasks:
+        reports = tuple(False for _ in awaited)
+        if type(event) is TaskStatus:
+            reports = tuple(task == event.task for task in range(len(awaited)))
+        elif type(event) is FailTasks:
+            reports = event.failed
+        elif type(event) is RestoreRequest and before.open:
+            tasks = renewed(before, event)
+            former = former or any(waits and renews for waits, renews in zip(awaited, tasks, strict=True))
+            awaited = tuple(waits and not renews for waits, renews in zip(awaited, tasks, strict=True))
+            new = tuple(fresh or renews for fresh, renews in zip(new, tasks, strict=True))
+        restored = type(event) is RestoreRequest and before.open
+        if after.status == RUNNING and (restored or type(event) is JobStatus):
+            reports = new
+        ready = tuple(runs or over for runs, over in zip(after.tasks_run, after.tasks_finished, strict=True))
+        awaited = tuple(
+            not ends if own else waits for own, ends, waits in zip(reports, ready, awaited, strict=True)
+        )
+        new = tuple(fresh and not own for own, fresh in zip(reports, new, strict=True))
+    return (now.awaits_former, now.awaited, now.unreported) == (former, awaited, new)
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26")
+def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The scheduler starts and stops with its listener, and from 2.3 on starts when a task begins to run."""
+    known, now, plan = before.scheduler, after.scheduler, before.plan
+    if type(event) is CoordinatorRestart:  # COORD-22
+        return True
+    rises, falls = now.follows and not known.follows, known.follows and not now.follows
+    started = 1 if rises else 0
+    if type(event) is JobStatus and not plan.profile.follows_tasks:
+        started, falls = (1 if now.follows else 0), not now.follows  # at every status
+    runs = known.runs
+    if type(event) is TaskStatus and after.tasks_run[event.task] and plan.profile.follows_tasks:
+        started += bool(plan.interval) and not runs
+    later = plan.min_pause if plan.profile.restarts_after_pause else plan.initial_delay
+    fresh = known.unreported if type(event) is JobStatus else ()
+    if type(event) is RestoreRequest:
+        tasks = renewed(before, event)
+        fresh = tuple(new or renews for new, renews in zip(known.unreported, tasks, strict=True))
+    listens = plan.profile.follows_tasks and plan.interval > 0 and before.open
+    if after.status == RUNNING and listens and any(fresh):
+        ready = not any(known.awaited) and not known.awaits_former
+        begins = any(new and runs for new, runs in zip(fresh, after.tasks_run, strict=True))
+        left = runs and not known.follows and not (ready and type(event) is JobStatus)
+        delays = (known.delay, later)
+        due_now = any(now.due == before.now + delay for delay in delays)
+        if left and not rises:
+            return (now.runs, now.due, now.delay) == (True, known.due, known.delay)
+        return now.runs == (begins or now.follows) and (not now.runs or (now.delay == later and due_now))
+    stops = falls or type(event) is JobEnd or (type(event) is TriggerRequest and event.type == STOP)
+    if started and before.open:
+        due = before.now + (known.delay if started == 1 else later)
+        return now.runs and now.delay == later and (now.due == due or due == before.now)
+    if now.runs != (runs and not stops) or now.delay != known.delay:
+        return False
+    return not stops or now.due == NONE or type(event) is TriggerRequest
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26")
+def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """What stops the scheduler ends all that waits and is pending, and up to 1.17 what starts it does too."""
+    if type(event) not in (JobStatus, TaskStatus):
+        return True
+    known, now, profile = before.scheduler, after.scheduler, before.plan.profile
+    ends = known.follows and not now.follows
+    if type(event) is JobStatus and not before.plan.interval:
+        ends = event.status != RUNNING
+    elif type(event) is JobStatus and not profile.follows_tasks:
+        ends = not now.follows or (before.open and (profile.start_suspends or known.runs))
+    expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
+    if effects[: len(expected)] == expected:
+        left = effects[len(expected) :]
+        return not any(type(effect) is Abort for effect in left)
+    return not ends and not any(type(effect) is Abort for effect in effects)
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26")
+def coord_26_due(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The end of a checkpoint moves the next request only to the end of the pause."""
+    known, now = before.scheduler, after.scheduler
+    ends = (AcknowledgeMessage, DeclineMessage, MasterAnswer, TriggerFails, TriggerRequest)
+    if type(event) not in ends or not before.plan.profile.queues_requests:
+        return True
+    stops = type(event) is TriggerRequest and event.type == STOP
+    expected = known._replace(runs=False, due=NONE) if stops else known
+    waiting = () if stops else before.queue
+    if type(event) is TriggerRequest:
+        waiting = with_request(waiting, request_of(before, event))
+    left = waiting[: len(waiting) - len(after.queue)]
+    early = any(answer_to(one, after) == MINIMUM_TIME_BETWEEN_CHECKPOINTS for one in left)
+    if early and before.plan.interval and before.open:
+        expected = expected._replace(due=after.pause_ends)
+    return now == expected
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26")
+def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Up to 1.10 the end of a checkpoint repeats a postponed request, or lets the scheduler begin anew."""
+    plan = before.plan
+    if type(event) not in (AcknowledgeMessage, DeclineMessage) or plan.profile.queues_requests:
+        return True
+    known = before.scheduler
+    ended = tuple(one.checkpoint for one in before.pending if find_pending(after, one.checkpoint) is None)
+    if not ended:
+        return after.scheduler == known
+    left = tuple(one for one in before.pending if one.checkpoint not in ended)
+    put_off, due = known.put_off, known.due
+    if type(event) is DeclineMessage:
+        if plan.profile.abort_begins_anew and not left and known.runs and put_off:
+            put_off, due = False, before.now + plan.initial_delay
+        if any(one.checkpoint > event.checkpoint for one in left):
+            return after.scheduler == known._replace(put_off=put_off, due=due) and after.pending == left
+    if put_off:
+        put_off, due = False, before.now if known.runs else NONE
+    expected = known._replace(put_off=put_off, due=due)
+    if due == NONE or due > before.now:
+        return after.scheduler == expected and after.pending == left
+    return after.scheduler == requested(after, expected, len(left), before.now)
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26")
+def coord_26_fires(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """When time passes, only what is due happens: here nothing, or one request of the scheduler alone."""
+    if type(event) is not Advance:
+        return True
+    until, due = before.now + event.ms, before.scheduler.due
+    if any(one.deadline <= until for one in before.pending):
+        return True
+    if due == NONE or due > until:
+        return not effects and after == before._replace(now=until)
+    if due + before.plan.interval <= until or before.plan.timeout <= until - due:
+        return True
+    periodic = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False)
+    at = before._replace(now=due)
+    if not before.plan.profile.queues_requests:
+        now = requested(at, before.scheduler, len(before.pending), due)
+        return after.scheduler == now or (now.due <= until and now.due == before.pause_ends)
+    if before.master != NONE or len(before.pending) >= before.plan.max_concurrent:
+        same = after.scheduler == before.scheduler._replace(due=due + before.plan.interval)
+        return same and not effects and after.queue == with_request(before.queue, periodic)
+    if before.queue:  # its head has another turn: COORD-11
+        return True
+    reason = answer_to(periodic, at)
+    if reason == MINIMUM_TIME_BETWEEN_CHECKPOINTS:
+        moved = before.scheduler._replace(due=before.pause_ends)
+        return before.pause_ends <= until or after == before._replace(now=until, scheduler=moved)
+    begun = after.pending[len(before.pending) :]
+    if after.scheduler != before.scheduler._replace(due=due + before.plan.interval) or after.queue:
+        return False
+    if reason is not None:
+        return not begun
+    return len(begun) == 1 and begun[0].type == CHECKPOINT and begun[0].deadline == due + before.plan.timeout
+
+
+def renewed(before: Coordinator, event: RestoreRequest) -> tuple[bool, ...]:
+    """By task: it is restored, and gets a new execution."""
+    return event.tasks or (True,) * len(before.tasks_run)
+
+
+def requested(coordinator: Coordinator, scheduler: Scheduler, pending: int, now: int) -> Scheduler:
+    """The scheduler of 1.9 after its request at this time, while that many checkpoints are pending."""
+    plan = coordinator.plan
+    if scheduler.put_off:
+        return scheduler._replace(due=now + plan.interval)
+    if pending >= plan.max_concurrent:
+        return scheduler._replace(put_off=True, due=NONE)
+    if now < coordinator.pause_ends:
+        return scheduler._replace(due=coordinator.pause_ends)
+    return scheduler._replace(due=now + plan.interval)

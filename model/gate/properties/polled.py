@@ -1,0 +1,63 @@
+"""ALIGN-17, stated over a polled gate, and the order in which a task reads the items that wait."""
+
+from collections.abc import Callable
+from typing import Any
+
+from model.events import Effects, Step
+from model.gate.aligned import Gate
+from model.gate.events import Injection, Process, Record
+from model.gate.polled_gate import Inbox, Item
+from model.registry import Registry
+from model.steps import step_of
+
+Read = Callable[[Any, Any], Step[Any]]
+"""The step of the gate alone."""
+Held = Callable[[Any, Effects], tuple[bool, ...]]
+"""By channel, whether its items wait, from the gate and all effects since the event arrived."""
+
+
+NETWORK = Registry("network")
+
+
+def read_in_order(
+    gate: Any,  # noqa: ANN401 - the gate of any mode
+    arriving: Any,  # noqa: ANN401
+    waiting: tuple[Any, ...],
+    read: Read,
+    held: Held,
+) -> tuple[Any, Effects, tuple[Any, ...]]:
+    """The gate, all effects, and what waits on: the gate reads what arrives, then always the oldest item."""
+    effects: Effects = ()
+    due = arriving
+    while due is not None:
+        gate, emitted, _ = read(gate, due)
+        effects = (*effects, *emitted)
+        blocked = held(gate, effects)
+        due = None
+        for place, item in enumerate(waiting):
+            if not (gate.failed or blocked[item.channel]):
+                due, waiting = item, (*waiting[:place], *waiting[place + 1 :])
+                break
+    return gate, effects, waiting
+
+
+@NETWORK.step("ALIGN-17")
+def align_17(before: Inbox, event: Item | Injection, effects: Effects, after: Inbox) -> bool:
+    """A record is processed at once on an open channel; on a blocked one every item waits, in order."""
+    if not isinstance(event, Injection) and before.gate.blocked[event.channel]:
+        return not effects and after == before._replace(waiting=(*before.waiting, event))
+    expected = read_in_order(before.gate, event, before.waiting, read_alone, lambda gate, _: gate.blocked)
+    return (after.gate, effects, after.waiting) == expected
+
+
+@NETWORK.state("ALIGN-17")
+def align_17_waiting(inbox: Inbox) -> bool:
+    """Only items of blocked channels wait."""
+    return all(inbox.gate.blocked[item.channel] for item in inbox.waiting)
+
+
+def read_alone(gate: Gate, item: Item | Injection) -> Step[Gate]:
+    """The step of the gate without items that wait; the operator processes a record."""
+    if type(item) is Record:
+        return Step(gate, (Process(item.channel, item.value),), ())
+    return step_of("gate")(gate, item)
