@@ -57,7 +57,7 @@ def step_cases(channels: int) -> Iterator[Case]:
         if profile is not NEWEST:
             for count in range(1, min(channels, 3) + 1):
                 yield from gate_cases(count, profile)
-    for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 1), (4, 0), (4, 1)):
+    for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0), (4, 1)):
         yield from network_cases(count, waiting)
     yield from mode_cases(channels)
     yield from all_channel_cases()

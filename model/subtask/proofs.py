@@ -74,9 +74,10 @@ def all_subtask_cases() -> Iterator[Case]:
     for bound in (1, 2):
         for aborted, running in product(range(bound + 1), (0, 1, 2)):
             yield from subtask_cases(aborted, running, bound)
-    for profile, aborted in _OLDER:
-        yield from subtask_cases(aborted, 1, 2, TASK_PROFILES[profile])
+    for name, remembered in _OLDER:
+        for aborted, running in product(range(remembered + 1), (0, 1, 2)):
+            yield from subtask_cases(aborted, running, 2, TASK_PROFILES[name])
 
 
-_OLDER = (("1.9", 0), ("1.11", 0), ("1.11", 2), ("1.14", 1), ("1.15", 1))
+_OLDER = (("1.9", 0), ("1.11", 2), ("1.14", 2), ("1.15", 2))
 """Each earlier generation, and the number of aborts that it remembers."""
