@@ -106,6 +106,15 @@ def receiver_cases(length: int, profile: ChannelProfile) -> Iterator[Case]:
                 yield from _in_phases(state, event, f"{_named(unread)} restored")
 
 
+def announced_cases(profile: ChannelProfile) -> Iterator[Case]:
+    """The gate reads one of two announcements, or asks for the barrier behind them."""
+    notices = (Notice(symbolic_like(0, "first")), Notice(symbolic_like(0, "second")))
+    waits = Mark(symbolic_like(0, "waits"), TIMED)
+    state = _channel(profile)._replace(input=(*notices, waits), last=symbolic_like(0, "last"))
+    for event in (Take(), MakeUrgent(symbolic_like(0, "event.checkpoint"))):
+        yield from _in_phases(state, event, "two announcements")
+
+
 def _channel(profile: ChannelProfile) -> Channel:
     return new_channel(profile)._replace(seen=symbolic_like(0, "seen"))
 
@@ -159,6 +168,7 @@ def all_channel_cases() -> Iterator[Case]:
     """All cases of the published proofs: one item at the sender, and one that arrives at the receiver."""
     for length in (0, 1):
         yield from sender_cases(length, NEWEST_CHANNEL)
+    yield from announced_cases(NEWEST_CHANNEL)
     for profile in (NEWEST_CHANNEL, *_OLDER):
         yield from receiver_cases(0, profile)
 

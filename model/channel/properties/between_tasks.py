@@ -126,8 +126,8 @@ def unal_34_counts(state: Exchange) -> bool:
     )
 
 
-@EXCHANGE.step("UNAL-36")
-def unal_36_recovers(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
+@EXCHANGE.step("UNAL-37")
+def unal_37_recovers(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
     """A new attempt has the stored records at both ends, and both counts; later checkpoints are gone."""
     if type(event) is not Recover:
         return True
