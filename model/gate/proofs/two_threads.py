@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from model.checker.prove import Case, assume_invariants
 from model.checker.symbolic import symbolic_like
-from model.events import Event
+from model.events import Advance, Event
 from model.gate.events import Cancel, EndOfPartition, OptionedBarrier, ReceiveBarrier, RunMail
 from model.gate.profiles import PROFILES
 from model.gate.proofs.unaligned import is_allowed, symbolic_gate
@@ -21,7 +21,7 @@ def threads_cases(channels: int, left: int) -> Iterator[Case]:
     sound = assume_invariants(gate, of_component("unaligned"))
     checkpoint = symbolic_like(0, "event.checkpoint")
     options = symbolic_like((0, False, 0), "event.options")
-    events: list[Event] = [RunMail()]
+    events: list[Event] = [RunMail(), Advance(symbolic_like(0, "event.ms"))]
     for channel in range(channels):
         events += [
             ReceiveBarrier(channel, checkpoint, *options),

@@ -1,7 +1,6 @@
 """UNAL-15 to UNAL-21 and UNAL-25 to UNAL-29: time, refusals, invariants; UNAL-23, UNAL-24: records."""
 
 from model.events import NONE, Advance, Effects, Event, Fail, Step
-from model.frames import Frame
 from model.gate.alignment import NO_OPTIONS, TIMED, UNALIGNED, Options
 from model.gate.events import (
     Abort,
@@ -42,17 +41,6 @@ from model.registry import Registry
 from model.steps import step_of
 
 PASSAGE = Registry("passage")
-_PHASE = "current pending begun overtaking arrived blocked announced closed first timer failed"
-_READ = " ".join(f"gate.{field}" for field in _PHASE.split())
-_ANY = "(stop_persisting|resume|abort|block|prioritise|start_persisting|trigger|fail|process|persist)*"
-PASSAGE.frames({
-    Record: Frame("UNAL-24", "waiting", "(process | persist)?"),
-    Advance: Frame("UNAL-24", "gate.overtaking gate.announced gate.now gate.timer gate.failed", _ANY),
-    **{
-        arriving: Frame("UNAL-24", f"{_READ} waiting held", _ANY)
-        for arriving in (OptionedBarrier, Announce, Cancel, EndOfPartition, Inject)
-    },
-})  # fmt: skip
 
 
 @UNALIGNED_GATE.step("UNAL-15")

@@ -1,22 +1,15 @@
 """ALIGN-22 and ALIGN-23, stated over a gate that stores the items of blocked channels."""
 
 from model.events import ALIGNMENT_LIMIT_EXCEEDED, Effects
-from model.frames import Frame
 from model.gate.aligned import Gate
-from model.gate.buffering import PAGE_BYTES, UNLIMITED, Buffer
-from model.gate.events import Abort, Barrier, Cancel, EndOfPartition, Record, Resume
+from model.gate.buffering import UNLIMITED, Buffer
+from model.gate.events import Abort, Resume
 from model.gate.polled_gate import Item
 from model.gate.properties.polled import read_alone, read_in_order
 from model.registry import Registry
 
 BUFFER = Registry("buffer")
-_READ = "gate.current gate.pending gate.blocked gate.closed gate.failed stored"
-BUFFER.frames(
-    {
-        arriving: Frame("ALIGN-23", _READ, "(resume | block | trigger | abort | fail | process)*")
-        for arriving in (Record, Barrier, Cancel, EndOfPartition)
-    }
-)
+_PAGE = 32 * 1024  # what the rule says, in bytes, whatever the model has
 
 
 @BUFFER.step("ALIGN-22")
@@ -33,7 +26,7 @@ def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
     oldest, *others = (*before.stored, event)
     gate, replayed, stored = read_in_order(idle, oldest, tuple(others), read_alone, _blocked)
     again = effects == (*given_up, *replayed) and len(exceeded) == 1
-    return again and (after.gate, after.stored) == (gate, stored)
+    return again and after == before._replace(gate=gate, stored=stored)
 
 
 @BUFFER.step("ALIGN-23")
@@ -43,13 +36,13 @@ def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
         return True
     if before.gate.blocked[event.channel]:
         return not effects and after == before._replace(stored=(*before.stored, event))
-    expected = read_in_order(before.gate, event, before.stored, read_alone, _blocked)
-    return (after.gate, effects, after.stored) == expected
+    gate, read, stored = read_in_order(before.gate, event, before.stored, read_alone, _blocked)
+    return effects == read and after == before._replace(gate=gate, stored=stored)
 
 
 def _is_too_much(before: Buffer, event: Item) -> bool:
     """The item waits, and exceeds the limit."""
-    limited = before.limit != UNLIMITED and (len(before.stored) + 1) * PAGE_BYTES > before.limit
+    limited = before.limit != UNLIMITED and (len(before.stored) + 1) * _PAGE > before.limit
     return limited and before.gate.blocked[event.channel]
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from model.events import Effects, Step
-from model.frames import Frame
 from model.gate.aligned import Gate
-from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Process, Record
+from model.gate.events import Injection, Process, Record
 from model.gate.polled_gate import Inbox, Item
 from model.registry import Registry
 from model.steps import step_of
@@ -18,14 +17,6 @@ Held = Callable[[Any, Effects], tuple[bool, ...]]
 
 
 NETWORK = Registry("network")
-_READ = "gate.current gate.pending gate.blocked gate.closed waiting"
-NETWORK.frames({
-    Record: Frame("ALIGN-17", "waiting", "process?"),
-    **{
-        arriving: Frame("ALIGN-17", _READ, "(resume | block | trigger | abort | process)*")
-        for arriving in (Barrier, Cancel, EndOfPartition, Injection)
-    },
-})  # fmt: skip
 
 
 def read_in_order(

@@ -97,8 +97,8 @@ def track_07(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.state("TRACK-07")
 def track_07_bound(tracker: Tracker) -> bool:
-    """The number of tracked checkpoints does not exceed the bound."""
-    return len(tracker.tracked) <= tracker.tracked_at_most
+    """The number of tracked checkpoints does not exceed the bound, which is at most 50."""
+    return len(tracker.tracked) <= tracker.tracked_at_most <= 50
 
 
 @TRACKER.step("TRACK-08")

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from model.events import NONE, SUBSUMED, Advance, Effects, Event
-from model.frames import Frame
+from model.events import NONE, SUBSUMED, Effects, Event
 from model.gate.events import (
     Abort,
     Cancel,
@@ -20,17 +19,6 @@ from model.registry import Registry
 from model.steps import step_of
 
 THREADS = Registry("threads")
-_PENDING = "gate.pending gate.begun gate.arrived gate.first"
-THREADS.frames({
-    ReceiveBarrier: Frame("UNAL-30", f"gate.current {_PENDING} mail", "start_persisting?"),
-    RunMail: Frame("UNAL-31", "mail", "(trigger | abort)*"),
-    OptionedBarrier: Frame(
-        "UNAL-30", f"gate.current {_PENDING} read reading", "(abort? start_persisting trigger)?"
-    ),
-    Cancel: Frame("UNAL-30", f"gate.current {_PENDING} read reading", "abort?"),
-    EndOfPartition: Frame("UNAL-30", f"gate.closed {_PENDING} reading", "abort?"),
-    Advance: Frame("UNAL-17", "gate.now"),
-})  # fmt: skip
 
 
 @THREADS.step("UNAL-30")
@@ -43,8 +31,6 @@ def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> 
         if type(event) is Cancel and event.checkpoint > started:
             return not starts and after.gate.current == event.checkpoint  # no thread can start it any more
         return not starts and after.gate.current == started
-    if type(event) is ReceiveBarrier and (after.read != before.read or after.reading != before.reading):
-        return False
     if event.checkpoint <= started:
         return not starts and after.gate.current == started
     if type(event) is ReceiveBarrier and len(effects) != 1:
