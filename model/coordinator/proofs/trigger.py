@@ -25,7 +25,7 @@ from model.coordinator.proofs.coordinator import symbolic_coordinator
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
 from model.coordinator.trigger import MasterAnswer
-from model.events import NONE, Advance, Event
+from model.events import BEFORE, MAYBE, NONE, Advance, Event
 from model.store.store import CHECKPOINT, STOP
 
 INTERVAL = 10
@@ -61,6 +61,16 @@ def master_cases(
         state = state._replace(pending=state.pending[:-1], outlived=(left,), master=left.checkpoint)
     for event in master_events(state):
         yield case_of(f"{coordinators} masters and {hooks} hooks, {phase}", state, event, *awaited(state))
+
+
+def refused_start_cases(name: str) -> Iterator[Case]:
+    """The tasks were faster than the last hook, and the store does not add the checkpoint."""
+    known = next(master_cases(name, 1, 1, 1, 0, "begun")).state
+    pending = tuple(one._replace(acknowledged=(True,)) for one in known.pending)
+    answer = MasterAnswer(0, symbolic_like(0, "event.checkpoint"), True, False)
+    for fault in (BEFORE, MAYBE):
+        state = known._replace(pending=pending, fault=fault)
+        yield case_of(f"faster than the hook, fault {fault}", state, answer)
 
 
 def in_phase(one: Pending, coordinators: int, hooks: int) -> Pending:
@@ -224,6 +234,8 @@ def beginning_cases() -> Iterator[Case]:
     for phase in ("begun", "outlived"):
         yield from master_cases("1.15", 2, 1, 1, 0, phase)
     yield from master_cases("1.15", 1, 2, 1, 0, "outlived")
+    for name in ("2.3", "1.17", "1.15"):
+        yield from refused_start_cases(name)
     yield from longest_queue_cases()
     for status, runs in product((RUNNING, RESTARTING), (False, True)):
         yield from listener_cases(status, other_runs=runs)
