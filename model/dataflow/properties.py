@@ -221,7 +221,8 @@ def once_04(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -
     cut = _cut(before, after.completed)
     from_it = after.tasks.offsets == cut.offsets and after.tasks.counted == cut.counted
     newest = before.completed if not event.takes_coordinator else _newest_durable(before)
-    return after.restored == after.completed == newest and from_it
+    crashed = not after.sink.pending and after.sink.running
+    return after.restored == after.completed == newest and from_it and crashed
 
 
 @DATAFLOW.state("ONCE-05")

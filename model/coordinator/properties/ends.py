@@ -23,7 +23,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.failures import Failures
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN, Pending
-from model.coordinator.properties.files import completed, dropped_checkpoints, loss, with_files
+from model.coordinator.properties.files import completed, dropped_checkpoints, loss, unstored, with_files
 from model.coordinator.properties.terms import beginners, find_pending, is_safe
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator
@@ -116,6 +116,8 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
     shared = with_files(before, event)
     if not is_added(before, done):
         return after.shared == shared
+    if before.fault:
+        return after.shared == unstored(before, shared, done)
     return after.shared == completed(before, shared, done, after)[0]
 
 
