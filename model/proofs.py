@@ -16,6 +16,7 @@ from model.coordinator.proofs.completion import ending_cases, thorough_ending_ca
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
 from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_cases
 from model.coordinator.proofs.trigger import beginning_cases, thorough_beginning_cases
+from model.dataflow.proofs import all_dataflow_cases
 from model.gate.profiles import NEWEST, PROFILES
 from model.gate.proofs.aligned import blocked_again_cases, gate_cases, network_cases
 from model.gate.proofs.modes import mode_cases
@@ -32,6 +33,7 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
     """All cases of the published proofs, each new component before its steps."""
     cases = tuple(step_cases(channels))
     yield from start_cases(cases)
+    yield from all_dataflow_cases()
     yield from cases
 
 
@@ -55,7 +57,7 @@ def step_cases(channels: int) -> Iterator[Case]:
         if profile is not NEWEST:
             for count in range(1, min(channels, 3) + 1):
                 yield from gate_cases(count, profile)
-    for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 1), (4, 0), (4, 1)):
+    for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0), (4, 1)):
         yield from network_cases(count, waiting)
     yield from blocked_again_cases()
     yield from mode_cases(channels)

@@ -259,13 +259,15 @@ def _configuration(name: str, whole: _Table, module: _Table) -> Configuration:
 def _checked(name: str, module: _Table) -> tuple[list[str], list[str]]:
     """The invariants and properties of a module: those listed, and its rules if none of them is listed.
 
-    A rule is a definition named like one; it is a property if it is a formula over steps.
+    A rule is a definition named like one; it is a property if it is a formula over steps. TLC names the first
+    property that a step violates: that is a rule, if it violates one.
     """
     invariants, properties = list(module.get("invariants", ())), list(module.get("properties", ()))
+    rules: list[str] = []
     if not any(map(_RULE.fullmatch, (*invariants, *properties))):
         for rule, over_steps in _STATED.findall(module_text(name)):
-            (properties if over_steps else invariants).append(rule)
-    return invariants, properties
+            (rules if over_steps else invariants).append(rule)
+    return invariants, [*rules, *properties]
 
 
 def _value(name: str, constant: str, value: object) -> Constant:

@@ -36,6 +36,7 @@ _EXPECTED = {
 }
 
 _NAMED = re.compile(r"(?:Invariant|Action property|Property) ([\w!]+) is violated")
+_WARNED = re.compile(r"^\*\*\* Warnings: \d+\n(.*?)(?=^@!@!@|\Z)", re.DOTALL | re.MULTILINE)
 _LOCATED = re.compile(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)")
 
 
@@ -45,6 +46,10 @@ class TlcError(RuntimeError):
 
 class UnparsedError(TlcError):
     """A module or the configuration is no TLA+."""
+
+
+class WarnedError(TlcError):
+    """The parser warns of a module: a name in it may mean something else than it seems to."""
 
 
 class DisagreementError(TlcError):
@@ -94,6 +99,7 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
 
     Raises:
         UnparsedError: a module is no TLA+.
+        WarnedError: the parser warns of a module.
         TlcError: TLC met an error of another kind; the message carries its text.
         DisagreementError: the exit code does not fit the messages, or a count is missing.
     """
@@ -104,6 +110,9 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
         why = "\n".join(errors).strip() or text[-800:]
         kind = UnparsedError if exit_code == UNPARSED else TlcError
         raise kind(f"expected a verdict from TLC, got exit code {exit_code} and:\n{why}\nMend the model.")
+    warned = _WARNED.search(text)
+    if warned is not None:
+        raise WarnedError(f"expected no warning of the parser, got:\n{warned[1].strip()}\nMend the module.")
     codes = {_EXPECTED[message.code] for message in verdicts}
     if len(verdicts) != 1 or codes != {exit_code}:
         texts = "; ".join(message.text.strip() for message in verdicts)

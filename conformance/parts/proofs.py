@@ -12,6 +12,7 @@ from functools import cache
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from model.checker.prove import Assumed, Case, Refutation, Report, open_components
 from model.generations import CLAIMS
+from model.sizes import SIZES
 
 SHARES_PER_PROCESS = 12
 PROVED_HERE = frozenset(
@@ -71,15 +72,17 @@ def run(context: Context) -> PartResult:
 
 
 def closure_of(reports: Sequence[Report]) -> str:
-    """For which components the induction is closed, and from how many shapes the others take one step."""
+    """Which components are inductive, within which sizes, and the shapes of one step of the others."""
     starts = frozenset().union(*(report.starts for report in reports))
     afters = frozenset().union(*(report.afters for report in reports))
-    still_open = open_components(starts, afters)
-    sizes = Counter(component for component, _ in starts)
-    closed = sorted(name for name in sizes if name not in still_open)
-    parts = [f"induction closed for {', '.join(closed) or 'no component'}"]
+    stepped = {component for component, _ in starts}
+    still_open = open_components(starts, frozenset(one for one in afters if one[0] in stepped))
+    shapes = Counter(component for component, _ in starts)
+    closed = sorted(name for name in shapes if name not in still_open)
+    named = [f"{name} ({SIZES[name].text})" if name in SIZES else name for name in closed]
+    parts = [f"inductive: {', '.join(named) or 'no component'}"]
     if still_open:
-        rest = ", ".join(f"{name} {sizes[name]}" for name in sorted(still_open))
+        rest = ", ".join(f"{name} {shapes[name]}" for name in sorted(still_open))
         parts.append(f"one step from the shapes given for the others ({rest})")
     return "; ".join(parts)
 
@@ -91,7 +94,10 @@ def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
 
     cases = _cases(channels, thorough)
     return prove(
-        cases[len(cases) * number // of : len(cases) * (number + 1) // of], PROPERTIES, assumed=_assumed
+        cases[len(cases) * number // of : len(cases) * (number + 1) // of],
+        PROPERTIES,
+        assumed=_assumed,
+        within={name: size.holds for name, size in SIZES.items()},
     )
 
 

@@ -6,7 +6,8 @@ then follows every path of the step and evaluates every property on each path: a
 state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import z3
@@ -73,7 +74,9 @@ class Report(NamedTuple):
     starts: Shapes = frozenset()
     """The shapes that the cases start in."""
     afters: Shapes = frozenset()
-    """The shapes that some step ends in, without those in which the task has failed: no step follows."""
+    """The shapes that some step ends in, without larger ones than stated, and without those in which the task
+    has failed: no step follows.
+    """
 
 
 Assumed = dict[str, tuple[z3.BoolRef, ...]]
@@ -86,10 +89,12 @@ def prove(
     *,
     stop_at_first: bool = False,
     assumed: Assumed | None = None,
+    within: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
 ) -> Report:
     """Evaluates every property in every case of its component.
 
-    `assumed` keeps the invariants of each shape for a later call with the same properties.
+    `assumed` keeps the invariants of each shape for a later call with the same properties. `within`: whether
+    a state of a component is within the sizes of its proof; what is larger is left out of `Report.afters`.
     """
     refutations: list[Refutation] = []
     checked: set[str] = set()
@@ -115,13 +120,15 @@ def prove(
         for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
             path_count += 1
             fired.update(path.result.rules)
-            if not has_failed(path.result.state):
+            is_small = within.get(case.component, lambda _: True)(path.result.state)
+            if is_small and not has_failed(path.result.state):
                 afters.add((case.component, pattern_of(path.result.state)))
             ground.go_to(path.decided)
             here = Ground(solver, path.answers, path.solution)
             for found in known:
                 check_count += 1
-                checked.add(found.rule)
+                if not begins:
+                    checked.add(found.rule)
                 refutation = refute(case, path, found, here)
                 if refutation is not None:
                     refutations.append(refutation)

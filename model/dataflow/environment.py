@@ -252,7 +252,19 @@ REPLACED = Scope(
     takes_coordinator=True,
 )
 """The store fails, and the coordinator fails with the tasks."""
-SHORT = (TWICE, ZOMBIES, EXPIRY)
+DECLINED = Scope(
+    records=1,
+    checkpoints=2,
+    max_concurrent=1,
+    failures=0,
+    time_outs=0,
+    in_flight=1,
+    sources=1,
+    types=(CHECKPOINT, SAVEPOINT),
+    declines=1,
+)
+"""A snapshot cannot be written, while a savepoint may be under way."""
+SHORT = (TWICE, ZOMBIES, EXPIRY, REPLACED, DECLINED)
 """Explored in every verification."""
-SCOPES = (*SHORT, REPLACED, REPLAY, OVERTAKING, BESIDE)
+SCOPES = (*SHORT, REPLAY, OVERTAKING, BESIDE)
 """Explored in a thorough verification, each in well under a minute."""

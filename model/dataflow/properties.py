@@ -1,25 +1,170 @@
 """ONCE-01 to ONCE-06, stated over the composed dataflow."""
 
-from functools import cache
+from functools import cache, reduce
+from typing import Any
 
-from model.dataflow.actions import Deliver, Fail, Receive, ReceiveAtSink
-from model.dataflow.dataflow import Counts, Dataflow, cut_of, with_element
-from model.dataflow.messages import arrived
-from model.events import NONE, Effects, Event
-from model.gate.events import Record
+from model.coordinator.events import DiscardCheckpoint, TriggerTask
+from model.coordinator.state import RUNNING
+from model.dataflow.actions import (
+    Deliver,
+    Fail,
+    Lose,
+    Produce,
+    Receive,
+    ReceiveAtSink,
+    SnapshotFails,
+    StartCheckpoint,
+    StoreWillFail,
+    TimeOut,
+)
+from model.dataflow.dataflow import Counts, Cut, Dataflow, Sent
+from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TO_TASKS, TRIGGER, Message
+from model.events import NONE, Effects, Event, NotifyAbort, NotifyComplete
+from model.events import Fail as JobFails
+from model.frames import Frame
+from model.gate.events import Barrier, Cancel, Record
 from model.registry import Registry
+from model.sink.events import AbortTransaction, Commit, Write
+from model.subtask.events import Acknowledge, BroadcastBarrier, BroadcastCancel, Decline, Snapshot
+
+_ENDS = "(abort | complete | discard | notify_complete | notify_subsumed | notify_abort)*"
+"""Effects of the coordinator at the end of checkpoints."""
+_ANSWERED = f"(acknowledged {_ENDS} fail?)?"
+_SNAPSHOT = "broadcast_barrier snapshot (pre_commit begin)? acknowledge"
+_BARRIER = (
+    f"(block | resume | abort | trigger)* (decline broadcast_cancel)? ({_SNAPSHOT} | broadcast_cancel)?"
+)
+"""Effects of a gate, then those of its subtask: at an abort, and at a trigger."""
+_NOTIFIED = "(notify_complete notify_abort? commit* | notify_abort)?"
+_SHARED = "tasks.subtasks coordinator messages cuts sink"
 
 DATAFLOW = Registry("dataflow")
+DATAFLOW.frames({
+    Produce: Frame("ONCE-02", "tasks.offsets tasks.inputs"),
+    Receive: Frame(
+        "ONCE-02",
+        f"tasks.inputs tasks.gate tasks.counted tasks.output {_SHARED}",
+        f"{_BARRIER} {_ANSWERED}",
+    ),
+    ReceiveAtSink: Frame(
+        "ONCE-05",
+        f"tasks.output tasks.sink_gate contents {_SHARED}",
+        f"write | {_BARRIER} {_ANSWERED}",
+    ),
+    StartCheckpoint: Frame("ONCE-06", "coordinator messages", f"trigger_task* {_ENDS}"),
+    StoreWillFail: Frame("ONCE-06", "coordinator"),
+    SnapshotFails: Frame("ONCE-06", "coordinator messages", _ENDS),
+    TimeOut: Frame("ONCE-06", "coordinator messages", _ENDS),
+    Deliver: Frame(
+        "ONCE-06",
+        f"tasks.inputs contents committed {_SHARED}",
+        f"({_SNAPSHOT} | broadcast_cancel)? {_ANSWERED} | {_NOTIFIED} | {_ENDS}",
+    ),
+    Lose: Frame("ONCE-06", "messages"),
+    Fail: Frame(
+        "ONCE-04",
+        "attempt restored tasks coordinator messages sink contents committed cuts",
+        f"{_ENDS} restored commit* abort_transaction? begin",
+    ),
+})  # fmt: skip
+
+
+@DATAFLOW.initial("ONCE-02")
+def once_02_at_first(dataflow: Dataflow) -> bool:
+    """Every task runs and has read nothing; nothing is on its way, stored or committed."""
+    tasks, coordinator = dataflow.tasks, dataflow.coordinator
+    on_the_way = (*tasks.inputs, tasks.output, dataflow.messages, dataflow.contents, dataflow.cuts)
+    counts = (tasks.offsets, *tasks.counted, *dataflow.committed)
+    return (
+        (dataflow.attempt, dataflow.restored, dataflow.completed) == (1, NONE, NONE)
+        and not any(on_the_way)
+        and not any(map(any, counts))
+        and coordinator.status == RUNNING
+        and all(coordinator.tasks_run)
+        and all(subtask.task_runs for subtask in tasks.subtasks)
+        and coordinator.plan.sources == (*(True for _ in tasks.offsets), False, False)
+        and dataflow.wires.slow == dataflow.wires.notified_abort == (True,) * len(tasks.subtasks)
+        and dataflow.wires.notified_complete == (*(False for _ in tasks.subtasks[1:]), True)
+    )
 
 
 @DATAFLOW.state("ONCE-01")
 def once_01(dataflow: Dataflow) -> bool:
     """Every task has stored the newest completed checkpoint, and all of them the same records."""
-    if dataflow.completed == NONE:
+    return dataflow.completed == NONE or all(_cut(dataflow, dataflow.completed).stored)
+
+
+@DATAFLOW.state("ONCE-01")
+def once_01_consistent(dataflow: Dataflow) -> bool:
+    """A task stores a checkpoint after all tasks before it, with the records before the stored offsets."""
+    for cut in dataflow.cuts:
+        *sources, counts, sinks = cut.stored
+        before = _each_once(cut.offsets, cut.counted)
+        if counts and not (all(sources) and cut.counted == before):
+            return False
+        if sinks and not (counts and cut.sunk == before):
+            return False
+    return True
+
+
+@DATAFLOW.state("ONCE-01")
+def once_01_acknowledged(dataflow: Dataflow) -> bool:
+    """What a task has acknowledged in this attempt, it has taken and stored."""
+    acknowledged = [
+        (task, pending.checkpoint)
+        for pending in dataflow.coordinator.pending
+        for task, (takes_part, done) in enumerate(zip(pending.tasks, pending.acknowledged, strict=True))
+        if takes_part and done
+    ]
+    acknowledged += [
+        (message.task, message.checkpoint)
+        for message in dataflow.messages
+        if message.kind == ACKNOWLEDGE and message.attempt == dataflow.attempt
+    ]
+    subtasks = dataflow.tasks.subtasks
+    return all(_has_taken(dataflow, task, n) and subtasks[task].last >= n for task, n in acknowledged)
+
+
+@DATAFLOW.step("ONCE-01")
+def once_01_completes(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
+    """A checkpoint completes with the last acknowledgement that was awaited in this attempt."""
+    if after.completed == before.completed or type(event) is not Deliver:
         return True
-    cut = cut_of(dataflow, dataflow.completed)
-    before = _each_once(cut.offsets, cut.counted)
-    return all(cut.stored) and cut.counted == before and cut.sunk == before
+    last = event.message
+    (pending,) = (one for one in before.coordinator.pending if one.checkpoint == after.completed)
+    awaited = tuple(task for task, done in enumerate(pending.acknowledged) if not done)
+    is_due = (last.kind, last.checkpoint) == (ACKNOWLEDGE, after.completed)
+    return is_due and last.attempt == before.attempt and awaited == (last.task,)
+
+
+@DATAFLOW.step("ONCE-01")
+def once_01_stores(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
+    """A snapshot stores the task's part as it is now; nothing else is stored, and no other part is lost."""
+    if not effects:
+        return after.cuts == before.cuts
+    expected = {cut.checkpoint: cut for cut in before.cuts}
+    task, sources = _task_of(before, event), len(before.tasks.offsets)
+    for effect in effects:
+        if type(effect) is Snapshot:
+            cut = _cut(before, effect.checkpoint)
+            cut = cut._replace(checkpoint=effect.checkpoint, stored=_put(cut.stored, task, True))
+            if task < sources:
+                cut = cut._replace(offsets=_put(cut.offsets, task, before.tasks.offsets[task]))
+            elif task == sources:
+                cut = cut._replace(counted=before.tasks.counted)
+            else:
+                filed = [_content(after, filed.transaction) for filed in after.sink.pending]
+                cut = cut._replace(sunk=reduce(_plus, filed, after.committed))
+            expected[effect.checkpoint] = cut
+        elif type(effect) is DiscardCheckpoint and any(type(other) is JobFails for other in effects):
+            del expected[effect.checkpoint]
+    if type(event) is Fail:
+        coordinator = after.coordinator
+        kept = {entry.checkpoint for entry in (*coordinator.store.entries, *coordinator.unseen)}
+        expected = {checkpoint: cut for checkpoint, cut in expected.items() if checkpoint in kept}
+        if not {taken.checkpoint for taken in after.sink.snapshots} <= kept:
+            return False
+    return after.cuts == tuple(expected[checkpoint] for checkpoint in sorted(expected))
 
 
 @DATAFLOW.state("ONCE-02")
@@ -38,7 +183,7 @@ def once_02(dataflow: Dataflow) -> bool:
 def once_03(dataflow: Dataflow) -> bool:
     """The output holds no record twice, and every record before the newest committed checkpoint."""
     newest = max(dataflow.tasks.subtasks[-1].completed, dataflow.restored)
-    up_to = _each_once(cut_of(dataflow, newest).offsets, dataflow.committed)
+    up_to = _each_once(_cut(dataflow, newest).offsets, dataflow.committed)
     return all(
         count == 1 if promised else count in {0, 1}
         for counts, promises in zip(dataflow.committed, up_to, strict=True)
@@ -46,21 +191,44 @@ def once_03(dataflow: Dataflow) -> bool:
     )
 
 
+@DATAFLOW.step("ONCE-03")
+def once_03_commits(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
+    """A transaction holds what was written to it, until its first commit adds that to the output."""
+    if not effects:
+        return after.committed == before.committed and after.contents == before.contents
+    open_ones = dict(before.contents)
+    committed = before.committed
+    for effect in effects:
+        if type(effect) is Write:
+            source, index = divmod(effect.value, len(committed[0]))
+            held = _content(before, effect.transaction)
+            one_more = _put(held[source], index, held[source][index] + 1)
+            open_ones[effect.transaction] = _put(held, source, one_more)
+        elif type(effect) is Commit or type(effect) is AbortTransaction:
+            if type(effect) is Commit and effect.transaction not in before.sink.committed:
+                committed = _plus(committed, open_ones.get(effect.transaction, _nothing(before)))
+            open_ones.pop(effect.transaction, _nothing(before))
+    if type(event) is Fail:
+        open_ones.clear()
+    return after.committed == committed and after.contents == tuple(sorted(open_ones.items()))
+
+
 @DATAFLOW.step("ONCE-04")
 def once_04(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
     """Every task starts from the newest completed checkpoint, or from the initial state without one."""
     if type(event) is not Fail:
         return True
-    cut = cut_of(before, after.completed)
+    cut = _cut(before, after.completed)
     from_it = after.tasks.offsets == cut.offsets and after.tasks.counted == cut.counted
     newest = before.completed if not event.takes_coordinator else _newest_durable(before)
-    return after.restored == after.completed == newest and from_it
+    crashed = not after.sink.pending and after.sink.running
+    return after.restored == after.completed == newest and from_it and crashed
 
 
 @DATAFLOW.state("ONCE-05")
 def once_05(dataflow: Dataflow) -> bool:
     """The output holds only records before the offsets of a completed checkpoint."""
-    complete = _each_once(cut_of(dataflow, dataflow.completed).offsets, dataflow.committed)
+    complete = _each_once(_cut(dataflow, dataflow.completed).offsets, dataflow.committed)
     return all(
         promised or not count
         for counts, promises in zip(dataflow.committed, complete, strict=True)
@@ -73,14 +241,102 @@ def once_06(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -
     """An arriving item or message of another attempt is removed, and nothing else changes."""
     tasks = before.tasks
     if type(event) is Deliver and event.message.attempt != before.attempt:
-        return after == before._replace(messages=arrived(before.messages, event.message))
+        return after == before._replace(messages=after.messages)  # those that are left: once_06_messages
     if type(event) is Receive and tasks.inputs[event.channel][0].attempt != before.attempt:
         rest = tasks.inputs[event.channel][1:]
-        inputs = with_element(tasks.inputs, event.channel, rest)
+        inputs = _put(tasks.inputs, event.channel, rest)
         return after == before._replace(tasks=tasks._replace(inputs=inputs))
     if type(event) is ReceiveAtSink and tasks.output[0].attempt != before.attempt:
         return after == before._replace(tasks=tasks._replace(output=tasks.output[1:]))
     return True
+
+
+@DATAFLOW.step("ONCE-06")
+def once_06_messages(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
+    """Each message is of its sender's attempt, arrives once, and only a failure loses others."""
+    if type(event) is Fail:
+        return after.messages == (before.messages if event.zombies else ())
+    expected = list(before.messages)
+    if type(event) is Deliver or type(event) is Lose:
+        expected.remove(event.message)
+    attempt, wires, task = before.attempt, before.wires, _task_of(before, event)
+    for effect in effects:
+        if type(effect) is Acknowledge and wires.slow[task]:
+            expected.append(Message(attempt, task, ACKNOWLEDGE, effect.checkpoint))
+        elif type(effect) is Decline and wires.slow[task]:
+            expected.append(Message(attempt, task, DECLINE, effect.checkpoint, reason=effect.reason))
+        elif type(effect) is TriggerTask:
+            expected.append(Message(attempt, effect.task, TRIGGER, effect.checkpoint))
+        elif type(effect) is NotifyComplete and effect.task != NONE and wires.notified_complete[effect.task]:
+            expected.append(Message(attempt, effect.task, COMPLETE, effect.checkpoint))
+        elif type(effect) is NotifyAbort and effect.task != NONE and wires.notified_abort[effect.task]:
+            expected.append(Message(attempt, effect.task, ABORT, effect.checkpoint, after.completed))
+    return after.messages == tuple(sorted(expected))
+
+
+@DATAFLOW.step("ONCE-06")
+def once_06_items(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
+    """Each item is of its sender's attempt, is read once and in order, and only a failure loses others."""
+    tasks = before.tasks
+    sources = len(tasks.offsets)
+    channels = [list(channel) for channel in (*tasks.inputs, tasks.output)]
+    if type(event) is Fail and not event.zombies:
+        channels = [[] for _ in channels]
+    if type(event) is Produce:
+        number = event.source * len(before.committed[0]) + tasks.offsets[event.source]
+        channels[event.source].append(Sent(before.attempt, Record(event.source, number)))
+    elif type(event) is Receive:
+        read = channels[event.channel].pop(0)
+        if read.attempt == before.attempt and type(read.item) is Record:
+            channels[sources].append(Sent(before.attempt, Record(0, read.item.value)))
+    elif type(event) is ReceiveAtSink:
+        channels[sources].pop(0)
+    task = _task_of(before, event)
+    for effect in effects:
+        if type(effect) is BroadcastBarrier or type(effect) is BroadcastCancel:
+            kind = Barrier if type(effect) is BroadcastBarrier else Cancel
+            if task <= sources:
+                channel = task if task < sources else 0
+                channels[task].append(Sent(before.attempt, kind(channel, effect.checkpoint)))
+    *inputs, output = map(tuple, channels)
+    return after.tasks.inputs == tuple(inputs) and after.tasks.output == output
+
+
+def _task_of(dataflow: Dataflow, event: Event) -> int:
+    """The task that the event concerns; none for an event of the coordinator."""
+    if type(event) is Deliver and event.message.kind in TO_TASKS:
+        return event.message.task
+    if type(event) is Receive or type(event) is ReceiveAtSink:
+        return len(dataflow.tasks.offsets) + (type(event) is ReceiveAtSink)
+    return NONE
+
+
+def _has_taken(dataflow: Dataflow, task: int, checkpoint: int) -> bool:
+    return any(cut.checkpoint == checkpoint and cut.stored[task] for cut in dataflow.cuts)
+
+
+def _cut(dataflow: Dataflow, checkpoint: int) -> Cut:
+    """The stored parts of a checkpoint; for none the initial states."""
+    nothing = _nothing(dataflow)
+    tasks, offsets = dataflow.tasks.subtasks, dataflow.tasks.offsets
+    initial = Cut(NONE, (False,) * len(tasks), (0,) * len(offsets), nothing, nothing)
+    return next((cut for cut in dataflow.cuts if cut.checkpoint == checkpoint), initial)
+
+
+def _content(dataflow: Dataflow, transaction: int) -> Counts:
+    return dict(dataflow.contents).get(transaction, _nothing(dataflow))
+
+
+def _nothing(dataflow: Dataflow) -> Counts:
+    return tuple((0,) * len(counts) for counts in dataflow.committed)
+
+
+def _plus(left: Counts, right: Counts) -> Counts:
+    return tuple(tuple(map(sum, zip(*both, strict=True))) for both in zip(left, right, strict=True))
+
+
+def _put(elements: tuple[Any, ...], position: int, element: object) -> tuple[Any, ...]:
+    return (*elements[:position], element, *elements[position + 1 :])
 
 
 def _newest_durable(dataflow: Dataflow) -> int:

@@ -319,11 +319,11 @@ UNAL_35 == [][
 (* resumes the sender. The gate asks for a barrier whose announcement it has *)
 (* read, while none newer has arrived.                                       *)
 UNAL_35_Waits ==
-    /\ ENABLED Transfer <=>
-        /\ channel.output # <<>> /\ channel.restored = 0                                 \* UNAL-36
-        /\ channel.blocked => PassesBlock /\ Hurries(NextItem)
-    /\ \A n \in Ids : ENABLED Prioritise(n) <=>
-        /\ CountsInOrder /\ n >= begun /\ Places(channel.input, n) # {}
+    /\ channel.restored = 0 =>
+        (MayTransfer(channel) <=>
+            channel.output # <<>> /\ (channel.blocked => PassesBlock /\ Hurries(NextItem)))
+    /\ \A n \in Ids : MayPrioritise(channel, n) <=>
+        /\ CountsInOrder /\ Places(channel.input, n) # {}
         /\ channel.phase = "arrived" /\ channel.last = n
         /\ \A i \in DOMAIN channel.input : channel.input[i] # <<"announce", n>>
 
@@ -382,6 +382,7 @@ UNAL_37_Stored == [][Kind # "recover" =>
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
+OnlyUnaligned == {"unaligned"}                                      \* Alignments, in a model that holds
 StoresNothing(ch) == <<>>                                           \* Overtaken
 PassesNothing(queue, n) == <<>>                                     \* PassedBy
 NeverStored(ch) == FALSE                                            \* IsStored

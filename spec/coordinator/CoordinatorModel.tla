@@ -191,4 +191,141 @@ SUB_11 == [][\A n \in Completed :
 OnlyOlderAreSubsumed == [][\A n \in Aborted("CHECKPOINT_SUBSUMED") :
     /\ \E m \in Completed : n < m
     /\ Len(SelectSeq(Effects, LAMBDA e : e = <<"abort", n, "CHECKPOINT_SUBSUMED">>)) = 1]_vars
+------------------------------------------------------------------------------
+(* What each event changes, and all its effects in order.                    *)
+
+ById(c, n) == c.pending[CHOOSE i \in DOMAIN c.pending : c.pending[i].id = n]
+Each(kind, tasks, n) ==
+    LET order == InOrder(tasks) IN [i \in DOMAIN order |-> <<kind, order[i], n>>]
+
+RECURSIVE Joined(_)
+Joined(parts) == IF parts = <<>> THEN <<>> ELSE Head(parts) \o Joined(Tail(parts))
+
+IsOfQueue(e) == e[1] = "trigger_task" \/ (e[1] = "rejected" /\ e[3] # "COORDINATOR_SUSPEND")
+OfQueue == SelectSeq(Effects, IsOfQueue)
+OfEnds == SelectSeq(Effects, LAMBDA e : ~IsOfQueue(e) /\ e[1] # "fail_job")
+
+(* The requests that left the queue: too early, refused, or started. *)
+Starts == IF CannotStart \/ Ends THEN <<>> ELSE SelectSeq(Left, LAMBDA r : ~IsEarly(r))
+Outcome(i) ==
+    LET r == Left[i]
+        n == k.next + Cardinality({j \in 1 .. i - 1 : ~IsEarly(Left[j])})
+        order == InOrder(Sources)
+    IN  IF IsEarly(r) THEN <<<<"rejected", r.type, "MINIMUM_TIME_BETWEEN_CHECKPOINTS">>>>
+        ELSE IF ~CannotStart THEN [j \in DOMAIN order |-> <<"trigger_task", order[j], n, r.type>>]
+        ELSE IF r.periodic /\ ~k.running THEN <<<<"rejected", r.type, "PERIODIC_SCHEDULER_SHUTDOWN">>>>
+        ELSE <<<<"rejected", r.type, "NOT_ALL_REQUIRED_TASKS_RUNNING">>>>
+IsTurnedAway ==
+    /\ EventIs("request") /\ ~CoordinatorHas("queues_requests")
+    /\ ~Arriving.forced /\ Len(k.pending) >= MaxConcurrent
+
+QueueServed ==
+    OfQueue = IF IsTurnedAway THEN <<<<"rejected", Arriving.type, "TOO_MANY_CONCURRENT_CHECKPOINTS">>>>
+           ELSE IF Ends THEN <<>> ELSE Joined([i \in DOMAIN Left |-> Outcome(i)])
+
+Notified(p) == IF CoordinatorHas("abort_notifications") THEN Each("notify_abort", Tasks, p.id) ELSE <<>>
+EndOf(p, reason) ==
+    <<<<"abort", p.id, reason>>>> \o Each("discard_state", Tasks \ p.missing, p.id) \o Notified(p)
+EndsOf(pending, reason) == Joined([i \in DOMAIN pending |-> EndOf(pending[i], reason)])
+
+Deletions ==
+    LET gone == SelectSeq(k.store, LAMBDA e : e.type = "checkpoint" /\ e \notin Range(k'.store))
+    IN  [i \in DOMAIN gone |-> <<"discard", gone[i].id>>]
+Reports(n) ==
+    LET order == InOrder(Tasks)
+        dropped == {Deletions[i][2] : i \in DOMAIN Deletions}
+        report(t) == IF dropped # {} /\ CoordinatorHas("subsumed_notifications")
+                     THEN <<<<"notify_subsumed", t, Greatest(dropped)>>>> ELSE <<>>
+    IN  Joined([i \in DOMAIN order |-> <<<<"notify_complete", order[i], n>>>> \o report(order[i])])
+
+AfterLastAnswer(p) ==
+    LET complete == <<<<"complete", p.id>>>>
+        first == CoordinatorHas("completes_before_storing")
+        older == SelectSeq(k.pending, LAMBDA q : q.id < p.id /\ q.type = "checkpoint")
+    IN  IF StoreThrows
+        THEN (IF first THEN complete ELSE <<<<"abort", p.id, "FINALIZE_CHECKPOINT_FAILURE">>>>)
+             \o (IF k.fault = "maybe" /\ CoordinatorHas("keeps_possibly_stored") THEN <<>>
+                 ELSE <<<<"discard", p.id>>>>)
+             \o Notified(p) \o <<<<"fail", "CheckpointException">>>>
+        ELSE IF ~IsStored(p) THEN complete
+        ELSE (IF first THEN complete \o Deletions ELSE Deletions \o complete)
+             \o EndsOf(older, "CHECKPOINT_SUBSUMED") \o Reports(p.id)
+
+AfterAnswer ==
+    IF ~AcknowledgesPending THEN <<<<"discard_state", Task, AcknowledgedId>>>>
+    ELSE LET p == ById(k, AcknowledgedId)
+             Result(result) == <<<<"acknowledged", Task, AcknowledgedId, result>>>>
+         IN  IF Task \notin Tasks THEN Append(Result("UNKNOWN"), <<"discard_state", Task, AcknowledgedId>>)
+             ELSE IF Task \notin p.missing THEN Result("DUPLICATE")
+             ELSE Result("SUCCESS") \o IF IsComplete THEN AfterLastAnswer(p) ELSE <<>>
+
+Refused == [i \in DOMAIN k.queue |-> <<"rejected", k.queue[i].type, "COORDINATOR_SUSPEND">>]
+
+(* All effects in order. At a tick, requests start after each end. *)
+AllEffects == [][
+    /\ QueueServed
+    /\ OfEnds =
+        CASE EventIs("acknowledge") -> AfterAnswer
+          [] EventIs("decline") /\ out'[1][2] \in PendingIds(k) -> EndOf(ById(k, out'[1][2]), out'[1][3])
+          [] EventIs("tick") ->
+                EndsOf(SelectSeq(k.pending, LAMBDA p : p.age + 1 >= Timeout), "CHECKPOINT_EXPIRED")
+          [] Ends /\ ~EventIs("coordinator_restart") -> Refused \o EndsOf(k.pending, "COORDINATOR_SUSPEND")
+          [] EventIs("restore") -> <<<<"restored", IF k.store = <<>> THEN 0 ELSE k.store[Len(k.store)].id>>>>
+          [] OTHER -> <<>>
+    /\ \A i \in DOMAIN Effects : IsOfQueue(Effects[i]) =>
+        EventIs("tick") \/ \A j \in i .. Len(Effects) : IsOfQueue(Effects[j])]_vars
+
+(* The failures that count, and the successes, in the order of the effects.  *)
+RECURSIVE CountedIn(_, _)
+CountedIn(f, effects) ==
+    IF effects = <<>> THEN f
+    ELSE LET e == Head(effects)
+             row == f.counted \cup {e[2]}
+             counts == e[1] = "abort" /\ e[3] \in Reasons \cup {"CHECKPOINT_EXPIRED", "FINALIZE_CHECKPOINT_FAILURE"}
+         IN  CountedIn(
+                CASE counts /\ e[2] > f.highest ->
+                        [f EXCEPT !.counted = IF Cardinality(row) > Tolerable THEN {} ELSE row]
+                  [] e[1] = "complete" /\ e[2] > f.highest -> [counted |-> {}, highest |-> e[2]]
+                  [] OTHER -> f,
+                Tail(effects))
+
+(* What changes: the checkpoints that started are pending behind the others. *)
+Remaining ==
+    LET kept == SelectSeq(k.pending, LAMBDA p : p.id \in PendingIds(k'))
+        After(p) == IF EventIs("tick") THEN [p EXCEPT !.age = @ + 1]
+                    ELSE IF AcknowledgesPending /\ p.id = AcknowledgedId THEN [p EXCEPT !.missing = @ \ {Task}]
+                    ELSE p
+    IN  [i \in DOMAIN kept |-> After(kept[i])]
+        \o [i \in DOMAIN Starts |-> [id |-> k.next + i - 1, type |-> Starts[i].type, missing |-> Tasks, age |-> 0]]
+Gone == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] \in {"abort", "complete"}}}
+(* The aborts that one tolerated failure too many precedes. *)
+Overflows ==
+    LET Row(i) == CountedIn(k.failures, SubSeq(Effects, 1, i)).counted
+    IN  {i \in DOMAIN Effects : Effects[i][1] = "abort" /\ Tolerable # -1 /\ Row(i - 1) # {} /\ Row(i) = {}}
+Restart == EventIs("coordinator_restart")
+Entry == LET p == ById(k, AcknowledgedId) IN [id |-> p.id, type |-> p.type]
+
+Frame == [][
+    /\ out = <<>> => k = [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
+                         failures |-> [counted |-> {}, highest |-> 0], store |-> <<>>, fault |-> "none",
+                         unseen |-> {}]
+    /\ k'.running = IF EventIs("job_status") THEN out'[1][2] ELSE k.running /\ ~EventIs("fail_tasks") /\ ~Restart
+    /\ k'.up = CASE EventIs("fail_tasks") -> k.up \ {Task} [] EventIs("task_status") -> k.up \cup {Task}
+                 [] Restart -> {} [] OTHER -> k.up
+    /\ k'.next = k.next + Len(Starts)
+    /\ k'.pending = Remaining
+    /\ Restart \/ PendingIds(k) \ PendingIds(k') = Gone
+    /\ k'.queue = IF Ends THEN <<>> ELSE SubSeq(Whole, Len(Left) + 1, Len(Whole))
+    /\ k'.pause = CASE Restart -> 0 [] IsComplete /\ ~StoreThrows -> MinPause
+                    [] EventIs("tick") /\ k.pause > 0 -> k.pause - 1 [] OTHER -> k.pause
+    /\ k'.fault = IF EventIs("store_fails") THEN out'[1][2] ELSE IF StoreThrows THEN "none" ELSE k.fault
+    /\ k'.unseen = IF Restart THEN {} ELSE IF StoreThrows /\ k.fault # "before" THEN k.unseen \cup {Entry} ELSE k.unseen
+    /\ k'.failures = IF Restart THEN [counted |-> {}, highest |-> 0]
+                     ELSE IF Tolerable = -1 THEN k.failures ELSE CountedIn(k.failures, Effects)
+    /\ IF IsComplete /\ ~StoreThrows /\ IsStored(ById(k, AcknowledgedId))
+       THEN k'.store = Append(SelectSeq(k.store, LAMBDA e : e \in Range(k'.store)), Entry)
+       ELSE Restart \/ k'.store = k.store
+    /\ \A i \in DOMAIN Effects : Effects[i][1] = "fail_job" =>
+        i > 1 /\ Effects[i - 1][1] \in {"abort", "discard_state", "discard"}
+    /\ Len(EffectsOf("fail_job")) = Cardinality(Overflows)]_vars
 ==============================================================================

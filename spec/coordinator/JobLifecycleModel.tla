@@ -78,6 +78,48 @@ COORD_28 == [][
             ((Len(Effects) = 2 /\ Effects[2][1] = "fail_job") = (p.type = "stop" /\ EventIs("decline")))]_vars
 
 ------------------------------------------------------------------------------
+(* All effects in order, and what changes.                                   *)
+
+Known == Which \in PendingIds(job)
+Of(n) == CHOOSE p \in Range(job.pending) : p.id = n
+First == LET order == InOrder(IF Least(Tasks) \in job.up THEN {Least(Tasks)} ELSE job.up)
+         IN  [i \in DOMAIN order |-> <<"trigger_task", order[i], job.next>>]
+Answerer == out'[1][2]
+AnsweredId == out'[1][3]
+IsLast == EventIs("acknowledge") /\ AnsweredId \in PendingIds(job) /\ Of(AnsweredId).missing \subseteq {Answerer}
+Deleted == IF Which = "FINISHED" \/ (Which # "SUSPENDED" /\ ~Retains) THEN job.store ELSE <<>>
+
+AllEffects == [][Effects =
+    CASE EventIs("request") ->
+            IF ~job.open THEN <<<<"rejected", Which, "COORDINATOR_SHUTDOWN">>>>
+            ELSE IF job.up = {} THEN <<<<"rejected", Which, "TRIGGER_CHECKPOINT_FAILURE">>>> ELSE First
+      [] IsLast -> <<<<"complete", AnsweredId>>>>
+      [] EventIs("expire") /\ Known -> <<<<"abort", Which, "CHECKPOINT_EXPIRED">>>>
+      [] EventIs("decline") /\ Known ->
+            <<<<"abort", Which, "ASYNC_EXCEPTION">>>>
+            \o IF Of(Which).type = "stop" THEN <<<<"fail_job", "ASYNC_EXCEPTION">>>> ELSE <<>>
+      [] EventIs("end") /\ job.open ->
+            [i \in DOMAIN job.pending |-> <<"abort", job.pending[i].id, "COORDINATOR_SHUTDOWN">>]
+            \o [i \in DOMAIN Deleted |-> <<"discard", Deleted[i]>>]
+      [] OTHER -> <<>>]_vars
+
+Gone(p) == ((EventIs("decline") \/ EventIs("expire")) /\ p.id = Which) \/ (IsLast /\ p.id = AnsweredId)
+After(p) ==
+    IF EventIs("acknowledge") /\ p.id = AnsweredId THEN [p EXCEPT !.missing = @ \ {Answerer}] ELSE p
+Remaining == LET kept == SelectSeq(job.pending, LAMBDA p : ~Gone(p)) IN [i \in DOMAIN kept |-> After(kept[i])]
+Started == [id |-> job.next, type |-> Which, tasks |-> job.up, missing |-> job.up]
+
+Frame == [][
+    /\ out = <<>> => job = [open |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, store |-> <<>>]
+    /\ job' = CASE ~job.open /\ ~EventIs("task_ends") -> job
+                [] EventIs("request") ->
+                    [job EXCEPT !.next = @ + 1, !.pending = IF job.up = {} THEN @ ELSE Append(@, Started)]
+                [] EventIs("task_ends") -> [job EXCEPT !.up = @ \ {Which}]
+                [] EventIs("end") -> [job EXCEPT !.open = FALSE, !.pending = <<>>, !.store = <<>>]
+                [] OTHER -> [job EXCEPT !.pending = Remaining,
+                    !.store = IF IsLast /\ Of(AnsweredId).type = "checkpoint" THEN <<AnsweredId>> ELSE @]]_vars
+
+------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 

@@ -117,6 +117,23 @@ SUB_12 == [][
         \A f \in UsedBy(Ids) \ gone' : \E n \in Ids : f \in files'.uses[n] /\ \E o \in Kept : n >= o
     ]_vars
 
+(* The newest user of each file, until the file is deleted; the last         *)
+(* checkpoints are retained.                                                 *)
+Idle == {f \in Files : files.last[f] > 0 /\ \A o \in Kept : files.last[f] < o}
+Event == out'[1]
+
+Frame == [][
+    /\ out = <<>> => files = [last |-> [f \in Files |-> 0], store |-> <<>>, uses |-> [n \in Ids |-> {}]]
+    /\ IF Event[1] = "use"
+       THEN /\ Len(out') = 1 /\ files'.store = files.store
+            /\ files'.uses = [files.uses EXCEPT ![Event[2]] = @ \cup Event[3]]
+            /\ files'.last =
+                [f \in Files |-> IF f \in Event[3] THEN Greatest({Event[2], files.last[f]}) ELSE files.last[f]]
+       ELSE /\ files'.store = (IF Len(files.store) < Retain THEN files.store ELSE Tail(files.store)) \o <<Event[2]>>
+            /\ files'.uses = files.uses
+            /\ Tail(out') = LET order == InOrder(Idle) IN [i \in DOMAIN order |-> <<"delete", order[i]>>]
+            /\ files'.last = [f \in Files |-> IF f \in Idle THEN 0 ELSE files.last[f]]]_vars
+
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)

@@ -104,6 +104,53 @@ COORD_31 == [][EventIs("expiry") /\ IsPendingId(phase, Which) =>
         = IF ~AllDone(PendingOf(phase, Which)) /\ CoordinatorHas("counts_failed_start") THEN 2 ELSE 1]_vars
 
 ------------------------------------------------------------------------------
+(* All effects in order, and what changes.                                   *)
+
+Known == \E i \in DOMAIN phase.pending : phase.pending[i].id = Which
+Old == phase.pending[CHOOSE i \in DOMAIN phase.pending : phase.pending[i].id = Which]
+New == IF EventIs("answer") THEN After(Old, out'[1][3], out'[1][4])
+       ELSE IF EventIs("acknowledge") THEN [Old EXCEPT !.acknowledged = TRUE] ELSE Old
+Aborts ==
+    \/ EventIs("expiry") \/ (EventIs("give_up") /\ ~AllDone(Old)) \/ (EventIs("lost_trigger") /\ AllDone(Old))
+Completes == New # Old /\ AllDone(New) /\ New.acknowledged
+AbortsOfIt ==
+    IF ~EventIs("expiry") THEN <<<<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">>>>
+    ELSE <<<<"abort", Which, "CHECKPOINT_EXPIRED">>, <<"counted", Which>>>>
+         \o IF ~AllDone(Old) /\ CoordinatorHas("counts_failed_start") THEN <<<<"counted", Which>>>> ELSE <<>>
+EffectsOfIt ==
+    IF ~Known THEN <<>> ELSE IF Aborts THEN AbortsOfIt
+    ELSE (IF New.coordinators # Old.coordinators /\ New.coordinators = Coordinators
+          THEN <<<<"trigger_hooks", Which>>>> ELSE <<>>)
+         \o (IF AllDone(New) /\ ~AllDone(Old) THEN <<<<"trigger", Which>>>> ELSE <<>>)
+         \o (IF Completes THEN <<<<"complete", Which>>>> ELSE <<>>)
+Begins == phase'.next # phase.next
+Begun == [id |-> phase.next, coordinators |-> {}, hooks |-> {}, acknowledged |-> FALSE]
+
+AllEffects == [][
+    Effects = EffectsOfIt \o IF Begins THEN <<<<"trigger_coordinators", phase.next>>>> ELSE <<>>]_vars
+
+Stays(p) == p.id # Which \/ ~(Aborts \/ Completes)
+Remaining ==
+    LET kept == IF Known THEN SelectSeq(phase.pending, Stays) ELSE phase.pending
+    IN  [i \in DOMAIN kept |-> IF kept[i].id = Which THEN New ELSE kept[i]]
+Outliving ==
+    LET p == Head(phase.outlived)
+        q == After(p, out'[1][3], out'[1][4])
+    IN  IF EventIs("expiry") /\ Known /\ ~AllDone(Old) /\ ~CoordinatorHas("abort_ends_master_phase") THEN <<Old>>
+        ELSE IF phase.outlived = <<>> \/ p.id # Which THEN phase.outlived
+        ELSE IF EventIs("give_up") THEN <<>>
+        ELSE IF ~EventIs("answer") \/ q = p THEN phase.outlived
+        ELSE IF out'[1][3] \/ q.coordinators = Coordinators THEN <<>> ELSE <<q>>
+
+Frame == [][
+    /\ out = <<>> => phase = [next |-> 1, waiting |-> 0, pending |-> <<>>, outlived |-> <<>>]
+    /\ phase'.next \in {phase.next, phase.next + 1}
+    /\ phase'.waiting = phase.waiting + (IF EventIs("request") THEN 1 ELSE 0) - (phase'.next - phase.next)
+    /\ phase'.pending = Remaining \o IF Begins THEN <<Begun>> ELSE <<>>
+    /\ Begins => \A i \in DOMAIN Remaining : AllDone(Remaining[i])
+    /\ phase'.outlived = Outliving /\ (Begins => Outliving = <<>>)]_vars
+
+------------------------------------------------------------------------------
 (* Up to 1.15, COORD-30: the phase outlives a checkpoint that is aborted in  *)
 (* it. It lasts until all triggered operator coordinators have answered, or  *)
 (* the first of the triggered hooks. Each definition replaces the operator   *)

@@ -222,16 +222,22 @@ SUB_01 == [][\A n \in Ids :
                         \/ (Has("cancels_twice") /\ EventIs("cancel"))]_vars
 
 (* An injection has its id in the position of the channel of other events. *)
-ALIGN_24 == [][EventIs("inject") =>
-    LET id   == EventChannel
-        held == IF id = gate.current THEN gate.blocked ELSE {}
+Injected(id) ==
+    LET held == IF id = gate.current THEN gate.blocked ELSE {}
         late == {c \in held : \A other \in Channels : other > c => other \notin Awaited(gate)}
         over == IF gate.pending /\ id > gate.current
                 THEN GivesUp(<<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
-    IN  IF OpenNow = {} THEN Silent
-        ELSE IF Obsolete(id) THEN gate' = gate /\ Effects = Resumes(OpenNow)
-        ELSE /\ Effects = over \o <<<<"trigger", id>>>> \o Resumes(held) \o Resumes(late)
-             /\ gate' = NothingPending([gate EXCEPT !.current = id])]_vars
+    IN  IF OpenNow = {} THEN [gate |-> gate, out |-> <<>>]
+        ELSE IF Obsolete(id) THEN [gate |-> gate, out |-> Resumes(OpenNow)]
+        ELSE [gate |-> NothingPending([gate EXCEPT !.current = id]),
+              out  |-> over \o <<<<"trigger", id>>>> \o Resumes(held) \o Resumes(late)]
+
+ALIGN_24 == [][EventIs("inject") => [gate |-> gate', out |-> Effects] = Injected(EventChannel)]_vars
+
+(* The same in each state of the models in which nothing is injected. *)
+ALIGN_24_Anywhere ==
+    Has("triggers_first") /\ Has("releases_first") /\ ~Has("repeats_count") =>
+        \A id \in Ids : OnInject(gate, id) = Injected(id)
 
 (* Up to 1.12 a repeated barrier fails the task, and nothing else does. *)
 ALIGN_20 ==

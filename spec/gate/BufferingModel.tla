@@ -102,7 +102,10 @@ Blocked(g, held, effects) == g.blocked
 ALIGN_23 ==
     [][LimitAborts = <<>> =>
         LET twin == Arrives(AtGate, Blocked, buffer.gate, buffer.stored, buffer.gate.blocked, Item)
-        IN  Effects = twin.out /\ buffer'.gate = twin.gate /\ buffer'.stored = twin.waiting]_vars
+        IN  /\ Effects = twin.out /\ buffer'.gate = twin.gate /\ buffer'.stored = twin.waiting
+            /\ (Item[1] = "record" /\ ChannelOf(Item) \notin buffer.gate.blocked) =>
+                Effects = <<<<"process", ChannelOf(Item)>>>> /\ buffer' = buffer
+            /\ AfterEffects(buffer.gate.blocked, Effects) = buffer'.gate.blocked]_vars
 
 ALIGN_23_Stored ==
     /\ buffer.rolled = <<>>

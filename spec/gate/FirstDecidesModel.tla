@@ -89,6 +89,66 @@ UNAL_29 == [][(AllArrived /\ ~gate'.failed) =>
     ELSE EventIs("cancel") \/ EventIs("end_of_partition") => Count("abort") = 1 /\ ~gate'.pending]_vars
 
 ------------------------------------------------------------------------------
+(* All effects in order, and what changes.                                   *)
+
+ResumeEach(channels) == LET order == InOrder(channels) IN [i \in DOMAIN order |-> <<"resume", order[i]>>]
+HasNewerId == EventId > gate.current
+Overtakes == IF HasNewerId THEN ~Alternating \/ IsUnaligned ELSE gate.overtaking
+Refuses ==
+    Reads /\ ~HasNewerId /\ (EventChannel \in gate.blocked \/ (Alternating /\ IsUnaligned # gate.overtaking))
+HadArrived == IF HasNewerId THEN {} ELSE gate.arrived
+Repeats == (IF HasNewerId THEN 0 ELSE gate.repeats) + IF EventChannel \in HadArrived /\ ~Typed THEN 1 ELSE 0
+Last == Cardinality(Channels \ (HadArrived \cup {EventChannel} \cup gate.closed)) <= Repeats
+Held == (IF HasNewerId THEN {} ELSE gate.blocked) \cup IF Overtakes THEN {} ELSE {EventChannel}
+
+(* The pending checkpoint ends with an abort. *)
+Stopped(n) == IF gate.overtaking /\ ~Typed THEN <<<<"stop_persisting", n>>>> ELSE <<>>
+EndsBy(abort, abortsFirst) ==
+    IF abortsFirst THEN <<abort>> \o ResumeEach(gate.blocked)
+    ELSE Stopped(gate.current) \o ResumeEach(gate.blocked) \o <<abort>>
+Before ==
+    IF ~HasNewerId \/ ~gate.pending \/ (AllArrived /\ Overtakes) THEN <<>>
+    ELSE EndsBy(<<"abort", gate.current, "SUBSUMED">>, Typed /\ Overtakes = gate.overtaking)
+
+OfBarrier ==
+    LET trigger == <<"trigger", EventId, EventOptions.alignment = "unaligned">>
+        begins == IF HasNewerId THEN <<<<"start_persisting", EventId>>, trigger>> ELSE <<>>
+        atLast == <<<<"trigger", EventId, FALSE>>>>
+    IN  IF Overtakes THEN begins \o IF Last /\ ~Typed THEN <<<<"stop_persisting", EventId>>>> ELSE <<>>
+        ELSE IF Typed /\ N = 1 THEN <<<<"resume", EventChannel>>>> \o atLast
+        ELSE <<<<"block", EventChannel>>>> \o IF Last THEN ResumeEach(Held) \o atLast ELSE <<>>
+
+Cancels == EventIs("cancel") /\ (HasNewerId \/ (EventId = gate.current /\ gate.arrived # {}))
+EndsIt == EventIs("end_of_partition") /\ gate.pending
+
+AllEffects == [][Effects =
+    CASE Refuses -> <<<<"fail">>>>
+      [] Reads /\ ~Refuses -> Before \o OfBarrier
+      [] EventIs("barrier") /\ ~Reads -> IF Alternating /\ ~IsUnaligned THEN <<<<"resume", EventChannel>>>> ELSE <<>>
+      [] Cancels ->
+            Stopped(EventId) \o ResumeEach(gate.blocked) \o <<<<"abort", EventId, "ON_CANCELLATION_BARRIER">>>>
+      [] EndsIt -> EndsBy(<<"abort", gate.current, "INPUT_END_OF_STREAM">>, Typed)
+      [] OTHER -> <<>>]_vars
+
+NothingPending(g) == [g EXCEPT !.pending = FALSE, !.arrived = {}, !.blocked = {}, !.repeats = 0]
+Ongoing ==
+    [gate EXCEPT !.current = EventId, !.pending = TRUE, !.overtaking = Overtakes, !.repeats = Repeats,
+                 !.arrived = HadArrived \cup {EventChannel}, !.blocked = Held]
+After(g) == IF EventIs("end_of_partition") THEN [g EXCEPT !.closed = @ \cup {EventChannel}] ELSE g
+
+Frame == [][
+    /\ out = <<>> => gate = [current |-> -1, pending |-> FALSE, overtaking |-> ~Alternating, arrived |-> {},
+                            blocked |-> {}, closed |-> {}, repeats |-> 0, failed |-> FALSE]
+    /\ gate' = After(
+        CASE Refuses -> [gate EXCEPT !.failed = TRUE]
+          [] Reads /\ ~Refuses ->
+                IF IF Overtakes THEN Last /\ ~Typed ELSE Last \/ (Typed /\ N = 1) THEN NothingPending(Ongoing)
+                ELSE Ongoing
+          [] Cancels -> NothingPending([gate EXCEPT !.current = EventId])
+          [] EndsIt -> NothingPending(gate)
+          [] OTHER -> gate)]_vars
+
+------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 

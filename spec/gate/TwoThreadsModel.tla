@@ -88,7 +88,16 @@ UNAL_30 == [][
         /\ Starts = IF isBarrier /\ isNewer THEN <<<<"start_persisting", EventId>>>> ELSE <<>>
         /\ EventIs("receive_barrier") => /\ Effects = Starts
                                          /\ threads'.read = threads.read
-                                         /\ threads'.reading = threads.reading]_vars
+                                         /\ threads'.reading = threads.reading
+        /\ EventIs("barrier") =>
+            IF EventId < threads.read \/ (EventId = threads.read /\ ~threads.reading)
+            THEN Effects = <<>> /\ threads' = threads
+            ELSE threads'.read = EventId /\ threads'.reading
+        /\ EventIs("cancel") =>
+            /\ threads'.read = IF EventId >= threads.read THEN EventId ELSE threads.read
+            /\ threads'.reading = (threads.reading /\ EventId < threads.read)
+        /\ EventIs("end_of_partition") => threads'.read = threads.read /\ ~threads'.reading
+        /\ out = <<>> => threads.read = -1 /\ ~threads.reading]_vars
 
 IsPassedOn(left) == left[1] = "abort" \/ left[2] >= Started
 

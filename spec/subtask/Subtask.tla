@@ -152,10 +152,6 @@ OnStatus(t, runs) == Answer([t EXCEPT !.runs = runs], <<>>)
 
 (* TASK-20: the running parts of a closed task are stopped, smallest id      *)
 (* first.                                                                    *)
-RECURSIVE Stopped(_)
-Stopped(ids) ==
-    IF ids = {} THEN <<>>
-    ELSE LET n == CHOOSE n \in ids : \A m \in ids : n <= m
-         IN  <<<<"cancel_async", n>>>> \o Stopped(ids \ {n})
+Stopped(ids) == LET order == InOrder(ids) IN [i \in DOMAIN order |-> <<"cancel_async", order[i]>>]
 OnClose(t) == Answer([t EXCEPT !.runs = FALSE, !.running = {}], Stopped(t.running))
 ==============================================================================

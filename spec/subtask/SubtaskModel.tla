@@ -95,7 +95,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 (* Only a task that has failed takes no further event. *)
-StuckOnlyAtTheEnd == task.failed \/ ENABLED Next
+StuckOnlyAtTheEnd == (task.failed /\ out # <<>>) \/ ENABLED Next
 
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)

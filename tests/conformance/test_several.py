@@ -40,10 +40,17 @@ def run(file, *words):
     return CliRunner().invoke(matrix.command, asked, standalone_mode=False)
 
 
-def test_one_that_does_right_one_that_does_wrong_and_one_that_is_gone(tmp_path):
-    file, out = tmp_path / "them.toml", tmp_path / "page.md"
+def test_one_that_does_right_one_that_does_wrong_and_one_that_is_gone(user_folder):
+    file, out = user_folder / "them.toml", user_folder / "page.md"
+    (user_folder / "three_parts.py").write_text(
+        "from functools import partial\n"
+        "from conformance.adapters.in_process import ModelInstance\n"
+        "from model.components import COMPONENTS\n"
+        "three = ('offsets', 'source', 'sink')\n"
+        "components = {name: partial(ModelInstance, COMPONENTS[name]) for name in three}\n"
+    )
     adapters = {
-        "ours": "impl",
+        "ours": "three_parts:components",
         "forgetful": command_of("gate_forgets_subsumption.py"),
         "gone": command_of("misbehaving.py", "crash"),
         "deaf": "no-such-command-anywhere",

@@ -3,7 +3,14 @@
 import pytest
 
 from spec.counterexample import TraceSyntaxError, parse_ending, parse_step, render
-from spec.tool_output import DisagreementError, Location, SomeTemporalProperty, TlcError, read_outcome
+from spec.tool_output import (
+    DisagreementError,
+    Location,
+    SomeTemporalProperty,
+    TlcError,
+    WarnedError,
+    read_outcome,
+)
 
 
 def message(code, text, severity=0):
@@ -54,6 +61,15 @@ def test_a_run_that_never_ends_tells_how_it_goes_on(ending, told):
     assert outcome.depth == 2
     assert outcome.trace[-1].state == outcome.trace[-2].state
     assert told in render(outcome.trace).splitlines()[-1]
+
+
+def test_a_warning_of_the_parser_is_an_error_that_carries_its_text():
+    warning = (
+        "*** Warnings: 1\n\nline 2, col 1 of module B\n\nWarning: the definition of 'Foo' conflicts\n\n\n"
+    )
+
+    with pytest.raises(WarnedError, match="definition of 'Foo' conflicts\nMend"):
+        read_outcome(warning + message(2219, "SANY finished.") + SUCCESS, 0)
 
 
 def test_an_ending_of_another_form_is_refused():

@@ -170,6 +170,16 @@ def unal_37_complete(state: Exchange) -> bool:
     )
 
 
+@EXCHANGE.state("UNAL-37")
+def unal_37_later(state: Exchange) -> bool:
+    """Nothing is stored of a checkpoint whose snapshots have not begun."""
+    return all(
+        (entry.sent != NONE or (entry.output == () and entry.owed is False))
+        and (number <= state.begun or (entry.read == NONE and entry.input == ()))
+        for number, entry in enumerate(state.checkpoints, 1)
+    )
+
+
 @EXCHANGE.step("UNAL-37")
 def unal_37_once(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
     """The receiver reads every record once and in order, whatever was restored."""

@@ -21,6 +21,7 @@ from model.coordinator.events import (
     JobStatus,
     RestoreRequest,
     StoreFails,
+    TriggerFails,
 )
 from model.coordinator.failures import Failures
 from model.coordinator.profiles import COORDINATOR_PROFILES
@@ -150,7 +151,8 @@ def closed_cases(closed: Coordinator) -> Iterator[Case]:
 def older_cases(name: str, pending: int, stored: int) -> Iterator[Case]:
     """Events that end or replace a checkpoint in an older release, which stores savepoints."""
     state = of_release(symbolic_coordinator(2, pending, 0, stored, 2), name)
-    for event in (acknowledged(), any_id("ASYNC_EXCEPTION"), JobStatus("CANCELLING")):
+    lost = TriggerFails(0, symbolic_like(0, "event.checkpoint"))
+    for event in (acknowledged(), any_id("ASYNC_EXCEPTION"), JobStatus("CANCELLING"), lost):
         yield case_of(f"{stored} stored", state, event)
 
 
@@ -171,7 +173,7 @@ def ending_cases() -> Iterator[Case]:
     for name in ("2.3", "1.14"):
         for pending, waiting, stored in ((0, 0, 0), (1, 0, 1), (1, 1, 0)):
             yield from job_end_cases(name, pending, waiting, stored)
-    for name, pending in product(("1.14", "1.11", "1.9"), (1, 2)):
+    for name, pending in (*product(("1.14", "1.11", "1.9"), (1, 2)), ("1.17", 1), ("1.15", 1), ("1.13", 1)):
         yield from older_cases(name, pending, 1)
 
 

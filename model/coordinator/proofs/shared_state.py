@@ -22,7 +22,8 @@ from model.coordinator.proofs.completion import any_id, case_of, of_release
 from model.coordinator.proofs.coordinator import symbolic_coordinator
 from model.coordinator.shared_state import Registered, SharedState, Use
 from model.coordinator.state import Coordinator
-from model.events import NONE, Event
+from model.events import AFTER, BEFORE, NONE, Event
+from model.store.store import CHECKPOINT, Entry
 
 Files = tuple[int, ...]
 BROUGHT: tuple[Files, ...] = ((), (1,), (2,), (1, 2))
@@ -62,6 +63,18 @@ def file_cases(
         yield case_of(label, state, event, *used_in_order(state))
 
 
+def unseen_cases(name: str) -> Iterator[Case]:
+    """A checkpoint that the coordinator does not know of is durable; the store adds the next one or fails."""
+    known = next(file_cases(name, 1, (1,), (1, 2))).state
+    unseen = Entry(symbolic_like(0, "unseen"), CHECKPOINT)
+    for fault in (0, BEFORE, AFTER):
+        state = known._replace(unseen=(unseen,), fault=fault)
+        event = AcknowledgeMessage(0, symbolic_like(0, "event.checkpoint"), 0, (1, 2))
+        yield case_of(f"1 unseen, fault {fault}", state, event, *used_in_order(state))
+    kept = known._replace(plan=known.plan._replace(retains_on_cancellation=True), unseen=(unseen,))
+    yield case_of("1 unseen, retained", kept, JobEnd("CANCELED"), *used_in_order(kept))
+
+
 def ends() -> tuple[Event, ...]:
     """The job or its coordinator ends, or the store fails."""
     return (JobEnd("FINISHED"), JobEnd("SUSPENDED"), CoordinatorRestart(), StoreFails(1))
@@ -86,6 +99,7 @@ def all_file_cases() -> Iterator[Case]:
     for name in ("2.3", "1.14"):
         for used, brought in product(((), (1,)), BROUGHT[:3]):
             yield from file_cases(name, 1, used, brought)
+        yield from unseen_cases(name)
     yield from file_cases("2.3", 1, (1,), (1,), unclaimed=True)
 
 

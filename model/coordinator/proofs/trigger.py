@@ -11,14 +11,22 @@ import z3
 
 from model.checker.prove import Case
 from model.checker.symbolic import bool_term, int_term, symbolic_like
-from model.coordinator.events import FailTasks, JobStatus, TaskStatus, TriggerFails, TriggerRequest
+from model.coordinator.events import (
+    FailTasks,
+    JobStatus,
+    RestoreRequest,
+    TaskStatus,
+    TriggerFails,
+    TriggerRequest,
+)
 from model.coordinator.pending import Pending
 from model.coordinator.proofs.completion import acknowledged, any_id, case_of, of_release
 from model.coordinator.proofs.coordinator import symbolic_coordinator
-from model.coordinator.state import FINISHED, RUNNING, Coordinator
+from model.coordinator.requests import QUEUE_LIMIT, Request
+from model.coordinator.state import FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
 from model.coordinator.trigger import MasterAnswer
 from model.events import NONE, Advance, Event
-from model.store.store import STOP
+from model.store.store import CHECKPOINT, STOP
 
 INTERVAL = 10
 """In ms. The phase of the requests is a symbol."""
@@ -130,12 +138,67 @@ def scheduler_events(*, runs: bool) -> Iterator[Event]:
     yield any_id("ASYNC_EXCEPTION")
     if runs:
         yield JobStatus("CANCELLING")
+        yield JobStatus(RUNNING)
         yield FailTasks((True,))
         yield TriggerRequest(STOP)
         yield TaskStatus(0, FINISHED)
     else:
         yield JobStatus(RUNNING)
         yield TaskStatus(0, RUNNING)
+
+
+def listener_cases(status: str, *, other_runs: bool) -> Iterator[Case]:
+    """Executions of two tasks, of which the first has any history and the other runs or has not reported."""
+    state = symbolic_coordinator(2, 0, 0, 0, 1)
+    plan = state.plan._replace(interval=INTERVAL, initial_delay=INTERVAL // 2, min_pause=PAUSE)
+    runs, over = symbolic_like(False, "runs"), symbolic_like(False, "over")
+    scheduler: Scheduler = symbolic_like(state.scheduler, "scheduler")
+    scheduler = scheduler._replace(
+        put_off=False,
+        awaited=(scheduler.awaited[0], not other_runs),
+        unreported=(scheduler.unreported[0], not other_runs),
+    )
+    state = state._replace(
+        plan=plan,
+        status=status,
+        tasks_run=(runs, other_runs),
+        tasks_finished=(over, False),
+        scheduler=scheduler,
+    )
+    known = z3.Or(bool_term(runs), bool_term(over), bool_term(scheduler.awaited[0]))
+    assumptions = (
+        z3.Not(z3.And(bool_term(runs), bool_term(over))),
+        z3.Or(known, bool_term(scheduler.unreported[0])),
+        z3.Or(int_term(scheduler.delay) == INTERVAL // 2, int_term(scheduler.delay) == PAUSE),
+        z3.If(
+            bool_term(scheduler.runs),
+            int_term(scheduler.due) > int_term(state.now),
+            int_term(scheduler.due) == NONE,
+        ),
+    )
+    for event in (
+        RestoreRequest((True, False)),
+        RestoreRequest(),
+        JobStatus("CANCELLING" if status == RUNNING else RUNNING),
+        TaskStatus(0, RUNNING),
+        TaskStatus(0, FINISHED),
+        TaskStatus(1, "CANCELED"),
+        FailTasks((True, False)),
+    ):
+        yield case_of(f"any execution beside {other_runs}", state, event, *assumptions)
+
+
+# ---------------------------------------------------------------- the longest queue
+
+
+def longest_queue_cases() -> Iterator[Case]:
+    """The queue has its maximum length or one less, with a periodic request at its end or none."""
+    state = of_release(symbolic_coordinator(1, 1, 0, 0, 1), "2.3", unaligned=True)
+    waiting = Request(CHECKPOINT, forced=False, periodic=False, awaits_answer=True)
+    for number, last_is_periodic in product((QUEUE_LIMIT - 1, QUEUE_LIMIT), (False, True)):
+        queue = (*(waiting,) * (number - 1), waiting._replace(periodic=last_is_periodic))
+        for event in (TriggerRequest(CHECKPOINT), TriggerRequest(CHECKPOINT, False, True)):
+            yield case_of(f"{number} wait", state._replace(queue=queue), event)
 
 
 # ---------------------------------------------------------------- tasks that finish
@@ -161,10 +224,13 @@ def beginning_cases() -> Iterator[Case]:
     for phase in ("begun", "outlived"):
         yield from master_cases("1.15", 2, 1, 1, 0, phase)
     yield from master_cases("1.15", 1, 2, 1, 0, "outlived")
-    for name, runs in product(("2.3", "1.14", "1.11", "1.9"), (False, True)):
+    yield from longest_queue_cases()
+    for status, runs in product((RUNNING, RESTARTING), (False, True)):
+        yield from listener_cases(status, other_runs=runs)
+    for name, runs in product(("2.3", "1.20", "1.14", "1.11", "1.9"), (False, True)):
         yield from scheduler_cases(name, 1 if runs else 0, runs=runs)
     yield from scheduler_cases("2.3", 0, runs=True)
-    for name, (one, other) in product(("2.3", "1.14", "1.12"), product((0, 1, 2), repeat=2)):
+    for name, (one, other) in product(("2.3", "1.14", "1.13", "1.12"), product((0, 1, 2), repeat=2)):
         yield from finished_cases(name, (one == 1, other == 1), (one == 2, other == 2))
 
 

@@ -16,7 +16,7 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import acknowledged, last_missing, suspension
+from model.coordinator.properties.ends import answered, last_missing, suspension
 from model.coordinator.properties.generations import is_more_urgent
 from model.coordinator.properties.terms import beginners, find_pending, is_fit
 from model.coordinator.requests import QUEUE_LIMIT, Request
@@ -244,21 +244,6 @@ def is_begun(before: Coordinator, event: Event, one: Pending, after: Coordinator
     if type(event) is Advance:
         return before.now + plan.timeout < one.deadline and one.deadline <= after.now + plan.timeout
     return one.deadline == before.now + plan.timeout
-
-
-def answered(pending: Pending, event: Event) -> Pending:
-    """The checkpoint with the acknowledgement or the answer of this event, if that is for it and awaited."""
-    if type(event) is AcknowledgeMessage and event.checkpoint == pending.checkpoint:
-        if event.task < len(pending.tasks) and not pending.acknowledged[event.task]:
-            return acknowledged(pending, event)
-    elif type(event) is MasterAnswer and event.checkpoint == pending.checkpoint and not event.fails:
-        answers = pending.hooks if event.is_hook else pending.coordinators
-        answers = (*answers[: event.place], True, *answers[event.place + 1 :])
-        if not event.is_hook:
-            return pending._replace(coordinators=answers)
-        if all(pending.coordinators):
-            return pending._replace(hooks=answers)
-    return pending
 
 
 def request_of(before: Coordinator, event: TriggerRequest) -> Request:

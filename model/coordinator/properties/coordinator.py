@@ -284,7 +284,7 @@ def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordina
     if effects[: len(expected)] != expected or any(type(more) is Restored for more in rest):
         return False
     shared = before.shared
-    if not before.plan.profile.registers_at_acknowledgement:
+    if before.plan.profile.restore_registers_anew:
         kept, durable = (
             tuple(use for entry in entries for use in uses if use.checkpoint == entry.checkpoint)
             for entries, uses in (

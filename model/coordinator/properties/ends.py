@@ -23,7 +23,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.failures import Failures
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN, Pending
-from model.coordinator.properties.files import completed, dropped_checkpoints, loss, with_files
+from model.coordinator.properties.files import completed, dropped_checkpoints, loss, unstored, with_files
 from model.coordinator.properties.terms import beginners, find_pending, is_safe
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator
@@ -116,6 +116,8 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
     shared = with_files(before, event)
     if not is_added(before, done):
         return after.shared == shared
+    if before.fault:
+        return after.shared == unstored(before, shared, done)
     return after.shared == completed(before, shared, done, after)[0]
 
 
@@ -124,26 +126,37 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
 
 def last_missing(before: Coordinator, event: Event) -> Pending | None:
     """The checkpoint that has all acknowledgements and answers with this event, if any."""
-    if not before.open or type(event) not in (AcknowledgeMessage, MasterAnswer):
-        return None
-    pending = find_pending(before, event.checkpoint)  # type: ignore[attr-defined]
-    if pending is None:
-        return None
     if type(event) is AcknowledgeMessage:
-        if event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
+        pending = find_pending(before, event.checkpoint)
+        if pending is None or event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
             return None
-        pending = acknowledged(pending, event)
-    elif type(event) is MasterAnswer:
+        others = (*pending.acknowledged[: event.task], *pending.acknowledged[event.task + 1 :])
+        if not all((*others, *pending.coordinators, *pending.hooks)):
+            return None
+        return acknowledged(pending, event)
+    if type(event) is not MasterAnswer or event.fails:
+        return None
+    pending = find_pending(before, event.checkpoint)
+    if pending is None or before.master != event.checkpoint:
+        return None
+    changed = answered(pending, event)
+    is_last = changed != pending and all((*changed.acknowledged, *changed.coordinators, *changed.hooks))
+    return changed if is_last else None
+
+
+def answered(pending: Pending, event: Event) -> Pending:
+    """The checkpoint with the acknowledgement or the answer of this event, if that is for it and awaited."""
+    if type(event) is AcknowledgeMessage and event.checkpoint == pending.checkpoint:
+        if event.task < len(pending.tasks) and not pending.acknowledged[event.task]:
+            return acknowledged(pending, event)
+    elif type(event) is MasterAnswer and event.checkpoint == pending.checkpoint and not event.fails:
         answers = pending.hooks if event.is_hook else pending.coordinators
-        if event.fails or answers[event.place]:
-            return None
         answers = (*answers[: event.place], True, *answers[event.place + 1 :])
-        if event.is_hook and all(pending.coordinators):
-            pending = pending._replace(hooks=answers)
-        elif not event.is_hook:
-            pending = pending._replace(coordinators=answers)
-    missing = (*pending.acknowledged, *pending.coordinators, *pending.hooks)
-    return pending if all(missing) else None
+        if not event.is_hook:
+            return pending._replace(coordinators=answers)
+        if all(pending.coordinators):
+            return pending._replace(hooks=answers)
+    return pending
 
 
 def acknowledged(pending: Pending, event: AcknowledgeMessage) -> Pending:

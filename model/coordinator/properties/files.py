@@ -5,7 +5,7 @@ from model.coordinator.pending import Pending
 from model.coordinator.properties.terms import find_pending
 from model.coordinator.shared_state import DiscardState, Registered, SharedState, Use
 from model.coordinator.state import Coordinator
-from model.events import Effects, Event
+from model.events import BEFORE, MAYBE, Effects, Event
 from model.store.store import CHECKPOINT, Entry
 
 
@@ -68,6 +68,21 @@ def completed(
     if not before.plan.profile.registers_at_acknowledgement:
         shared = shared._replace(registered=used(shared.registered, done.checkpoint, files))
     return without(before, shared, uses, after.store.entries)
+
+
+def unstored(before: Coordinator, shared: SharedState, done: Pending) -> SharedState:
+    """The registry after the store has failed: up to 1.14 the files of a deleted checkpoint are not used."""
+    files = tuple(dict.fromkeys(file for own in done.shared for file in own))
+    new = tuple(Use(file, done.checkpoint) for file in files)
+    if before.plan.profile.registers_at_acknowledgement:
+        return shared._replace(completed=(*shared.completed, *new))
+    registered = used(shared.registered, done.checkpoint, files)
+    if before.fault == MAYBE and before.plan.profile.keeps_possibly_stored:
+        return shared._replace(registered=registered, completed=(*shared.completed, *new))
+    handles = tuple(use.handle for use in shared.completed)
+    unseen = shared.unseen if before.fault == BEFORE else (*shared.unseen, *new)
+    left = tuple(file for file in registered if file.handle in handles)
+    return shared._replace(registered=left, unseen=unseen)
 
 
 def without(

@@ -91,6 +91,8 @@ def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordin
     keeps = event.status != "FINISHED" and before.plan.retains_on_cancellation
     retained = entries if keeps else ()
     shared, deleted = without(before._replace(unseen=()), before.shared, before.shared.completed, retained)
+    if before.plan.profile.registers_at_acknowledgement:
+        shared = shared._replace(completed=())  # no coordinator follows
     return effects == (*expected, *deleted) and not after.unseen and after.shared == shared
 
 

@@ -1,6 +1,7 @@
 """COORD-26 and the statuses: what the scheduler, its listener and the reports of tasks change, exactly."""
 
 from model.coordinator.events import (
+    Abort,
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
@@ -14,12 +15,20 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.properties.begins import answer_to, request_of, with_request
-from model.coordinator.properties.ends import is_added, last_missing
+from model.coordinator.properties.ends import is_added, last_missing, suspension
 from model.coordinator.properties.terms import find_pending
 from model.coordinator.requests import Request
 from model.coordinator.state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
 from model.coordinator.trigger import MasterAnswer
-from model.events import BEFORE, MINIMUM_TIME_BETWEEN_CHECKPOINTS, NONE, Advance, Effects, Event
+from model.events import (
+    BEFORE,
+    COORDINATOR_SUSPEND,
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NONE,
+    Advance,
+    Effects,
+    Event,
+)
 from model.registry import Registry
 from model.store.store import CHECKPOINT, STOP, Entry
 
@@ -93,10 +102,10 @@ def coord_26_listens(before: Coordinator, event: Event, effects: Effects, after:
         elif type(event) is FailTasks:
             reports = event.failed
         elif type(event) is RestoreRequest and before.open:
-            renewed = event.tasks or tuple(True for _ in awaited)
-            former = former or any(waits and renews for waits, renews in zip(awaited, renewed, strict=True))
-            awaited = tuple(waits and not renews for waits, renews in zip(awaited, renewed, strict=True))
-            new = tuple(fresh or renews for fresh, renews in zip(new, renewed, strict=True))
+            tasks = renewed(before, event)
+            former = former or any(waits and renews for waits, renews in zip(awaited, tasks, strict=True))
+            awaited = tuple(waits and not renews for waits, renews in zip(awaited, tasks, strict=True))
+            new = tuple(fresh or renews for fresh, renews in zip(new, tasks, strict=True))
         restored = type(event) is RestoreRequest and before.open
         if after.status == RUNNING and (restored or type(event) is JobStatus):
             reports = new
@@ -115,17 +124,27 @@ def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Co
     if type(event) is CoordinatorRestart:  # COORD-22
         return True
     rises, falls = now.follows and not known.follows, known.follows and not now.follows
-    started = int(rises)
+    started = 1 if rises else 0
     if type(event) is JobStatus and not plan.profile.follows_tasks:
-        started, falls = int(now.follows), not now.follows  # at every status
+        started, falls = (1 if now.follows else 0), not now.follows  # at every status
     runs = known.runs
     if type(event) is TaskStatus and after.tasks_run[event.task] and plan.profile.follows_tasks:
         started += bool(plan.interval) and not runs
     later = plan.min_pause if plan.profile.restarts_after_pause else plan.initial_delay
-    if any(known.unreported) or (type(event) is RestoreRequest and before.status == RUNNING):
-        if not now.runs:
-            return now.due == NONE or bool(plan.min_pause)
-        return now.delay in (known.delay, later)
+    fresh = known.unreported if type(event) is JobStatus else ()
+    if type(event) is RestoreRequest:
+        tasks = renewed(before, event)
+        fresh = tuple(new or renews for new, renews in zip(known.unreported, tasks, strict=True))
+    listens = plan.profile.follows_tasks and plan.interval > 0 and before.open
+    if after.status == RUNNING and listens and any(fresh):
+        ready = not any(known.awaited) and not known.awaits_former
+        begins = any(new and runs for new, runs in zip(fresh, after.tasks_run, strict=True))
+        left = runs and not known.follows and not (ready and type(event) is JobStatus)
+        delays = (known.delay, later)
+        due_now = any(now.due == before.now + delay for delay in delays)
+        if left and not rises:
+            return (now.runs, now.due, now.delay) == (True, known.due, known.delay)
+        return now.runs == (begins or now.follows) and (not now.runs or (now.delay == later and due_now))
     stops = falls or type(event) is JobEnd or (type(event) is TriggerRequest and event.type == STOP)
     if started and before.open:
         due = before.now + (known.delay if started == 1 else later)
@@ -133,6 +152,24 @@ def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Co
     if now.runs != (runs and not stops) or now.delay != known.delay:
         return False
     return not stops or now.due == NONE or type(event) is TriggerRequest
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26")
+def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """What stops the scheduler ends all that waits and is pending, and up to 1.17 what starts it does too."""
+    if type(event) not in (JobStatus, TaskStatus):
+        return True
+    known, now, profile = before.scheduler, after.scheduler, before.plan.profile
+    ends = known.follows and not now.follows
+    if type(event) is JobStatus and not before.plan.interval:
+        ends = event.status != RUNNING
+    elif type(event) is JobStatus and not profile.follows_tasks:
+        ends = not now.follows or (before.open and (profile.start_suspends or known.runs))
+    expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
+    if effects[: len(expected)] == expected:
+        left = effects[len(expected) :]
+        return not any(type(effect) is Abort for effect in left)
+    return not ends and not any(type(effect) is Abort for effect in effects)
 
 
 @COORDINATOR_SCHEDULER.step("COORD-26")
@@ -167,7 +204,7 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
     left = tuple(one for one in before.pending if one.checkpoint not in ended)
     put_off, due = known.put_off, known.due
     if type(event) is DeclineMessage:
-        if not left and known.runs and put_off:
+        if plan.profile.abort_begins_anew and not left and known.runs and put_off:
             put_off, due = False, before.now + plan.initial_delay
         if any(one.checkpoint > event.checkpoint for one in left):
             return after.scheduler == known._replace(put_off=put_off, due=due) and after.pending == left
@@ -211,6 +248,11 @@ def coord_26_fires(before: Coordinator, event: Event, effects: Effects, after: C
     if reason is not None:
         return not begun
     return len(begun) == 1 and begun[0].type == CHECKPOINT and begun[0].deadline == due + before.plan.timeout
+
+
+def renewed(before: Coordinator, event: RestoreRequest) -> tuple[bool, ...]:
+    """By task: it is restored, and gets a new execution."""
+    return event.tasks or (True,) * len(before.tasks_run)
 
 
 def requested(coordinator: Coordinator, scheduler: Scheduler, pending: int, now: int) -> Scheduler:

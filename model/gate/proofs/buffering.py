@@ -52,5 +52,5 @@ def buffer_cases(channels: int, stored: int, limit: int) -> Iterator[Case]:
 
 def all_buffer_cases() -> Iterator[Case]:
     """All cases of the published proofs."""
-    for channels, stored, limit in ((1, 0, -1), (2, 0, -1), (2, 1, -1), (2, 2, -1), (2, 1, 1)):
+    for channels, stored, limit in ((1, 0, -1), (2, 0, -1), (2, 1, -1), (2, 2, -1), (2, 0, 1), (2, 1, 1)):
         yield from buffer_cases(channels, stored, limit)

@@ -42,7 +42,6 @@ def gate_path_cases(mode: str, profile: Profile, max_channels: int = 3) -> Itera
                     TRACKED_AT_MOST,
                     counts_as_aligned=counts_as_aligned,
                     profile=profile,
-                    records=True,
                 )
         else:
             for channels in range(1, min(max_channels, 2) + 1):

@@ -23,6 +23,7 @@ def test_a_case_that_the_invariants_exclude_proves_nothing():
 
 def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
+    monkeypatch.setattr(proofs, "_claim", lambda _: None)  # tests/model/test_generations.py proves them
     monkeypatch.setattr(proofs, "_share", lambda *_: reported({"ALIGN-01"}, {"ALIGN-01"}))
     result = proofs.run(Context(0, tmp_path))
 
@@ -33,6 +34,7 @@ def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
 def test_what_no_case_reaches_is_not_proved(monkeypatch, tmp_path):
     every = proofs.PROVED_HERE | {"ONCE-01"}
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
+    monkeypatch.setattr(proofs, "_claim", lambda _: None)  # tests/model/test_generations.py proves them
     monkeypatch.setattr(proofs, "_share", lambda *_: reported(every, every - {"ONCE-01", "ALIGN-03"}))
     result = proofs.run(Context(0, tmp_path))
 
@@ -55,7 +57,7 @@ def test_the_bound_names_what_is_closed_and_what_is_one_step():
     assert open_components(closed.starts, closed.afters) == {}
     assert set(open_components(single.starts, single.afters)) == {"coordinator"}
     assert proofs.closure_of([closed, single]) == (
-        f"induction closed for {closed_name(closed)}; one step from the shapes given for the others "
+        f"inductive: {closed_name(closed)}; one step from the shapes given for the others "
         f"(coordinator {len(single.starts)})"
     )
 

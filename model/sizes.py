@@ -1,0 +1,37 @@
+"""The sizes within which the proofs of a component are inductive, where its collections have no bound.
+
+The cases have every shape within the size. A run that never leaves the size therefore goes from shape to
+shape of the proof; the first step that leaves it is proved, too, what follows is not.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+
+class Size(NamedTuple):
+    """A bound on the collections of one component."""
+
+    text: str
+    """The bound in words."""
+    holds: Callable[[Any], bool]
+    """Whether a state is within it."""
+
+
+SIZES: Mapping[str, Size] = {
+    "network": Size("at most 1 item waits", lambda inbox: len(inbox.waiting) <= 1),
+    "buffer": Size("at most 2 items stored", lambda buffer: len(buffer.stored) <= 2),
+    "tracker": Size(
+        "2 channels, 2 tracked checkpoints",
+        lambda tracker: len(tracker.closed) <= 2 and tracker.tracked_at_most == 2,
+    ),
+    "unaligned": Size("2 channels without announcements and injections, else 1", lambda _: True),
+    "threads": Size(
+        "1 channel, at most 2 effects in the mail",
+        lambda threads: len(threads.gate.closed) == 1 and len(threads.mail) <= 2,
+    ),
+    "subtask": Size(
+        "2 running snapshots, 2 remembered aborts",
+        lambda subtask: len(subtask.running) <= 2 and subtask.remembered_at_most <= 2,
+    ),
+    "source": Size("2 awaited ids", lambda source: len(source.triggered) + len(source.ahead) <= 2),
+}
