@@ -94,10 +94,10 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
 
 def blocked_again_cases() -> Iterator[Case]:
     """The first item that waits blocks its channel again: the gate reads on behind the second."""
-    held = (Barrier(0, 0), Record(0, 0), Record(1, 0))
-    waiting = tuple(
-        symbolic_like(item, f"waiting.{place}")._replace(channel=item.channel)
-        for place, item in enumerate(held)
+    waiting = (
+        Barrier(0, symbolic_like(0, "waiting.0.checkpoint")),
+        Record(0, symbolic_like(0, "waiting.1.value")),
+        Record(1, symbolic_like(0, "waiting.2.value")),
     )
     for event in (Barrier(2, 0), Cancel(2, 0), EndOfPartition(2)):
         yield _network_case(3, waiting, arriving(event))
