@@ -1,6 +1,7 @@
 """The proofs of the aligned gate: any state and any id, for every profile, with and without waiting items."""
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -74,47 +75,58 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
             yield Cancel(channel, symbolic_like(0, f"{name}.checkpoint"))
             yield EndOfPartition(channel)
 
-    gate = symbolic_gate(channels, NEWEST)
-    sound = assume_invariants(gate, of_component("gate"))
     for held in product(*(tuple(items(position)) for position in range(waiting))):
         ended = [item.channel for item in held if type(item) is EndOfPartition]
         if len(ended) != len(set(ended)) or follows_its_end(held):
             continue
         for channel in range(channels):
-            for event in (
-                Record(channel, 0),
-                Barrier(channel, 0),
-                Cancel(channel, 0),
-                EndOfPartition(channel),
-            ):
-                if channel in ended:
-                    continue
-                yield Case(
-                    "network",
-                    f"{channels} channels, {[item.kind for item in held]} waiting, {event.kind} on {channel}",
-                    polled_gate.Inbox(gate, held),
-                    item := arriving(event),
-                    step_of("network"),
-                    (
-                        *sound,
-                        *is_open(gate, item),
-                        *(term for item in held for term in is_open(gate, item)),
-                    ),
-                )
+            if channel not in ended:
+                for event in (
+                    Record(channel, 0),
+                    Barrier(channel, 0),
+                    Cancel(channel, 0),
+                    EndOfPartition(channel),
+                ):
+                    yield _network_case(channels, held, arriving(event))
         if waiting < 2:
-            injected = symbolic_like(Injection(0), "event")
-            yield Case(
-                "network",
-                f"{channels} channels, {[item.kind for item in held]} waiting, inject",
-                polled_gate.Inbox(gate, held),
-                injected,
-                step_of("network"),
-                (
-                    *sound,
-                    *(term for item in held for term in is_open(gate, item)),
-                    int_term(injected.checkpoint) >= 0,
-                ),
-            )
+            yield _network_case(channels, held, symbolic_like(Injection(0), "event"))
+
+
+def blocked_again_cases() -> Iterator[Case]:
+    """The first item that waits blocks its channel again: the gate reads on behind the second."""
+    waiting = (
+        Barrier(0, symbolic_like(0, "waiting.0.checkpoint")),
+        Record(0, symbolic_like(0, "waiting.1.value")),
+        Record(1, symbolic_like(0, "waiting.2.value")),
+    )
+    for event in (Barrier(2, 0), Cancel(2, 0), EndOfPartition(2)):
+        yield _network_case(3, waiting, arriving(event))
+
+
+@cache
+def _sound_gate(channels: int) -> tuple[aligned.Gate, tuple[z3.BoolRef, ...]]:
+    """A gate in any state, and its invariants."""
+    gate = symbolic_gate(channels, NEWEST)
+    return gate, assume_invariants(gate, of_component("gate"))
+
+
+def _network_case(channels: int, held: tuple[polled_gate.Item, ...], event: Any) -> Case:  # noqa: ANN401 - an Item
+    gate, sound = _sound_gate(channels)
+    injected = type(event) is Injection
+    allowed = (int_term(event.checkpoint) >= 0,) if injected else is_open(gate, event)
+    return Case(
+        "network",
+        f"{channels} channels, {[item.kind for item in held]} waiting, {event.kind}"
+        + ("" if injected else f" on {event.channel}"),
+        polled_gate.Inbox(gate, held),
+        event,
+        step_of("network"),
+        (
+            *sound,
+            *allowed,
+            *(term for item in held for term in is_open(gate, item)),
+        ),
+    )
 
 
 def follows_its_end(held: tuple[polled_gate.Item, ...]) -> bool:

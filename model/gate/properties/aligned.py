@@ -291,6 +291,15 @@ def align_19(gate: Gate) -> bool:
     return gate.current >= -1 and clean and not any(gate.blocked) and gate.repeats == 0
 
 
+@GATE.state("ALIGN-23")
+def switches_agree(gate: Gate) -> bool:
+    """A gate stores items exactly where no sender stops; what came with a release came together."""
+    profile = gate.profile
+    stores = profile.stores_blocked == (not profile.resumes_late) == (not profile.has_unaligned)
+    in_1_11 = profile.type_decides == profile.network_starts == (not profile.has_announcements)
+    return stores and in_1_11 and profile.ends_count == (not profile.tracker_awaits_ended)
+
+
 @GATE.step("SUB-01")
 def sub_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """Only the older checkpoint is subsumed by a newer one, and only once."""
