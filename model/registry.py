@@ -11,6 +11,9 @@ from typing import NamedTuple
 from model.events import Effects, Event
 from model.frames import Frame
 
+FRAME_OF = "frame of "
+"""How the names of frames begin."""
+
 
 class Start(NamedTuple):
     """Begins an induction: a component is made. No component has a step for it."""
@@ -32,6 +35,11 @@ class Property(NamedTuple):
     def name(self) -> str:
         """The function's name, as the rule index cites it."""
         return self.holds.__name__
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is the frame of an event, a row of a table."""
+        return self.name.startswith(FRAME_OF)
 
 
 class Registry:
@@ -69,7 +77,7 @@ class Registry:
             def holds(before: object, event: Event, effects: Effects, after: object) -> bool:
                 return type(event) is not kind or frame.holds(before, effects, after)
 
-            holds.__name__ = f"frame of {kind.__name__}"
+            holds.__name__ = f"{FRAME_OF}{kind.__name__}"
             holds.__doc__ = (
                 f"Changes at most: {frame.changes or 'nothing'}. Effects: {frame.effects or 'none'}."
             )

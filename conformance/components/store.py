@@ -83,7 +83,7 @@ def bind_store(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         steps=steps("store", "store", ("add",), latest='[store |-> store, out |-> <<<<"latest", Newest>>>>]'),
         fields={"completed": completed},
         rules=rules_of("store_1_11") if {event["kind"] for event in divergence.events} == {"add"} else (),
-        guard='event[1] = "add" => ~Holds(store, event[2])',
+        guard='event[1] = "add" => \\A i \\in DOMAIN store : store[i].id # event[2]',
         environment="added' = added \\cup Adds(Recorded[replayed + 1])",
         prelude="""
 Newest == IF store = <<>> THEN -1 ELSE LatestId(store)

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
@@ -43,8 +44,12 @@ def operator(rule: Rule) -> Excerpt:
 
 
 def properties(rule: Rule) -> list[Excerpt]:
-    """The Python predicates that state it, as they are written; none where only TLC checks it."""
-    return [_source_of(known.holds) for known in PROPERTIES if known.rule == rule.id]
+    """The Python predicates that state it, as they are written; none where only TLC checks it.
+
+    Frames of events are tables, and left out.
+    """
+    stated = [known for known in PROPERTIES if known.rule == rule.id and not known.is_frame]
+    return list(dict.fromkeys(_source_of(known.holds) for known in stated))
 
 
 def spec_steps(rule: Rule) -> list[Excerpt]:
@@ -67,7 +72,7 @@ def _source_of(function: object) -> Excerpt:
     assert inspect.isfunction(function)
     lines, number = inspect.getsourcelines(function)
     file = f"{function.__module__.replace('.', '/')}.py"
-    return Excerpt(file, number, "".join(lines).rstrip())
+    return Excerpt(file, number, textwrap.dedent("".join(lines)).rstrip())
 
 
 @cache

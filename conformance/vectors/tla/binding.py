@@ -62,9 +62,9 @@ class Binding(NamedTuple):
 
 
 def rules_of(model: str, *but: str) -> tuple[str, ...]:
-    """What a model of the manifest checks, without TypeOK and `but`, which hold in its environment only."""
+    """What a model of the manifest checks, without `but` and all that holds in its environment only."""
     checked = load_manifest()[model].configuration.checked
-    return tuple(name for name in checked if name not in ("TypeOK", *but))
+    return tuple(name for name in checked if name not in ("TypeOK", "AllEffects", "Frame", *but))
 
 
 def highest(events: Sequence[Wire], *names: str) -> int:

@@ -9,6 +9,7 @@ from model.frames import Frame
 from model.gate.aligned import Gate, new_gate
 from model.gate.events import Block, Resume, Trigger
 from model.properties import PROPERTIES
+from model.registry import FRAME_OF
 from model.steps import HANDLERS
 
 GATE = new_gate(2, True)
@@ -42,8 +43,8 @@ def test_only_the_fields_of_the_frame_change(changes: str, permitted: bool):
 def test_a_component_with_frames_has_one_for_each_event():
     framed: dict[str, set[str]] = {}
     for known in PROPERTIES:
-        if known.name.startswith("frame of "):
-            framed.setdefault(known.component, set()).add(known.name.removeprefix("frame of "))
+        if known.is_frame:
+            framed.setdefault(known.component, set()).add(known.name.removeprefix(FRAME_OF))
 
     assert framed
     for component, names in framed.items():
