@@ -1,8 +1,8 @@
 """The mutation operators for Python: every edit of one expression or statement of a module.
 
 Each operator looks at one node of the syntax tree and yields replacements of its text; what is around the
-text stays as it is. Names of rules, messages, docstrings, annotations and decorators are left alone: they are
-no part of the protocol.
+text stays as it is. Names of rules, messages, docstrings, annotations, decorators and what is written for
+people are left alone: they are no part of the protocol.
 """
 
 import ast
@@ -54,6 +54,8 @@ _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _NOT_DROPPED = re.compile(r"^[A-Z]\w*$|(rules|fired)$")
 """Elements that name a constant or a class, or the rules that fired."""
 _RULE = re.compile(r"[A-Z]+-\d\d")
+_NO_PROTOCOL = {"describe", "__repr__", "__reduce__"}
+"""Functions that write a state for people, or copy it."""
 _OF_DIFFERENT_TYPES = {"Step", "isinstance", "enumerate", "map", "cast"}
 """Functions whose arguments are not swapped: the result would be no protocol, only an exception."""
 
@@ -92,7 +94,7 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     pending: list[tuple[str, ast.AST]] = [("module", tree)]
     while pending:
         function, node = pending.pop()
-        if _names_rules(node):
+        if _names_rules(node) or (isinstance(node, ast.FunctionDef) and node.name in _NO_PROTOCOL):
             continue
         yield function, node
         if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -28,6 +28,8 @@ def step(state: int, seen: tuple[int, ...]) -> int:
     if state < 1 and seen:
         state = state + 1
     return _take(state._replace(a=1, b=2), (Abort(state), *seen), "RULE-01")
+def describe(state: int) -> str:
+    return "late" if state < 3 else "due"
 '''
 TLA = """---- MODULE Small ----
 EXTENDS Integers
