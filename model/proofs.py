@@ -78,7 +78,14 @@ def step_cases(channels: int) -> Iterator[Case]:
 
 
 def thorough_cases() -> Iterator[Case]:
-    """Cases of a thorough verification: larger shapes, in every generation."""
+    """Cases of a thorough verification: larger shapes, in every generation, each new component before."""
+    cases = tuple(thorough_step_cases())
+    yield from start_cases(cases)
+    yield from cases
+
+
+def thorough_step_cases() -> Iterator[Case]:
+    """Each event in each larger shape."""
     yield from thorough_unaligned_cases()
     yield from thorough_channel_cases()
     yield from thorough_coordinator_cases()

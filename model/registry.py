@@ -6,6 +6,7 @@ and the prover evaluates the same code on symbols.
 """
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import NamedTuple
 
 from model.events import Effects, Event
@@ -57,10 +58,10 @@ class Registry:
         """Registers a predicate over the state of a new component: of every `start_case` of the prover."""
 
         def add(holds: Callable[..., bool]) -> Callable[..., bool]:
+            @wraps(holds)
             def starts(before: object, event: Event, effects: Effects, after: object) -> bool:
                 return type(event) is not Start or holds(after)
 
-            starts.__name__ = holds.__name__
             self.properties.append(Property(rule, self.component, True, starts, over_starts=True))
             return holds
 

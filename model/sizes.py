@@ -1,7 +1,7 @@
-"""The sizes within which the proofs of a component are inductive, where its collections have no bound.
+"""The sizes within which every step of a component leads to a shape of its proof.
 
-The cases have every shape within the size. A run that never leaves the size therefore goes from shape to
-shape of the proof; the first step that leaves it is proved, too, what follows is not.
+They are stated where collections have no bound. The first step that leaves a size is proved, too; what
+follows is not. The generations and the numbers of channels are those of the cases.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,8 +18,8 @@ class Size(NamedTuple):
 
 
 SIZES: Mapping[str, Size] = {
-    "network": Size("at most 1 item waits", lambda inbox: len(inbox.waiting) <= 1),
-    "buffer": Size("at most 2 items stored", lambda buffer: len(buffer.stored) <= 2),
+    "network": Size("newest generation, at most 1 item waits", lambda inbox: len(inbox.waiting) <= 1),
+    "buffer": Size("at most 2 channels, 2 items stored", lambda buffer: len(buffer.stored) <= 2),
     "tracker": Size(
         "2 channels, 2 tracked checkpoints",
         lambda tracker: len(tracker.closed) <= 2 and tracker.tracked_at_most == 2,

@@ -72,7 +72,7 @@ def run(context: Context) -> PartResult:
 
 
 def closure_of(reports: Sequence[Report]) -> str:
-    """Which components are inductive, within which sizes, and the shapes of one step of the others."""
+    """Which components are closed under steps, within which sizes, and the shapes of the others."""
     starts = frozenset().union(*(report.starts for report in reports))
     afters = frozenset().union(*(report.afters for report in reports))
     stepped = {component for component, _ in starts}
@@ -80,7 +80,7 @@ def closure_of(reports: Sequence[Report]) -> str:
     shapes = Counter(component for component, _ in starts)
     closed = sorted(name for name in shapes if name not in still_open)
     named = [f"{name} ({SIZES[name].text})" if name in SIZES else name for name in closed]
-    parts = [f"inductive: {', '.join(named) or 'no component'}"]
+    parts = [f"closed under steps: {', '.join(named) or 'no component'}"]
     if still_open:
         rest = ", ".join(f"{name} {shapes[name]}" for name in sorted(still_open))
         parts.append(f"one step from the shapes given for the others ({rest})")

@@ -1,4 +1,4 @@
-"""The thorough models, triangles and proofs, one by one, within a number of minutes that is stated first.
+"""The thorough models, triangles and proofs, one by one, within a time limit.
 
 `python -m conformance.parts.thorough --minutes 300` runs each in a process of its own, small models first.
 What is not finished when the time is over is listed, and the verdict is UNDETERMINED; `--resume` goes on with
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -78,7 +78,7 @@ def run(unit: str, build: Path) -> tuple[str, str]:
 
 
 def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Done]:
-    """The units that finish before `until`, a time of `time.monotonic`, in the order given."""
+    """The units that finish before `until`, a time of `time.monotonic`, as they finish."""
 
     def one(unit: str) -> Done | None:
         begun = time.monotonic()
@@ -98,15 +98,19 @@ def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Don
         return Done(unit, complaint, size, seconds)
 
     with ThreadPoolExecutor(processes) as pool:
-        yield from (done for done in pool.map(one, chosen) if done is not None)
+        futures = [pool.submit(one, unit) for unit in chosen]
+        yield from (done for future in as_completed(futures) if (done := future.result()) is not None)
 
 
 def finished(results: Path) -> list[Done]:
     """The units that an earlier run over the same sources has finished."""
     if not results.is_file():
         return []
-    head, *lines = map(orjson.loads, results.read_bytes().splitlines())
-    return [Done(*line) for line in lines] if head == sources() else []
+    try:
+        head, *lines = map(orjson.loads, results.read_bytes().splitlines())
+        return [Done(*line) for line in lines] if head == [sources(), SHARES] else []
+    except ValueError:  # an interrupted write
+        return []
 
 
 def verdict(done: Sequence[Done], left: Sequence[str]) -> Verdict:
@@ -133,7 +137,7 @@ def main(minutes: float, processes: int, resume: bool, unit: str | None) -> None
         f"{len(left)} of {len(every)} models and blocks of proofs, at most {minutes:g} minutes; {RESULTS}"
     )
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_bytes(b"\n".join(map(orjson.dumps, (sources(), *map(list, done)))) + b"\n")
+    RESULTS.write_bytes(b"\n".join(map(orjson.dumps, ([sources(), SHARES], *map(list, done)))) + b"\n")
     for one in run_all(left, time.monotonic() + minutes * 60, processes):
         with RESULTS.open("ab") as file:
             file.write(orjson.dumps([*one]) + b"\n")

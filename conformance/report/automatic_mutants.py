@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 RULES = ("proofs", "exploration")
 """The judges that need nothing but the rules."""
+COLUMNS = ("TLC", *RULES, "rules alone", "triangle", "lock-step")
+"""The order of the columns, which is that of the judges."""
 ABOUT = (
     "Operators edit each protocol module of specification, model and implementation, one place at a time: "
     "comparisons, boundaries, constants, arguments, conditions, statements, effects, changes of a state. "
@@ -17,7 +19,9 @@ ABOUT = (
     "*triangle* compares it with the specification, *lock-step* with the implementation. *TLC* judges a "
     "mutant of the specification by its properties, without the pinned numbers of states. A mutant that no "
     "judge complains of is *proved equivalent* if z3 finds the same effects and the same state after every "
-    "event of the cases of the proofs; otherwise it *survives*."
+    "event of the cases of the proofs; otherwise it *survives*. A crash, a time-out and a model without "
+    "bounds count as killed. With `--first`, no judge follows the first that complains: the others were not "
+    "consulted."
 )
 """What the page is about."""
 
@@ -61,13 +65,14 @@ def verdict(found: Sequence["Judged"], bar: float = 100) -> Verdict:
 def page(found: Sequence["Judged"], total: int, again: str, commit: str) -> str:
     """The score and the survivors as a page in Markdown."""
     rows = [*_scores(found)]
-    judges = list(dict.fromkeys(judge for one in rows for judge in one.by_judge))
+    judges = [judge for judge in COLUMNS if any(judge in one.by_judge for one in rows)]
     lines = [
         "# Automatic mutants",
         "",
         ABOUT,
         "",
-        f"{len(found):,} of {total:,} edits were judged at commit {commit}. Made by `{again}`.",
+        f"{len(found):,} of {total:,} edits were judged at commit {commit}; {len(survivors(found))} survive. "
+        f"Made by `{again}`.",
         "",
         f"| folder | mutants | killed | {' | '.join(judges)} | proved equivalent | survive |",
         f"|---|{'--:|' * (len(judges) + 4)}",

@@ -69,6 +69,7 @@ def implementation(rule: Rule) -> list[Excerpt]:
 
 
 def _source_of(function: object) -> Excerpt:
+    function = inspect.unwrap(function) if callable(function) else function
     assert inspect.isfunction(function)
     lines, number = inspect.getsourcelines(function)
     file = f"{function.__module__.replace('.', '/')}.py"

@@ -1,6 +1,6 @@
 """The symbolic cases of a source's task: any ids, by the numbers of ids that it awaits.
 
-The numbers have no bound in the protocol, so that a rule holds for one step from the shapes given.
+The numbers have no bound in the protocol; the shapes have at most three ids.
 """
 
 from collections.abc import Iterator

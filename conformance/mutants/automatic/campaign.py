@@ -110,8 +110,8 @@ def judge(edit: Edit, dumps: Path, *, first: bool = False) -> Judged:
         raise EditError(f"{edit.module} is loaded already; judge mutants where nothing has loaded the model")
     judges = judges_of(layer)
     answers = _answers(_judge_here, (edit, text, dumps, first), len(judges))
-    if not (first and any(answers)):  # else out of memory, or z3 crashed
-        answers += ["the process ended"] * (len(judges) - len(answers))
+    if len(answers) < len(judges) and not (first and any(answers)):
+        answers.append("no answer")  # out of memory, a crash of z3, or a hang
     judged = Judged(edit, dict(zip(judges, answers, strict=False)))
     if layer == "model" and judged.survives:
         for same in _answers(_prove_here, (edit, text), 1):

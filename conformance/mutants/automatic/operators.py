@@ -55,7 +55,7 @@ _NOT_DROPPED = re.compile(r"^[A-Z]\w*$|(rules|fired)$")
 """Elements that name a constant or a class, or the rules that fired."""
 _RULE = re.compile(r"[A-Z]+-\d\d")
 _NO_PROTOCOL = {"describe", "__repr__", "__reduce__"}
-"""Functions that write a state for people, or copy it."""
+"""Functions that write a state for people, or pickle it."""
 _OF_DIFFERENT_TYPES = {"Step", "isinstance", "enumerate", "map", "cast"}
 """Functions whose arguments are not swapped: the result would be no protocol, only an exception."""
 

@@ -45,7 +45,7 @@ class Record:
             pass
         except (KeyError, TypeError, ValueError) as wrong:
             raise ScoreError(
-                f"{self.file}: expected what `mutants --automatic` writes, got {wrong!r}; take it away"
+                f"{self.file}: expected what `mutants --automatic` writes, got {wrong!r}; delete it"
             ) from wrong
         self.begin()
         return {}

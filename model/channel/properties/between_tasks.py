@@ -1,6 +1,7 @@
 """UNAL-37 over a channel between two tasks, and the rules of the channel within it."""
 
 from collections.abc import Callable
+from functools import wraps
 
 from model.channel.channel import AWAITED, IDLE
 from model.channel.events import (
@@ -74,7 +75,7 @@ def _of_exchange(rule: Property) -> Callable[..., bool]:
     def over_step(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
         return of_gate(before, event) or rule.holds(before.channel, event, effects, after.channel)
 
-    holds = over_step if rule.over_steps else over_state
+    holds = wraps(rule.holds)(over_step if rule.over_steps else over_state)
     holds.__name__ = f"{rule.name} between two tasks"
     return holds
 

@@ -57,7 +57,7 @@ def test_the_bound_names_what_is_closed_and_what_is_one_step():
     assert open_components(closed.starts, closed.afters) == {}
     assert set(open_components(single.starts, single.afters)) == {"coordinator"}
     assert proofs.closure_of([closed, single]) == (
-        f"inductive: {closed_name(closed)}; one step from the shapes given for the others "
+        f"closed under steps: {closed_name(closed)}; one step from the shapes given for the others "
         f"(coordinator {len(single.starts)})"
     )
 
