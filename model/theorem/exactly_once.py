@@ -1,0 +1,98 @@
+"""The theorem: barrier snapshots of any dataflow give exactly-once, whatever fails and whenever."""
+
+from model.theorem.barriers import ACTIONS
+from model.theorem.dataflow import (
+    AXIOMS,
+    CHANNEL,
+    CONSTANTS,
+    FIELDS,
+    ID,
+    POSITION,
+    TASK,
+    between_tasks,
+    has_reader,
+    has_sender,
+    start,
+)
+from model.theorem.invariant import INVARIANT
+from model.theorem.logic import Formula, State, Term, both, implies, no
+from model.theorem.theory import Theory, clause
+
+
+@clause(CHANNEL, ID)
+def consistent_cut(s: State, c: Term, n: Term) -> Formula:
+    """A completed checkpoint is a consistent cut: what was read before it was sent before it."""
+    return implies(
+        both(between_tasks(s, c), s.completed(n)),
+        s.read_after(c, s.cut(s.target_of(c), n)) <= s.sent_after(c, s.cut(s.source_of(c), n)),
+    )
+
+
+@clause(CHANNEL, ID)
+def nothing_in_flight(s: State, c: Term, n: Term) -> Formula:
+    """An aligned checkpoint has no channel state: what was sent before it was read before it."""
+    return implies(
+        both(between_tasks(s, c), s.completed(n), no(s.overtakes(n))),
+        s.read_after(c, s.cut(s.target_of(c), n)) == s.sent_after(c, s.cut(s.source_of(c), n)),
+    )
+
+
+@clause(TASK, ID, POSITION)
+def cut_of_the_run(s: State, t: Term, n: Term, k: Term) -> Formula:
+    """What a task read before the cut was sent before it: the cut is the end of a run without failures."""
+    c = s.order(t, k)
+    sent = s.sent_after(c, s.cut(s.source_of(c), n))
+    return implies(
+        both(s.completed(n), 0 <= k, k < s.cut(t, n), has_sender(s, c)), s.read_after(c, k) < sent
+    )
+
+
+@clause(TASK, CHANNEL, ID, POSITION)
+def snapshot_of_the_run(s: State, t: Term, c: Term, n: Term, p: Term) -> Formula:
+    """A completed checkpoint holds each task's state, reading positions and records in flight at the cut."""
+    reader = s.target_of(c)
+    first_in_flight = s.read_after(c, s.cut(reader, n))
+    is_in_flight = both(between_tasks(s, c), first_in_flight <= p, p < s.barrier(c, n))
+    return implies(
+        s.completed(n),
+        s.saved(t, n) == s.history(t, s.cut(t, n)),
+        implies(has_reader(s, c), s.offset(c, n) == first_in_flight),
+        implies(is_in_flight, s.kept(c, n, p), s.kept_value(c, n, p) == s.value(c, p)),
+    )
+
+
+@clause(CHANNEL, POSITION)
+def visible_once(s: State, c: Term, p: Term) -> Formula:
+    """The output holds records of the run before the latest completed checkpoint, each at most once."""
+    before = s.sent_after(c, s.cut(s.source_of(c), s.latest()))
+    return implies(
+        both(s.is_output(c), 0 <= p),
+        s.times(c, p) <= 1,
+        implies(s.times(c, p) > 0, p < before, s.visible(c, p) == s.value(c, p)),
+    )
+
+
+@clause(CHANNEL, ID, POSITION)
+def nothing_left_out(s: State, c: Term, n: Term, p: Term) -> Formula:
+    """After the commits of a completed checkpoint, every record before it is visible once."""
+    t = s.source_of(c)
+    all_committed = s.all(ID, holds=lambda m: implies(both(m <= n, s.passed(t, m)), s.committed(c, m)))
+    is_before = both(0 <= p, p < s.sent_after(c, s.cut(t, n)))
+    return implies(both(s.is_output(c), s.completed(n), all_committed, is_before), s.times(c, p) == 1)
+
+
+@clause(TASK, CHANNEL, ID)
+def stops_at_the_savepoint(s: State, t: Term, c: Term, n: Term) -> Formula:
+    """When the savepoint that stops the job completes, tasks have read and sent nothing behind it."""
+    return implies(
+        both(s.completed(n), s.stops(n), s.current(n)),
+        s.length(t) == s.cut(t, n),
+        implies(s.is_output(c), s.sent(c) == s.sent_after(c, s.cut(s.source_of(c), n))),
+        implies(between_tasks(s, c), s.read(c) == s.sent(c)),
+    )
+
+
+THEOREM = (
+    consistent_cut, nothing_in_flight, cut_of_the_run, snapshot_of_the_run, visible_once, nothing_left_out, stops_at_the_savepoint
+)  # fmt: skip
+EXACTLY_ONCE = Theory("exactly-once", CONSTANTS, FIELDS, AXIOMS, start, ACTIONS, INVARIANT, THEOREM)

@@ -1,0 +1,149 @@
+"""A run up to a consistent cut is the run of a job that never fails.
+
+The job here has no checkpoints and no failures. It executes the tasks in the order of their rank and reads in the
+order of the run. The theory shows that each record is there when its turn comes, and that states, positions and
+channels are those of the run. Each step leaves one record less to read, so the job ends, and its output is then
+that of the run up to the cut.
+"""
+
+from collections.abc import Mapping
+
+from model.theorem.dataflow import (
+    AXIOMS,
+    CHANNEL,
+    CONSTANTS,
+    FIELDS,
+    HISTORY,
+    POSITION,
+    TASK,
+    VALUE,
+    has_reader,
+    has_sender,
+    reads_from,
+    sends_on,
+)
+from model.theorem.invariant import beginning, reads, reads_grow, records, sends, sends_grow, states
+from model.theorem.logic import Formula, Function, State, Term, both, chosen, implies
+from model.theorem.theory import Field, Step, Theory, action, clause
+
+RUN = tuple(
+    field
+    for field in FIELDS
+    if field.name in ("length", "order", "history", "read_after", "sent_after", "value")
+)
+PLAYED = (
+    Field("done", (TASK,), POSITION, "how many records the task has read"),
+    Field("state", (TASK,), HISTORY, "the state of the task"),
+    Field("read", (CHANNEL,), POSITION, "the position of the next record to read"),
+    Field("sent", (CHANNEL,), POSITION, "the position of the next record to send"),
+    Field("content", (CHANNEL, POSITION), VALUE, "the records of the channel"),
+)
+
+
+@clause(TASK, POSITION)
+def sent_before_the_cut(s: State, t: Term, k: Term) -> Formula:
+    """What a task reads before the cut its sender sends before the cut."""
+    c = s.order(t, k)
+    is_there = implies(has_sender(s, c), s.read_after(c, k) < s.sent_after(c, s.length(s.source_of(c))))
+    return implies(both(0 <= k, k < s.length(t)), has_reader(s, c), s.target_of(c) == t, is_there)
+
+
+@clause(TASK)
+def lengths(s: State, t: Term) -> Formula:
+    """The cut lies behind the beginning."""
+    return 0 <= s.length(t)
+
+
+def start(s: State) -> Mapping[str, Function]:
+    """Nothing is read or sent; inputs hold the records of the run."""
+    return {
+        "done": lambda _: 0,
+        "state": s.first_history,
+        "read": lambda _: 0,
+        "sent": lambda _: 0,
+        "content": s.value,
+    }
+
+
+def is_due(s: State, t: Term) -> Formula:
+    """All tasks of a lower rank have ended, and the task has not."""
+    ended = s.all(TASK, holds=lambda u: implies(s.rank(u) < s.rank(t), s.done(u) == s.length(u)))
+    return both(ended, s.done(t) < s.length(t))
+
+
+@action(TASK)
+def process(s: State, t: Term) -> Step:
+    """A task reads the next record in the order of the run, goes to its next state, and sends."""
+    c = s.order(t, s.done(t))
+    state = s.next_history(s.state(t), c, s.content(c, s.read(c)))
+
+    def sent(x: Term) -> Term:
+        return s.sent(x) + s.count(x, state)
+
+    return Step(
+        {"it is the task's turn": is_due(s, t)},
+        {
+            "done": lambda x: chosen(x == t, s.done(x) + 1, s.done(x)),
+            "state": lambda x: chosen(x == t, state, s.state(x)),
+            "read": lambda x: chosen(x == c, s.read(x) + 1, s.read(x)),
+            "sent": lambda x: chosen(sends_on(s, t, x), sent(x), s.sent(x)),
+            "content": lambda x, p: chosen(
+                both(sends_on(s, t, x), s.sent(x) <= p, p < sent(x)),
+                s.emit(x, state, p - s.sent(x)),
+                s.content(x, p),
+            ),
+        },
+    )
+
+
+@clause(TASK)
+def tasks_follow(s: State, t: Term) -> Formula:
+    """A task is where the run was after as many records."""
+    return both(0 <= s.done(t), s.done(t) <= s.length(t), s.state(t) == s.history(t, s.done(t)))
+
+
+@clause(CHANNEL)
+def channels_follow(s: State, c: Term) -> Formula:
+    """Positions are those of the run."""
+    return both(
+        implies(has_reader(s, c), s.read(c) == s.read_after(c, s.done(s.target_of(c)))),
+        implies(has_sender(s, c), s.sent(c) == s.sent_after(c, s.done(s.source_of(c)))),
+    )
+
+
+@clause(CHANNEL, POSITION)
+def records_follow(s: State, c: Term, p: Term) -> Formula:
+    """A channel holds the records of the run."""
+    return implies(implies(has_sender(s, c), 0 <= p, p < s.sent(c)), s.content(c, p) == s.value(c, p))
+
+
+@clause(TASK)
+def never_waits(s: State, t: Term) -> Formula:
+    """When it is a task's turn, the record that the run reads is there."""
+    c = s.order(t, s.done(t))
+    return implies(is_due(s, t), reads_from(s, t, c), implies(has_sender(s, c), s.read(c) < s.sent(c)))
+
+
+@clause(TASK, CHANNEL, POSITION)
+def ends_as_the_run(s: State, t: Term, c: Term, p: Term) -> Formula:
+    """When all tasks have ended, states, positions and records are those of the run at the cut."""
+    ended = s.all(TASK, holds=lambda u: s.done(u) == s.length(u))
+    before = s.sent_after(c, s.length(s.source_of(c)))
+    return implies(
+        ended,
+        s.state(t) == s.history(t, s.length(t)),
+        implies(has_sender(s, c), s.sent(c) == before),
+        implies(both(has_sender(s, c), 0 <= p, p < before), s.content(c, p) == s.value(c, p)),
+    )
+
+
+FAILURE_FREE = Theory(
+    "failure-free",
+    (*CONSTANTS, *RUN),
+    PLAYED,
+    (*AXIOMS, lengths, sent_before_the_cut, reads, sends, states, records, beginning, reads_grow, sends_grow),
+    start,
+    (process,),
+    (tasks_follow, channels_follow, records_follow),
+    (never_waits, ends_as_the_run),
+)

@@ -1,0 +1,103 @@
+"""Refutation in a small scope: a state that satisfies the invariant, and a step after which a clause is false.
+
+Every sort has a few elements, so quantifiers are finite and z3 decides each formula. The dataflow, the operators
+and the state are free within the scope. What is refuted here is false; what is not may be false in a larger one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count, product
+from typing import Any
+
+import z3
+
+from model.theorem.dataflow import CHANNEL, ID, POSITION, TASK
+from model.theorem.logic import TRUTH, Formula, Sort, State, both, no
+from model.theorem.prove import Obligation
+from model.theorem.theory import Clause, Field, Theory
+
+SCOPE = {TASK: 2, CHANNEL: 3, ID: 3, POSITION: 4}
+"""Number of elements of each sort. Histories and values have no bound."""
+
+
+class Finite:
+    """Quantifiers over the elements of the scope; histories stay without a bound."""
+
+    def __init__(self) -> None:
+        self._sorts: dict[str, z3.SortRef] = {}
+        self._numbers = count()
+        self.ranges: list[Formula] = []
+        """Every element and every value of a function lies in the scope."""
+
+    def sort(self, sort: Sort) -> z3.SortRef:
+        """The sort of z3."""
+        if sort is TRUTH:
+            return z3.BoolSort()
+        if sort in SCOPE:
+            return z3.IntSort()
+        return self._sorts.setdefault(sort.name, z3.DeclareSort(sort.name))
+
+    def fresh(self, sort: Sort) -> z3.ExprRef:
+        """An element of the scope."""
+        element = z3.Const(f"{sort.name}-{next(self._numbers)}", self.sort(sort))
+        self.bounded(sort, element)
+        return element
+
+    def bounded(self, sort: Sort, element: Any) -> None:  # noqa: ANN401 - a z3 term
+        """Notes that the element lies in the scope."""
+        if sort in SCOPE:
+            self.ranges.append(z3.And(0 <= element, element < SCOPE[sort]))
+
+    def all(self, sorts: tuple[Sort, ...], holds: Callable[..., Formula]) -> Formula:
+        """The formula holds for all elements of the sorts."""
+        if any(sort not in SCOPE for sort in sorts):
+            elements = [z3.Const(f"{sort.name}-{next(self._numbers)}", self.sort(sort)) for sort in sorts]
+            inside = [z3.And(0 <= x, x < SCOPE[sort]) for sort, x in zip(sorts, elements, strict=True) if sort in SCOPE]
+            return z3.ForAll(elements, z3.Implies(z3.And(*inside), holds(*elements)))
+        ranges = (range(SCOPE[sort]) for sort in sorts)
+        return both(*(holds(*map(z3.IntVal, elements)) for elements in product(*ranges)))
+
+    def function(self, field: Field) -> Callable[..., Any]:
+        """A function with values in the scope."""
+        if not field.of:
+            constant = z3.Const(field.name, self.sort(field.value))
+            self.bounded(field.value, constant)
+            return lambda: constant
+        declared = z3.Function(field.name, *map(self.sort, field.of), self.sort(field.value))
+        if all(sort in SCOPE for sort in field.of):
+            for elements in product(*(range(SCOPE[sort]) for sort in field.of)):
+                self.bounded(field.value, declared(*elements))
+        return lambda *elements: declared(*elements)
+
+
+def refuted(theory: Theory, obligations: Iterable[Obligation]) -> Iterator[Obligation]:
+    """Those of the obligations that are false in the scope."""
+    domain = Finite()
+    state = State({field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain)
+
+    def stated(found: Clause) -> Formula:
+        return domain.all(found.of, lambda *elements: found.holds(state, *elements))
+
+    axioms = [stated(found) for found in theory.axioms]
+    invariant = [stated(found) for found in theory.invariant]
+    clauses = {found.name: found for found in (*theory.invariant, *theory.theorem)}
+    actions = {found.name: found for found in theory.actions}
+    solver = z3.Solver()
+    solver.set(random_seed=0)
+    for formula in axioms:
+        solver.add(formula)
+    for obligation in obligations:
+        solver.push()
+        after = state
+        if obligation.action == "start":
+            after = state.after(theory.start(state))
+        else:
+            solver.add(*(formula for formula in invariant if not isinstance(formula, bool)))
+        if found := actions.get(obligation.action):
+            step = found.step(state, *map(domain.fresh, found.of))
+            solver.add(*(guard for guard in step.guards.values() if not isinstance(guard, bool)))
+            after = state.after(step.changes)
+        clause = clauses[obligation.clause]
+        solver.add(no(clause.holds(after, *map(domain.fresh, clause.of))), *domain.ranges)
+        if solver.check() == z3.sat:
+            yield obligation
+        solver.pop()
