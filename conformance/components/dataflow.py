@@ -19,12 +19,11 @@ from conformance.components.coordinator.projection import FAULTS, coordinator_re
 from conformance.components.gate.aligned import GATE
 from conformance.components.sink import SINK as SINK_RECORD
 from conformance.components.subtask import SUBTASK
-from model.checker.closed_model import ClosedModel
-from model.coordinator.shared_state import new_shared_state
+from model.checker.closed_model import ClosedModel, forgetting
 from model.dataflow.dataflow import Content, Counts, Cut, Dataflow, Sent, Tasks, Wires, beginning
 from model.dataflow.environment import UNBOUNDED, Scope, closed_dataflow
 from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message
-from model.events import NONE, Event, Step
+from model.events import NONE
 from model.gate.aligned import new_gate
 from model.gate.events import Barrier, Cancel, Record
 from model.sink.two_phase_commit import Filed, SinkSnapshot
@@ -71,13 +70,7 @@ def closed_dataflow_of(given: Given) -> ClosedModel:
             profile=given.coordinators,
         )
     )
-
-    def step(dataflow: Dataflow, event: Event) -> Step[Dataflow]:
-        taken = closed_model.step(dataflow, event)
-        coordinator = taken.state.coordinator._replace(shared=new_shared_state())
-        return taken._replace(state=taken.state._replace(coordinator=coordinator))
-
-    return closed_model._replace(step=step)
+    return forgetting(closed_model, "coordinator.shared")
 
 
 def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
