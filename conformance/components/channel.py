@@ -37,11 +37,9 @@ def _item(there: tuple[Any, ...]) -> Item:
 
 
 def _written(item: Item) -> tuple[Any, ...]:
-    if isinstance(item, Datum):
-        return ("record", item.value)
     if isinstance(item, Mark):
-        return ("barrier", item.checkpoint, _ALIGNMENTS[item.alignment])
-    return ("announce", item.checkpoint)
+        return (item.kind, item.checkpoint, _ALIGNMENTS[item.alignment])
+    return (item.kind, item[0])
 
 
 CHANNEL = Record(
