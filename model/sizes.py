@@ -7,6 +7,8 @@ follows is not. The generations and the numbers of channels are those of the cas
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from model.sink.proofs import is_within
+
 
 class Size(NamedTuple):
     """A bound on the collections of one component."""
@@ -37,5 +39,6 @@ SIZES: Mapping[str, Size] = {
         "2 running snapshots, 2 remembered aborts",
         lambda subtask: len(subtask.running) <= 2 and subtask.remembered_at_most <= 2,
     ),
+    "sink": Size("2 transactions filed or committed, 1 snapshot with 1 of them; 1.9: no snapshot", is_within),
     "source": Size("2 awaited ids", lambda source: len(source.triggered) + len(source.ahead) <= 2),
 }
