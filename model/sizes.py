@@ -7,6 +7,8 @@ follows is not. The generations and the numbers of channels are those of the cas
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from model.sink.proofs import is_within
+
 
 class Size(NamedTuple):
     """A bound on the collections of one component."""
@@ -29,9 +31,14 @@ SIZES: Mapping[str, Size] = {
         "1 channel, at most 2 effects in the mail",
         lambda threads: len(threads.gate.closed) == 1 and len(threads.mail) <= 2,
     ),
+    "channel": Size(
+        "at most 2 items in flight, 1 before release 2.3",
+        lambda channel: len(channel.output) + len(channel.input) <= 1 + channel.profile.passes_block,
+    ),
     "subtask": Size(
         "2 running snapshots, 2 remembered aborts",
         lambda subtask: len(subtask.running) <= 2 and subtask.remembered_at_most <= 2,
     ),
+    "sink": Size("2 transactions filed or committed, 1 snapshot with 1 of them; 1.9: no snapshot", is_within),
     "source": Size("2 awaited ids", lambda source: len(source.triggered) + len(source.ahead) <= 2),
 }
