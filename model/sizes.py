@@ -11,6 +11,7 @@ from model.checker.induction import Size
 from model.gate.events import Inject, Injection
 from model.gate.properties.polled import follow_an_end
 from model.offsets.events import RestoreOffsets
+from model.sink.proofs import is_within
 from model.source.events import Induce
 from model.source.properties import PLAIN
 
@@ -66,6 +67,7 @@ SIZES: Mapping[str, Size] = {
             "items at the receiver": lambda channel: len(channel.input),
         },
         {},
+        includes=lambda channel: len(channel.output) + len(channel.input) <= 1 + channel.profile.passes_block,
         inductive=False,
     ),
     "subtask": Size(
@@ -93,7 +95,16 @@ SIZES: Mapping[str, Size] = {
         {},
         includes=lambda store: store.open is True,
     ),
-    "sink": Size({"filed transactions": lambda sink: len(sink.pending)}, {}, inductive=False),
+    "sink": Size(
+        {
+            "filed transactions": lambda sink: len(sink.pending),
+            "committed transactions": lambda sink: len(sink.committed),
+            "snapshots": lambda sink: len(sink.snapshots),
+        },
+        {},
+        includes=is_within,
+        inductive=False,
+    ),
     "offsets": Size(
         {"remembered snapshots": lambda reader: reader.remembered_at_most},
         {},

@@ -116,6 +116,7 @@ def prove(
         case_count += 1
         if not begins:
             starts.add((case.component, pattern_of(case.state)))
+        known = tuple(found for found in known if found.concerns(case.event))
         ground = Ground(solver, solution=solver.model())
         for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
             path_count += 1

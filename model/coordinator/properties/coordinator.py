@@ -117,11 +117,9 @@ def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return True
 
 
-@COORDINATOR.step("COORD-05")
-def coord_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("COORD-05", AcknowledgeMessage)
+def coord_05(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """A first acknowledgement is a SUCCESS, a repeated one a DUPLICATE, one of an unknown task UNKNOWN."""
-    if type(event) is not AcknowledgeMessage:
-        return True
     pending = find_pending(before, event.checkpoint)
     if pending is None:
         return True
@@ -143,24 +141,20 @@ def coord_05_states(coordinator: Coordinator) -> bool:
     )
 
 
-@COORDINATOR.step("COORD-06")
-def coord_06(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("COORD-06", AcknowledgeMessage)
+def coord_06(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """An acknowledgement of an id that is not pending only deletes its own state."""
-    if type(event) is not AcknowledgeMessage or find_pending(before, event.checkpoint) is not None:
+    if find_pending(before, event.checkpoint) is not None:
         return True
     deleted = all(type(effect) is DiscardState for effect in effects)
     own = before.open and event.handle != 0
     return deleted and (not own or effects[:1] == (DiscardState(event.handle),))
 
 
-@COORDINATOR.step("COORD-07")
-def coord_07(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("COORD-07", AcknowledgeMessage)
+def coord_07(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """A checkpoint completes exactly at the acknowledgement of the last missing task."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
-    if type(event) is MasterAnswer:
-        return True
-    if type(event) is not AcknowledgeMessage:
-        return not completed
     pending = find_pending(before, event.checkpoint)
     if pending is None or event.task >= len(pending.acknowledged):
         return not completed
@@ -192,7 +186,7 @@ def coord_07_pending(coordinator: Coordinator) -> bool:
     )
 
 
-@COORDINATOR.step("COORD-08")
+@COORDINATOR.step("COORD-08", AcknowledgeMessage, MasterAnswer)
 def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The checkpoint is stored, then the older ones end, then every task is notified."""
     done = replacing_checkpoint(before, effects)
@@ -215,11 +209,9 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
 _PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, TriggerTask: 4}
 
 
-@COORDINATOR.step("COORD-09")
-def coord_09(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("COORD-09", DeclineMessage)
+def coord_09(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
     """A decline aborts a pending checkpoint with its reason, and has no effect on others."""
-    if type(event) is not DeclineMessage:
-        return True
     pending = find_pending(before, event.checkpoint)
     if pending is None:
         return not effects and after == before
@@ -260,21 +252,18 @@ def coord_11_turns(coordinator: Coordinator) -> bool:
     return coordinator.turns == 0
 
 
-@COORDINATOR.step("COORD-12")
+@COORDINATOR.step("COORD-12", FailTasks, JobStatus)
 def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A job that stops running rejects waiting requests and aborts pending checkpoints."""
-    stops = type(event) is FailTasks or (type(event) is JobStatus and event.status != RUNNING)
-    if not stops:
+    if type(event) is JobStatus and event.status == RUNNING:
         return True
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
     return effects == expected and not after.pending and not after.queue
 
 
-@COORDINATOR.step("ONCE-04")
-def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("ONCE-04", RestoreRequest)
+def once_04(before: Coordinator, event: RestoreRequest, effects: Effects, after: Coordinator) -> bool:
     """A restore returns the newest completed checkpoint, or none if there is none."""
-    if type(event) is not RestoreRequest:
-        return not any(type(effect) is Restored for effect in effects)
     if not before.open:
         return effects == (Fail("IllegalStateException"),) and after == before
     newest = before.store.entries[-1].checkpoint if before.store.entries else -1

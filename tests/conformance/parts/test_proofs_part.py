@@ -6,7 +6,9 @@ import z3
 from conformance.parts import proofs
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
-from model.checker.induction import assumed_facts
+from model.channel.channel import CHANNEL_PROFILES
+from model.channel.proofs import channel_cases
+from model.checker.induction import assumed_facts, open_shapes
 from model.checker.prove import Report, prove
 from model.checker.symbolic import bool_term, int_term
 from model.coordinator.proofs.coordinator import coordinator_cases
@@ -101,6 +103,13 @@ def test_a_case_may_relate_its_event_to_the_state_and_may_not_assume_a_fact_of_t
 
     (gap,) = lacking([*gate_cases(2), with_assumption(case, fact)])
     assert "gate is not proved inductive: a case assumes a fact of the state, gate.current >= 0" in gap
+
+
+def test_a_channel_is_closed_within_its_size():
+    cases = [case for items in (0, 1) for case in channel_cases(items, CHANNEL_PROFILES["flink-1.12"])]
+    report = prove(cases, PROPERTIES, within={"channel": SIZES["channel"].holds})
+    assert report.refutations == ()
+    assert list(open_shapes(report.starts, report.afters)) == []
 
 
 def test_an_initial_state_that_breaks_an_invariant_is_refuted(monkeypatch):
