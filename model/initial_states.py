@@ -80,6 +80,9 @@ INITIAL_STATES: Mapping[str, Callable[[Any], Any]] = {
 }
 """By component of the proofs."""
 PERMITTED: Mapping[str, Callable[[Any], bool]] = {
+    "coordinator": lambda made: bool(
+        made.plan.timeout >= 1 and made.plan.max_concurrent >= 1 and made.plan.tolerable_failures >= -1
+    ),
     "unaligned": lambda gate: bool(gate.timeout >= 0),
 }
 """The bounds of a configuration in the vocabulary, where the proofs have a symbol for it."""

@@ -7,6 +7,7 @@ follows is not. The generations and the numbers of channels are those of the cas
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from model.coordinator.proofs import closed
 from model.sink.proofs import is_within
 
 
@@ -34,6 +35,11 @@ SIZES: Mapping[str, Size] = {
     "subtask": Size(
         "2 running snapshots, 2 remembered aborts",
         lambda subtask: len(subtask.running) <= 2 and subtask.remembered_at_most <= 2,
+    ),
+    "coordinator": Size(
+        "newest generation, 1 task, no timer of requests, no masters, shared files or counted failures; at "
+        "most 1 pending, 1 waiting, 1 durable checkpoint, together 2",
+        closed.is_within,
     ),
     "sink": Size("2 transactions filed or committed, 1 snapshot with 1 of them; 1.9: no snapshot", is_within),
     "source": Size("2 awaited ids", lambda source: len(source.triggered) + len(source.ahead) <= 2),
