@@ -32,6 +32,10 @@ SIZES: Mapping[str, Size] = {
         "1 channel, at most 2 effects in the mail",
         lambda threads: len(threads.gate.closed) == 1 and len(threads.mail) <= 2,
     ),
+    "channel": Size(
+        "at most 2 items in flight, 1 before release 2.3",
+        lambda channel: len(channel.output) + len(channel.input) <= 1 + channel.profile.passes_block,
+    ),
     "subtask": Size(
         "2 running snapshots, 2 remembered aborts",
         lambda subtask: len(subtask.running) <= 2 and subtask.remembered_at_most <= 2,

@@ -3,6 +3,8 @@
 from conformance.parts import proofs
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
+from model.channel.channel import CHANNEL_PROFILES
+from model.channel.proofs import channel_cases
 from model.checker.prove import Report, open_components, prove
 from model.coordinator.proofs.coordinator import coordinator_cases
 from model.gate.profiles import PROFILES
@@ -12,6 +14,7 @@ from model.initial_states import INITIAL_STATES
 from model.offsets.proofs import all_offsets_cases
 from model.proofs import start_cases
 from model.properties import PROPERTIES
+from model.sizes import SIZES
 from model.store.proofs import store_cases
 
 
@@ -64,6 +67,13 @@ def test_the_bound_names_what_is_closed_and_what_is_one_step():
 
 def test_a_failed_gate_takes_no_further_step():
     report = prove(gate_cases(2, PROFILES["flink-1.12"]), PROPERTIES)
+    assert open_components(report.starts, report.afters) == {}
+
+
+def test_a_channel_is_closed_within_its_size():
+    cases = [case for items in (0, 1) for case in channel_cases(items, CHANNEL_PROFILES["flink-1.12"])]
+    report = prove(cases, PROPERTIES, within={"channel": SIZES["channel"].holds})
+    assert report.refutations == ()
     assert open_components(report.starts, report.afters) == {}
 
 
