@@ -78,6 +78,9 @@ INITIAL_STATES: Mapping[str, Callable[[Any], Any]] = {
 }
 """By component of the proofs."""
 PERMITTED: Mapping[str, Callable[[Any], bool]] = {
+    "coordinator": lambda made: bool(
+        made.plan.timeout >= 1 and made.plan.max_concurrent >= 1 and made.plan.tolerable_failures >= -1
+    ),
     "unaligned": lambda gate: bool(gate.timeout >= 0),
     "passage": lambda passage: bool(passage.gate.timeout >= 0),
     "threads": lambda threads: bool(threads.gate.timeout >= 0),
