@@ -7,14 +7,11 @@ not. Numbers without a bound, and the generations, are those of the cases.
 from collections.abc import Mapping
 from typing import Any
 
-<<<<<<< HEAD
 from model.checker.induction import Size
+from model.coordinator.proofs import closed
 from model.gate.events import Inject, Injection
 from model.gate.properties.polled import follow_an_end
 from model.offsets.events import RestoreOffsets
-=======
-from model.coordinator.proofs import closed
->>>>>>> coord
 from model.sink.proofs import is_within
 from model.source.events import Induce
 from model.source.properties import PLAIN
@@ -90,8 +87,11 @@ SIZES: Mapping[str, Size] = {
         {
             "tasks": lambda coordinator: len(coordinator.tasks_run),
             "pending checkpoints": lambda coordinator: len(coordinator.pending),
+            "waiting requests": lambda coordinator: len(coordinator.queue),
+            "stored checkpoints": lambda coordinator: len(coordinator.store.entries),
         },
         {},
+        includes=closed.is_within,
         inductive=False,
     ),
     "store": Size(
@@ -114,16 +114,6 @@ SIZES: Mapping[str, Size] = {
         {},
         sends=lambda reader, event: reader.running is not (type(event) is RestoreOffsets),
     ),
-<<<<<<< HEAD
-=======
-    "coordinator": Size(
-        "newest generation, 1 task, no timer of requests, no masters, shared files or counted failures; at "
-        "most 1 pending, 1 waiting, 1 durable checkpoint, together 2",
-        closed.is_within,
-    ),
-    "sink": Size("2 transactions filed or committed, 1 snapshot with 1 of them; 1.9: no snapshot", is_within),
-    "source": Size("2 awaited ids", lambda source: len(source.triggered) + len(source.ahead) <= 2),
->>>>>>> coord
 }
 """By component of the proofs; the composed dataflow is explored."""
 
