@@ -27,6 +27,10 @@ SIZES: Mapping[str, Size] = {
         lambda tracker: len(tracker.closed) <= 2 and tracker.tracked_at_most == 2,
     ),
     "unaligned": Size("2 channels without announcements and injections, else 1", lambda _: True),
+    "passage": Size(
+        "2 channels, mode alternating, ends count, at most 1 item waits",
+        lambda passage: len(passage.gate.closed) == 2 and len(passage.waiting) <= 1,
+    ),
     "threads": Size(
         "1 channel, at most 2 effects in the mail",
         lambda threads: len(threads.gate.closed) == 1 and len(threads.mail) <= 2,

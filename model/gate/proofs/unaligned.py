@@ -10,7 +10,7 @@ from typing import Any
 
 import z3
 
-from model.checker.prove import Case, assume_invariants
+from model.checker.prove import Case
 from model.checker.symbolic import bool_term, int_term, symbolic_like
 from model.events import Advance, Event
 from model.gate.alignment import ALIGNED, NO_OPTIONS, TIMED, UNALIGNED, Options
@@ -21,13 +21,10 @@ from model.gate.events import (
     Inject,
     OptionedBarrier,
     ReceiveBarrier,
-    Record,
     RunMail,
 )
-from model.gate.polled_unaligned_gate import Passage
 from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.gate.unaligned import UnalignedGate, new_gate
-from model.properties import of_component
 from model.steps import step_of
 
 
@@ -64,27 +61,6 @@ def unaligned_cases(
             step_of("unaligned"),
             is_allowed(gate, event),
         )
-
-
-def passage_cases(channels: int) -> Iterator[Case]:
-    """A polled gate with no item waiting; its events are records and items that may release a channel."""
-    gate = symbolic_gate(channels, alternating=True, counts_as_aligned=True)
-    passage = Passage(gate, (), symbolic_like((False,) * channels, "held"))
-    sound = assume_invariants(gate, of_component("unaligned"))
-    for channel in range(channels):
-        for event, label in (
-            (Record(channel, symbolic_like(0, "event.value")), "record"),
-            (Cancel(channel, symbolic_like(0, "event.checkpoint")), "cancel"),
-            (EndOfPartition(channel), "end_of_partition"),
-        ):
-            yield Case(
-                "passage",
-                f"{channels} channels, none waiting, {label} on {channel}",
-                passage,
-                event,
-                step_of("passage"),
-                (*sound, *is_allowed(gate, event)),
-            )
 
 
 def _events(channels: int, *, injects: bool) -> Iterator[tuple[Event, str]]:
@@ -144,8 +120,6 @@ def all_unaligned_cases(channels: int) -> Iterator[Case]:
         yield from unaligned_cases(1, alternating=alternating, counts_as_aligned=counts)
     for profile, alternating in product(OLDER, (True, False)):
         yield from unaligned_cases(1, alternating=alternating, counts_as_aligned=False, profile=profile)
-    yield from passage_cases(1)
-    yield from passage_cases(2)
     if channels > 1:
         yield from _of_two_in_time()
         for profile, alternating in product(DECIDING, (True, False)):
