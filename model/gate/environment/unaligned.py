@@ -2,7 +2,7 @@
 
 Channels deliver barriers, announcements and cancellations with ids that never fall. The coordinator triggers
 every checkpoint at time 0, and time passes by one unit. The gate without the network has a TLA+ twin with the
-same environment (spec/gate/UnalignedModel.tla).
+same environment (spec/gate/UnalignedEnvironment.tla).
 """
 
 from collections.abc import Iterator, Sequence
