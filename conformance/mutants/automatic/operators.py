@@ -121,7 +121,7 @@ def _siblings(tree: ast.Module) -> dict[int, frozenset[str]]:
                 groups += [[part for part in parts if isinstance(part, ast.Constant)], []]
             case _:
                 groups.append([])
-    found = {}
+    found: dict[int, frozenset[str]] = {}
     for group in groups:
         values = frozenset(str(number.value) for number in group)
         if len(group) > 1 and values == {*map(str, range(len(group)))}:
