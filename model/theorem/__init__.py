@@ -1,0 +1,15 @@
+"""The theorem: barrier snapshots give exactly-once for any dataflow, any number of tasks and checkpoints.
+
+Read `dataflow` (the state), `barriers` (the actions), `invariant` (why it holds) and `exactly_once` (what
+follows); then `failure_free` (a cut is the end of a run without failures), `rescaling` and
+`at_least_once`. `prove` proves each theory with z3, without a bound; `small_dataflow` runs it with Python
+values, and `scope` looks for a step that breaks a clause.
+"""
+
+from model.theorem.at_least_once import AT_LEAST_ONCE
+from model.theorem.exactly_once import EXACTLY_ONCE
+from model.theorem.failure_free import FAILURE_FREE
+from model.theorem.rescaling import RESCALING
+
+THEORIES = (EXACTLY_ONCE, FAILURE_FREE, RESCALING, AT_LEAST_ONCE)
+"""In the order in which they are read."""

@@ -1,9 +1,9 @@
 """At-least-once: gates that block nothing lose no record, and count some twice.
 
-The machine is that of exactly-once without blocking. A record behind a barrier may be part of the reader's state
-when the reader takes its snapshot; after a restore its sender sends it again. `included` counts, for each position
-of a channel, how often the reader's state has read it; this is stated channel by channel, and holds along every
-path of the dataflow.
+The machine is that of exactly-once without blocking. A record behind a barrier may be part of the
+reader's state when the reader takes its snapshot; after a restore its sender sends it again. `included`
+counts, for each position of a channel, how often the reader's state has read it; this is stated channel
+by channel, and holds along every path of the dataflow.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,17 @@ from model.theorem.barriers import (
     snapshot,
     store,
 )
-from model.theorem.dataflow import AXIOMS, CHANNEL, CONSTANTS, FIELDS, ID, POSITION, TASK, between_tasks, start
+from model.theorem.dataflow import (
+    AXIOMS,
+    CHANNEL,
+    CONSTANTS,
+    FIELDS,
+    ID,
+    POSITION,
+    TASK,
+    between_tasks,
+    start,
+)
 from model.theorem.invariant import acknowledged, begun, begun_barriers, fifo, ids, sent_first
 from model.theorem.logic import Formula, Function, State, Term, both, chosen, either, implies, no
 from model.theorem.theory import Action, Field, Step, Theory, clause
@@ -46,7 +56,7 @@ def counted(found: Action, *without: str, **changes: "Function") -> Action:
     return found._replace(step=step)
 
 
-def _after_processing(s: State, t: Term, c: Term) -> Function:  # noqa: ARG001 - the shape of the action
+def _after_processing(s: State, t: Term, c: Term) -> Function:
     position = s.read(c)
     return lambda x, p: s.included(x, p) + chosen(both(x == c, p == position), 1, 0)
 
@@ -80,9 +90,7 @@ ACTIONS = (
     acknowledge,
     complete,
     crash,
-    counted(
-        restore, read=_restored_read, included=lambda s: lambda x, p: s.saved_included(x, s.latest(), p)
-    ),
+    counted(restore, read=_restored_read, included=lambda s: lambda x, p: s.saved_included(x, s.latest(), p)),
 )
 
 
@@ -95,14 +103,14 @@ def aligned_only(s: State, n: Term) -> Formula:
 @clause(CHANNEL)
 def read_was_sent(s: State, c: Term) -> Formula:
     """What is read was sent."""
-    return implies(between_tasks(s, c), 0 <= s.read(c), s.read(c) <= s.sent(c))
+    return implies(between_tasks(s, c), s.read(c) >= 0, s.read(c) <= s.sent(c))
 
 
 @clause(CHANNEL, ID)
 def barriers_were_sent(s: State, c: Term, n: Term) -> Formula:
     """A barrier stands behind what its sender had sent."""
     is_sent = both(between_tasks(s, c), s.passed(s.source_of(c), n))
-    return implies(is_sent, 0 <= s.barrier(c, n), s.barrier(c, n) <= s.sent(c))
+    return implies(is_sent, s.barrier(c, n) >= 0, s.barrier(c, n) <= s.sent(c))
 
 
 @clause(CHANNEL, ID, ID)
@@ -125,14 +133,14 @@ def read_is_included(s: State, c: Term, p: Term) -> Formula:
     """Every record that was read is part of the reader's state, once or more often."""
     return both(
         s.included(c, p) >= 0,
-        implies(both(between_tasks(s, c), 0 <= p, p < s.read(c)), s.included(c, p) >= 1),
+        implies(both(between_tasks(s, c), p >= 0, p < s.read(c)), s.included(c, p) >= 1),
     )
 
 
 @clause(CHANNEL, ID, POSITION)
 def captured_is_included(s: State, c: Term, n: Term, p: Term) -> Formula:
     """A snapshot includes every record before the barrier."""
-    is_before = both(0 <= p, p < s.barrier(c, n))
+    is_before = both(p >= 0, p < s.barrier(c, n))
     return both(
         s.captured_included(c, n, p) >= 0,
         implies(
@@ -149,7 +157,9 @@ def saved_is_captured(s: State, c: Term, n: Term, p: Term) -> Formula:
     is_stored = both(s.stored(s.target_of(c), n), either(s.current(n), s.completed(n)))
     return both(
         s.saved_included(c, n, p) >= 0,
-        implies(both(between_tasks(s, c), is_stored), s.saved_included(c, n, p) == s.captured_included(c, n, p)),
+        implies(
+            both(between_tasks(s, c), is_stored), s.saved_included(c, n, p) == s.captured_included(c, n, p)
+        ),
     )
 
 
@@ -168,13 +178,13 @@ def all_stored(s: State, t: Term, n: Term) -> Formula:
 @clause(CHANNEL, POSITION)
 def nothing_is_lost(s: State, c: Term, p: Term) -> Formula:
     """Every record up to the reading position is part of the reader's state, whatever has failed."""
-    return implies(both(between_tasks(s, c), 0 <= p, p < s.read(c)), s.included(c, p) >= 1)
+    return implies(both(between_tasks(s, c), p >= 0, p < s.read(c)), s.included(c, p) >= 1)
 
 
 @clause(CHANNEL, ID, POSITION)
 def snapshots_lose_nothing(s: State, c: Term, n: Term, p: Term) -> Formula:
     """A completed checkpoint includes every record that was sent before its sender's snapshot."""
-    is_before = both(0 <= p, p < s.barrier(c, n))
+    is_before = both(p >= 0, p < s.barrier(c, n))
     return implies(both(between_tasks(s, c), s.completed(n), is_before), s.saved_included(c, n, p) >= 1)
 
 
@@ -191,8 +201,9 @@ AT_LEAST_ONCE = Theory(
     counted_start,
     ACTIONS,
     (
-        ids, begun, begun_barriers, sent_first, fifo, read_was_sent, barriers_were_sent, barriers_in_order, arrived_behind,
-        read_is_included, captured_is_included, saved_is_captured, stored_after_passing, all_stored, acknowledged,
+        ids, begun, begun_barriers, sent_first, fifo, acknowledged,
+        read_was_sent, barriers_were_sent, barriers_in_order, arrived_behind,
+        read_is_included, captured_is_included, saved_is_captured, stored_after_passing, all_stored,
     ),
     (nothing_is_lost, snapshots_lose_nothing),
 )  # fmt: skip

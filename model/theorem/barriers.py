@@ -1,13 +1,22 @@
 """Barrier snapshots: what tasks, the coordinator, sinks and failures do.
 
-Every order of these actions is a behaviour. Real gates and coordinators do less: they give up what they must and
-begin when an interval has passed. What holds of all behaviours holds of theirs.
+Every order of these actions is a behaviour. Real gates and coordinators do less: they give up what they
+must and begin when an interval has passed. What holds of all behaviours holds of theirs.
 
-Source of the actions: Carbone et al., Lightweight Asynchronous Snapshots for Distributed Dataflows, 2015; unaligned
-barriers: Flink's FLIP-76; transactions: Flink's TwoPhaseCommitSinkFunction.
+Source of the actions: Carbone et al., Lightweight Asynchronous Snapshots for Distributed Dataflows, 2015;
+unaligned barriers: Flink's FLIP-76; transactions: Flink's TwoPhaseCommitSinkFunction.
 """
 
-from model.theorem.dataflow import CHANNEL, ID, TASK, between_tasks, has_reader, has_sender, reads_from, sends_on
+from model.theorem.dataflow import (
+    CHANNEL,
+    ID,
+    TASK,
+    between_tasks,
+    has_reader,
+    has_sender,
+    reads_from,
+    sends_on,
+)
 from model.theorem.logic import Formula, Function, State, Term, both, chosen, either, implies, no
 from model.theorem.theory import Step, action
 
@@ -72,7 +81,9 @@ def process(s: State, t: Term, c: Term) -> Step:
             "read_after": lambda x, i: chosen(
                 both(reads_from(s, t, x), i == k + 1), s.read(x) + chosen(x == c, 1, 0), s.read_after(x, i)
             ),
-            "sent_after": lambda x, i: chosen(both(sends_on(s, t, x), i == k + 1), sent(x), s.sent_after(x, i)),
+            "sent_after": lambda x, i: chosen(
+                both(sends_on(s, t, x), i == k + 1), sent(x), s.sent_after(x, i)
+            ),
             "state": lambda x: chosen(x == t, state, s.state(x)),
             "read": lambda x: chosen(x == c, position + 1, s.read(x)),
             "sent": lambda x: chosen(sends_on(s, t, x), sent(x), s.sent(x)),
@@ -104,7 +115,7 @@ def receive(s: State, c: Term, n: Term) -> Step:
 
 @action(CHANNEL, ID)
 def overtake(s: State, c: Term, n: Term) -> Step:
-    """A barrier overtakes the records before it, after the reader's snapshot; they are kept as channel state."""
+    """A barrier overtakes records, after the reader's snapshot; they are kept as channel state."""
 
     def is_overtaken(x: Term, m: Term, p: Term) -> Formula:
         return both(x == c, m == n, s.read(c) <= p, p < s.barrier(c, n))
@@ -176,7 +187,9 @@ def snapshot(s: State, t: Term, n: Term) -> Step:
 @action(TASK, ID)
 def give_up(s: State, t: Term, n: Term) -> Step:
     """A task gives an alignment up: for a newer barrier, a cancellation, or a limit."""
-    return Step({"the job runs": s.is_up(), "not yet": no(s.passed(t, n))}, {"given_up": added(s.given_up, t, n)})
+    return Step(
+        {"the job runs": s.is_up(), "not yet": no(s.passed(t, n))}, {"given_up": added(s.given_up, t, n)}
+    )
 
 
 @action(TASK, ID)
@@ -230,7 +243,10 @@ def acknowledge(s: State, t: Term, n: Term) -> Step:
 def complete(s: State, n: Term) -> Step:
     """A checkpoint completes and subsumes the older ones."""
     return Step(
-        {"pending": s.pending(n), "all tasks acknowledged": s.all(TASK, holds=lambda t: s.acknowledged(t, n))},
+        {
+            "pending": s.pending(n),
+            "all tasks acknowledged": s.all(TASK, holds=lambda t: s.acknowledged(t, n)),
+        },
         {
             "completed": added(s.completed, n),
             "latest": lambda: n,
@@ -241,7 +257,7 @@ def complete(s: State, n: Term) -> Step:
 
 @action(CHANNEL, ID)
 def commit(s: State, c: Term, n: Term) -> Step:
-    """A sink commits a transaction: at the notification of its checkpoint or of a later one, or after a restore."""
+    """A sink commits a transaction: when notified of its checkpoint or a later one, or after a restore."""
 
     def is_in(x: Term, p: Term) -> Formula:
         return both(x == c, s.first(c, n) <= p, p < s.end(c, n))
@@ -300,5 +316,6 @@ def restore(s: State) -> Step:
 
 
 ACTIONS = (
-    process, receive, overtake, snapshot, give_up, store, begin, abort, acknowledge, complete, commit, crash, restore
+    process, receive, overtake, snapshot, give_up, store,
+    begin, abort, acknowledge, complete, commit, crash, restore,
 )  # fmt: skip

@@ -1,12 +1,13 @@
 """The state of barrier snapshots on any dataflow: sorts, constants, fields, and what is assumed.
 
-Tasks and channels are elements of sorts without a bound on their number. Channels also stand for what a source
-reads (`is_input`) and for what a sink writes (`is_output`). Operators are functions that nothing is assumed of:
-a task's state is a function of its history, and so is what it sends. Positions count the records of a channel,
-or the records that a task has read.
+Tasks and channels are elements of sorts without a bound on their number. Channels also stand for what a
+source reads (`is_input`) and for what a sink writes (`is_output`). Operators are functions that nothing
+is assumed of: a task's state is a function of its history, and so is what it sends. Positions count the
+records of a channel, or the records that a task has read.
 
-The *run* (`order`, `history`, `read_after`, `sent_after`) records what each task did since the start of the job,
-without what a restore has undone. It decides nothing; the invariant compares the machine with it.
+The *run* (`order`, `history`, `read_after`, `sent_after`) records what each task did since the start of
+the job, without what a restore has undone. It decides nothing; the invariant compares the machine with
+it.
 """
 
 from collections.abc import Mapping
@@ -65,7 +66,9 @@ FIELDS = (
     Field("opened_at", (CHANNEL,), POSITION, "where the open transaction of a sink begins"),
     Field("first", (CHANNEL, ID), POSITION, "where the transaction begins that the checkpoint closed"),
     Field("end", (CHANNEL, ID), POSITION, "where it ends"),
-    Field("transaction_of", (CHANNEL, POSITION), ID, "run: the checkpoint that closed the record's transaction"),
+    Field(
+        "transaction_of", (CHANNEL, POSITION), ID, "run: the checkpoint that closed the record's transaction"
+    ),
     Field("committed", (CHANNEL, ID), TRUTH, "the transaction is committed"),
     Field("times", (CHANNEL, POSITION), POSITION, "how often a commit made the record visible"),
     Field("visible", (CHANNEL, POSITION), VALUE, "the record as readers see it"),
@@ -126,7 +129,9 @@ AXIOMS = (acyclic, one_end_outside, counts, stops_aligned)
 
 def start(s: State) -> Mapping[str, Function]:
     """A new job: nothing is read or sent; checkpoint 0 holds the states of new tasks."""
-    numbers = "length read_after sent_after read sent cut barrier captured_offset offset opened_at first end times"
+    numbers = (
+        "length read_after sent_after read sent cut barrier captured_offset offset opened_at first end times"
+    )
     relations = "current given_up kept pending acknowledged committed"
     return {
         **dict.fromkeys(numbers.split(), lambda *_: 0),

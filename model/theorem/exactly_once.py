@@ -42,9 +42,7 @@ def cut_of_the_run(s: State, t: Term, n: Term, k: Term) -> Formula:
     """What a task read before the cut was sent before it: the cut is the end of a run without failures."""
     c = s.order(t, k)
     sent = s.sent_after(c, s.cut(s.source_of(c), n))
-    return implies(
-        both(s.completed(n), 0 <= k, k < s.cut(t, n), has_sender(s, c)), s.read_after(c, k) < sent
-    )
+    return implies(both(s.completed(n), k >= 0, k < s.cut(t, n), has_sender(s, c)), s.read_after(c, k) < sent)
 
 
 @clause(TASK, CHANNEL, ID, POSITION)
@@ -66,7 +64,7 @@ def visible_once(s: State, c: Term, p: Term) -> Formula:
     """The output holds records of the run before the latest completed checkpoint, each at most once."""
     before = s.sent_after(c, s.cut(s.source_of(c), s.latest()))
     return implies(
-        both(s.is_output(c), 0 <= p),
+        both(s.is_output(c), p >= 0),
         s.times(c, p) <= 1,
         implies(s.times(c, p) > 0, p < before, s.visible(c, p) == s.value(c, p)),
     )
@@ -77,7 +75,7 @@ def nothing_left_out(s: State, c: Term, n: Term, p: Term) -> Formula:
     """After the commits of a completed checkpoint, every record before it is visible once."""
     t = s.source_of(c)
     all_committed = s.all(ID, holds=lambda m: implies(both(m <= n, s.passed(t, m)), s.committed(c, m)))
-    is_before = both(0 <= p, p < s.sent_after(c, s.cut(t, n)))
+    is_before = both(p >= 0, p < s.sent_after(c, s.cut(t, n)))
     return implies(both(s.is_output(c), s.completed(n), all_committed, is_before), s.times(c, p) == 1)
 
 
@@ -93,6 +91,7 @@ def stops_at_the_savepoint(s: State, t: Term, c: Term, n: Term) -> Formula:
 
 
 THEOREM = (
-    consistent_cut, nothing_in_flight, cut_of_the_run, snapshot_of_the_run, visible_once, nothing_left_out, stops_at_the_savepoint
+    consistent_cut, nothing_in_flight, cut_of_the_run, snapshot_of_the_run,
+    visible_once, nothing_left_out, stops_at_the_savepoint,
 )  # fmt: skip
 EXACTLY_ONCE = Theory("exactly-once", CONSTANTS, FIELDS, AXIOMS, start, ACTIONS, INVARIANT, THEOREM)

@@ -1,9 +1,9 @@
 """A run up to a consistent cut is the run of a job that never fails.
 
-The job here has no checkpoints and no failures. It executes the tasks in the order of their rank and reads in the
-order of the run. The theory shows that each record is there when its turn comes, and that states, positions and
-channels are those of the run. Each step leaves one record less to read, so the job ends, and its output is then
-that of the run up to the cut.
+The job here has no checkpoints and no failures. It executes the tasks in the order of their rank and
+reads in the order of the run. The theory shows that each record is there when its turn comes, and that
+states, positions and channels are those of the run. Each step leaves one record less to read, so the job
+ends, and its output is then that of the run up to the cut.
 """
 
 from collections.abc import Mapping
@@ -45,13 +45,13 @@ def sent_before_the_cut(s: State, t: Term, k: Term) -> Formula:
     """What a task reads before the cut its sender sends before the cut."""
     c = s.order(t, k)
     is_there = implies(has_sender(s, c), s.read_after(c, k) < s.sent_after(c, s.length(s.source_of(c))))
-    return implies(both(0 <= k, k < s.length(t)), has_reader(s, c), s.target_of(c) == t, is_there)
+    return implies(both(k >= 0, k < s.length(t)), has_reader(s, c), s.target_of(c) == t, is_there)
 
 
 @clause(TASK)
 def lengths(s: State, t: Term) -> Formula:
     """The cut lies behind the beginning."""
-    return 0 <= s.length(t)
+    return s.length(t) >= 0
 
 
 def start(s: State) -> Mapping[str, Function]:
@@ -99,7 +99,7 @@ def process(s: State, t: Term) -> Step:
 @clause(TASK)
 def tasks_follow(s: State, t: Term) -> Formula:
     """A task is where the run was after as many records."""
-    return both(0 <= s.done(t), s.done(t) <= s.length(t), s.state(t) == s.history(t, s.done(t)))
+    return both(s.done(t) >= 0, s.done(t) <= s.length(t), s.state(t) == s.history(t, s.done(t)))
 
 
 @clause(CHANNEL)
@@ -114,7 +114,7 @@ def channels_follow(s: State, c: Term) -> Formula:
 @clause(CHANNEL, POSITION)
 def records_follow(s: State, c: Term, p: Term) -> Formula:
     """A channel holds the records of the run."""
-    return implies(implies(has_sender(s, c), 0 <= p, p < s.sent(c)), s.content(c, p) == s.value(c, p))
+    return implies(implies(has_sender(s, c), p >= 0, p < s.sent(c)), s.content(c, p) == s.value(c, p))
 
 
 @clause(TASK)
@@ -133,7 +133,7 @@ def ends_as_the_run(s: State, t: Term, c: Term, p: Term) -> Formula:
         ended,
         s.state(t) == s.history(t, s.length(t)),
         implies(has_sender(s, c), s.sent(c) == before),
-        implies(both(has_sender(s, c), 0 <= p, p < before), s.content(c, p) == s.value(c, p)),
+        implies(both(has_sender(s, c), p >= 0, p < before), s.content(c, p) == s.value(c, p)),
     )
 
 

@@ -10,7 +10,7 @@ def order(s: State, t: Term, k: Term) -> Formula:
     """Each record was read from a channel of the task, after it had been sent."""
     c = s.order(t, k)
     is_there = implies(has_sender(s, c), s.read_after(c, k) < s.sent(c))
-    return implies(both(0 <= k, k < s.length(t)), has_reader(s, c), s.target_of(c) == t, is_there)
+    return implies(both(k >= 0, k < s.length(t)), has_reader(s, c), s.target_of(c) == t, is_there)
 
 
 @clause(CHANNEL, POSITION)
@@ -18,7 +18,7 @@ def reads(s: State, c: Term, k: Term) -> Formula:
     """Each step of a task reads one record, of the channel in its order."""
     is_read = chosen(s.order(s.target_of(c), k) == c, 1, 0)
     return implies(
-        both(has_reader(s, c), 0 <= k, k < s.length(s.target_of(c))),
+        both(has_reader(s, c), k >= 0, k < s.length(s.target_of(c))),
         s.read_after(c, k + 1) == s.read_after(c, k) + is_read,
     )
 
@@ -28,7 +28,7 @@ def sends(s: State, c: Term, k: Term) -> Formula:
     """Each step of a task sends what its next state says."""
     t = s.source_of(c)
     return implies(
-        both(has_sender(s, c), 0 <= k, k < s.length(t)),
+        both(has_sender(s, c), k >= 0, k < s.length(t)),
         s.sent_after(c, k + 1) == s.sent_after(c, k) + s.count(c, s.history(t, k + 1)),
     )
 
@@ -38,7 +38,7 @@ def states(s: State, t: Term, k: Term) -> Formula:
     """Each step of a task leads from its state and the record to its next state."""
     c = s.order(t, k)
     after = s.next_history(s.history(t, k), c, s.value(c, s.read_after(c, k)))
-    return implies(both(0 <= k, k < s.length(t)), s.history(t, k + 1) == after)
+    return implies(both(k >= 0, k < s.length(t)), s.history(t, k + 1) == after)
 
 
 @clause(CHANNEL, POSITION, POSITION)
@@ -46,7 +46,7 @@ def records(s: State, c: Term, k: Term, p: Term) -> Formula:
     """A channel holds what the states of its sender emit."""
     t, begin = s.source_of(c), s.sent_after(c, k)
     return implies(
-        both(has_sender(s, c), 0 <= k, k < s.length(t), begin <= p, p < s.sent_after(c, k + 1)),
+        both(has_sender(s, c), k >= 0, k < s.length(t), begin <= p, p < s.sent_after(c, k + 1)),
         s.value(c, p) == s.emit(c, s.history(t, k + 1), p - begin),
     )
 
@@ -61,7 +61,7 @@ def beginning(s: State, t: Term, c: Term) -> Formula:
 def reads_grow(s: State, c: Term, j: Term, k: Term) -> Formula:
     """Who has taken more steps has read at least as much."""
     return implies(
-        both(has_reader(s, c), 0 <= j, j <= k, k <= s.length(s.target_of(c))),
+        both(has_reader(s, c), j >= 0, j <= k, k <= s.length(s.target_of(c))),
         s.read_after(c, j) <= s.read_after(c, k),
     )
 
@@ -70,7 +70,7 @@ def reads_grow(s: State, c: Term, j: Term, k: Term) -> Formula:
 def sends_grow(s: State, c: Term, j: Term, k: Term) -> Formula:
     """Who has taken more steps has sent at least as much."""
     return implies(
-        both(has_sender(s, c), 0 <= j, j <= k, k <= s.length(s.source_of(c))),
+        both(has_sender(s, c), j >= 0, j <= k, k <= s.length(s.source_of(c))),
         s.sent_after(c, j) <= s.sent_after(c, k),
     )
 
@@ -93,7 +93,7 @@ def positions_now(s: State, c: Term) -> Formula:
 
 @clause(ID)
 def ids(s: State, n: Term) -> Formula:
-    """The newest completed id is the one that a restore takes; pending ones are newer, and of this attempt."""
+    """A restore takes the newest completed id; pending ones are newer, and of this attempt."""
     return both(
         s.completed(s.latest()),
         implies(s.completed(n), n <= s.latest(), s.begun(n)),
@@ -126,7 +126,7 @@ def sent_first(s: State, c: Term, n: Term) -> Formula:
 @clause(TASK, ID)
 def cuts(s: State, t: Term, n: Term) -> Formula:
     """A snapshot lies in the run."""
-    return implies(s.passed(t, n), 0 <= s.cut(t, n), s.cut(t, n) <= s.length(t))
+    return implies(s.passed(t, n), s.cut(t, n) >= 0, s.cut(t, n) <= s.length(t))
 
 
 @clause(CHANNEL, ID)
@@ -255,7 +255,7 @@ def ranges(s: State, c: Term, n: Term) -> Formula:
     """A closed transaction ends before the open one begins."""
     return implies(
         both(s.is_output(c), s.passed(s.source_of(c), n)),
-        0 <= s.first(c, n),
+        s.first(c, n) >= 0,
         s.first(c, n) <= s.end(c, n),
         s.end(c, n) <= s.opened_at(c),
     )
@@ -264,7 +264,7 @@ def ranges(s: State, c: Term, n: Term) -> Formula:
 @clause(CHANNEL)
 def opened(s: State, c: Term) -> Formula:
     """The open transaction ends with what the sink has sent."""
-    return implies(s.is_output(c), 0 <= s.opened_at(c), s.opened_at(c) <= s.sent(c))
+    return implies(s.is_output(c), s.opened_at(c) >= 0, s.opened_at(c) <= s.sent(c))
 
 
 @clause(CHANNEL, ID, ID)
@@ -279,7 +279,7 @@ def covered(s: State, c: Term, p: Term) -> Formula:
     """Each record before the open transaction lies in a closed one."""
     n = s.transaction_of(c, p)
     return implies(
-        both(s.is_output(c), 0 <= p, p < s.opened_at(c)),
+        both(s.is_output(c), p >= 0, p < s.opened_at(c)),
         s.passed(s.source_of(c), n),
         s.first(c, n) <= p,
         p < s.end(c, n),
@@ -289,20 +289,21 @@ def covered(s: State, c: Term, p: Term) -> Formula:
 @clause(CHANNEL, ID)
 def committed(s: State, c: Term, n: Term) -> Formula:
     """A committed transaction was closed by a checkpoint up to the latest completed one."""
-    return implies(both(s.is_output(c), s.committed(c, n)), s.passed(s.source_of(c), n), n <= s.latest())
+    is_committed = both(s.is_output(c), s.committed(c, n))
+    return implies(is_committed, s.passed(s.source_of(c), n), n <= s.latest())
 
 
 @clause(CHANNEL, POSITION)
 def times(s: State, c: Term, p: Term) -> Formula:
     """A record is visible once if its transaction is committed, else not at all."""
     is_visible = both(p < s.opened_at(c), s.committed(c, s.transaction_of(c, p)))
-    return implies(both(s.is_output(c), 0 <= p), s.times(c, p) == chosen(is_visible, 1, 0))
+    return implies(both(s.is_output(c), p >= 0), s.times(c, p) == chosen(is_visible, 1, 0))
 
 
 @clause(CHANNEL, POSITION)
 def visible(s: State, c: Term, p: Term) -> Formula:
     """What is visible is what the run sent."""
-    is_visible = both(s.is_output(c), 0 <= p, s.times(c, p) > 0)
+    is_visible = both(s.is_output(c), p >= 0, s.times(c, p) > 0)
     return implies(is_visible, s.visible(c, p) == s.value(c, p))
 
 
@@ -314,7 +315,8 @@ def stopped(s: State, t: Term, n: Term) -> Formula:
 
 INVARIANT = (
     order, reads, sends, states, records, beginning, reads_grow, sends_grow, states_now, positions_now,
-    ids, begun, begun_barriers, sent_first, cuts, barriers, fifo, blocked, consistent, aligned, kept, channel_state, in_order,
+    ids, begun, begun_barriers, sent_first, cuts, barriers, in_order,
+    fifo, blocked, consistent, aligned, kept, channel_state,
     captured_states, captured_offsets, stored_states, stored_offsets, stored_channels, acknowledged, complete,
     ranges, opened, disjoint, covered, committed, times, visible, stopped,
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Proofs of a theory by z3, without a bound: the start, each action with each clause, and the theorem.
 
-An obligation is a formula without free choice: the axioms, the invariant before a step and the guards of the
-action hold, and the clause after it does not. If z3 finds it unsatisfiable, the clause is preserved in every
-dataflow. The clauses that the refutation used are the lemmas of the obligation.
+An obligation is a formula without free choice: the axioms, the invariant before a step and the guards of
+the action hold, and the clause after it does not. If z3 finds it unsatisfiable, the clause is preserved
+in every dataflow. The clauses that the refutation used are the lemmas of the obligation.
 """
 
 import time
@@ -74,7 +74,9 @@ class Lemma(NamedTuple):
 def prove_theory(theory: Theory) -> Iterator[Lemma]:
     """Every obligation of a theory: the start, each action, the theorem."""
     domain = Unbounded()
-    state = State({field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain)
+    state = State(
+        {field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain
+    )
     axioms = {found.name: stated(found, state, domain) for found in theory.axioms}
     first = state.after(theory.start(state))
     for found in theory.invariant:
@@ -117,19 +119,3 @@ def proved(
     is_proved = solver.check() == z3.unsat
     uses = tuple(sorted(map(str, solver.unsat_core()))) if is_proved else ()
     return Lemma(obligation, is_proved, uses, time.perf_counter() - started)
-
-
-if __name__ == "__main__":
-    from model.theorem.at_least_once import AT_LEAST_ONCE
-    from model.theorem.exactly_once import EXACTLY_ONCE
-    from model.theorem.failure_free import FAILURE_FREE
-
-    from model.theorem.rescaling import RESCALING
-    for theory in (FAILURE_FREE, AT_LEAST_ONCE, RESCALING, EXACTLY_ONCE):
-        t = time.time()
-        n = 0
-        for lemma in prove_theory(theory):
-            n += 1
-            if not lemma.is_proved or lemma.seconds > 0.3:
-                print(lemma.obligation, lemma.is_proved, round(lemma.seconds, 2), flush=True)
-        print(theory.name, n, time.time() - t)

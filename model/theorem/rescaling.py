@@ -1,15 +1,27 @@
 """Restore at another parallelism.
 
-The tasks of the theorem are key groups of an operator and splits of a source, and the state of each is restored
-for itself. A subtask holds several of them: its step is the step of each, in turn. Here it is shown that the
-first of these steps does not disable the others, so every behaviour of subtasks is a behaviour of the theorem's
-tasks, whoever holds which; and that Flink's ranges of key groups give each to exactly one subtask.
+The tasks of the theorem are key groups of an operator and splits of a source, and the state of each is
+restored for itself. A subtask holds several of them: its step is the step of each, in turn. Here it is
+shown that the first of these steps does not disable the others, so every behaviour of subtasks is a
+behaviour of the theorem's tasks, whoever holds which; and that Flink's ranges of key groups give each to
+exactly one subtask.
 
 Not covered: operator state that is split in other ways (union and broadcast lists).
 """
 
 from model.theorem.barriers import give_up, overtake, receive, snapshot, store
-from model.theorem.dataflow import AXIOMS, CHANNEL, CONSTANTS, FIELDS, ID, POSITION, TASK, reads_from, sends_on, start
+from model.theorem.dataflow import (
+    AXIOMS,
+    CHANNEL,
+    CONSTANTS,
+    FIELDS,
+    ID,
+    POSITION,
+    TASK,
+    reads_from,
+    sends_on,
+    start,
+)
 from model.theorem.logic import Formula, State, Term, both, implies, no
 from model.theorem.theory import Action, Theory, clause
 
@@ -22,7 +34,9 @@ def is_enabled(found: Action, s: State, *elements: Term) -> Formula:
 def stays_enabled(found: Action, s: State, first: tuple[Term, ...], second: tuple[Term, ...]) -> Formula:
     """The action with the first elements does not disable that with the second."""
     after = s.after(found.step(s, *first).changes)
-    return implies(both(is_enabled(found, s, *first), is_enabled(found, s, *second)), is_enabled(found, after, *second))
+    return implies(
+        both(is_enabled(found, s, *first), is_enabled(found, s, *second)), is_enabled(found, after, *second)
+    )
 
 
 @clause(TASK, TASK, ID)
@@ -57,14 +71,16 @@ def overtaking_in_turn(s: State, c: Term, d: Term, n: Term) -> Formula:
 
 
 @clause(POSITION, POSITION, POSITION, POSITION)
-def one_subtask_for_each_key_group(s: State, groups: Term, subtasks: Term, group: Term, subtask: Term) -> Formula:  # noqa: ARG001
+def one_subtask_for_each_key_group(
+    s: State, groups: Term, subtasks: Term, group: Term, subtask: Term
+) -> Formula:
     """A key group lies in the range of the subtask that its records go to, and in no other."""
     first = (subtask * groups + subtasks - 1) / subtasks
     last = ((subtask + 1) * groups - 1) / subtasks
     is_in = both(first <= group, group <= last)
     goes_to = group * subtasks / groups == subtask
     return implies(
-        both(0 < subtasks, subtasks <= groups, 0 <= group, group < groups, 0 <= subtask, subtask < subtasks),
+        both(subtasks > 0, subtasks <= groups, group >= 0, group < groups, subtask >= 0, subtask < subtasks),
         is_in == goes_to,
     )
 

@@ -1,7 +1,9 @@
-"""Refutation in a small scope: a state that satisfies the invariant, and a step after which a clause is false.
+"""Refutation in a small scope: a state that satisfies the invariant, and a step after which a clause is
+false.
 
-Every sort has a few elements, so quantifiers are finite and z3 decides each formula. The dataflow, the operators
-and the state are free within the scope. What is refuted here is false; what is not may be false in a larger one.
+Every sort has a few elements, so quantifiers are finite and z3 decides each formula. The dataflow, the
+operators and the state are free within the scope. What is refuted here is false; what is not may be false
+in a larger one.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,16 +44,20 @@ class Finite:
         self.bounded(sort, element)
         return element
 
-    def bounded(self, sort: Sort, element: Any) -> None:  # noqa: ANN401 - a z3 term
+    def bounded(self, sort: Sort, element: Any) -> None:  # noqa: ANN401
         """Notes that the element lies in the scope."""
         if sort in SCOPE:
-            self.ranges.append(z3.And(0 <= element, element < SCOPE[sort]))
+            self.ranges.append(z3.And(element >= 0, element < SCOPE[sort]))
 
     def all(self, sorts: tuple[Sort, ...], holds: Callable[..., Formula]) -> Formula:
         """The formula holds for all elements of the sorts."""
         if any(sort not in SCOPE for sort in sorts):
             elements = [z3.Const(f"{sort.name}-{next(self._numbers)}", self.sort(sort)) for sort in sorts]
-            inside = [z3.And(0 <= x, x < SCOPE[sort]) for sort, x in zip(sorts, elements, strict=True) if sort in SCOPE]
+            inside = [
+                z3.And(x >= 0, x < SCOPE[sort])
+                for sort, x in zip(sorts, elements, strict=True)
+                if sort in SCOPE
+            ]
             return z3.ForAll(elements, z3.Implies(z3.And(*inside), holds(*elements)))
         ranges = (range(SCOPE[sort]) for sort in sorts)
         return both(*(holds(*map(z3.IntVal, elements)) for elements in product(*ranges)))
@@ -72,7 +78,9 @@ class Finite:
 def refuted(theory: Theory, obligations: Iterable[Obligation]) -> Iterator[Obligation]:
     """Those of the obligations that are false in the scope."""
     domain = Finite()
-    state = State({field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain)
+    state = State(
+        {field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain
+    )
 
     def stated(found: Clause) -> Formula:
         return domain.all(found.of, lambda *elements: found.holds(state, *elements))

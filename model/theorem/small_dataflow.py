@@ -1,12 +1,11 @@
 """The theory on one small dataflow, with Python values: runs that people can read.
 
-Two sources, `a` and `b`, send to `join`, whose output a sink makes visible with transactions. Every record that a
-task reads makes it send one. A state is what it has read, in order.
+Two sources, `a` and `b`, send to `join`, whose output a sink makes visible with transactions. Every
+record that a task reads makes it send one. A state is what it has read, in order.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from random import Random
 from typing import Any, NamedTuple
 
 from model.theorem.dataflow import CHANNEL, ID, POSITION, TASK
@@ -76,8 +75,9 @@ def first_state(theory: Theory) -> State:
         "stops": lambda n: n == 3,
         "lost": lambda: "lost",
     }
-    anything = {field.name: lambda *_: "anything" for field in theory.fields}
-    anything |= dict.fromkeys(("order", "transaction_of"), lambda *_: 0)
+    anything: dict[str, Callable[..., Any]] = {field.name: lambda *_: "anything" for field in theory.fields}
+    for name in ("order", "transaction_of"):
+        anything[name] = lambda *_: 0
     anything["value"] = lambda c, p: (c, p)
     empty = State({**anything, **constants}, SMALL)
     return settled(empty, theory.start(empty), theory.fields)

@@ -1,4 +1,4 @@
-"""A theory: a state machine in first-order logic, its invariant clause by clause, and what follows from it."""
+"""A theory: a state machine in first-order logic, its invariant clause by clause, and what follows."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
@@ -58,9 +58,6 @@ class Theory(NamedTuple):
     actions: tuple[Action, ...]
     invariant: tuple[Clause, ...]
     theorem: tuple[Clause, ...]
-
-
-
 
 
 Named = TypeVar("Named", Action, Clause)

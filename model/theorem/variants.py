@@ -1,0 +1,113 @@
+"""Broken variants of exactly-once, each with the lemma that refutes it.
+
+A variant leaves out one condition of an action, or what an action does to one field. The clause named is
+false after a step of the action from a state that satisfies the whole invariant; `scope` finds such a step.
+"""
+
+from typing import NamedTuple
+
+from model.theorem.exactly_once import EXACTLY_ONCE
+from model.theorem.logic import Function, State, Term
+from model.theorem.prove import Obligation
+from model.theorem.theory import Action, Step, Theory
+
+
+class Variant(NamedTuple):
+    """A condition that an action does not wait for, or a field that it leaves as it is."""
+
+    action: str
+    left_out: str
+    """The name of a guard or of a field."""
+    clause: str
+    """The clause that is false after the action."""
+
+    @property
+    def obligation(self) -> Obligation:
+        """What cannot be proved."""
+        return Obligation(self.action, self.clause)
+
+    @property
+    def theory(self) -> Theory:
+        """The theory of the variant. Raises LookupError if the action has no such guard or field."""
+        actions = tuple(self._broken(found) for found in EXACTLY_ONCE.actions)
+        if actions == EXACTLY_ONCE.actions:
+            raise LookupError(f"no action is named {self.action!r}")
+        return EXACTLY_ONCE._replace(actions=actions)
+
+    def _broken(self, found: Action) -> Action:
+        def step(s: State, *elements: Term) -> Step:
+            guards, changes = dict[str, Term](), dict[str, Function]()
+            whole = found.step(s, *elements)
+            guards.update(whole.guards)
+            changes.update(whole.changes)
+            if guards.pop(self.left_out, None) is None and changes.pop(self.left_out, None) is None:
+                raise LookupError(f"{self.action!r} has neither guard nor field {self.left_out!r}")
+            return Step(guards, changes)
+
+        return found._replace(step=step) if found.name == self.action else found
+
+
+VARIANTS = (
+    Variant("process", "the task reads the channel", "order"),
+    Variant("process", "a record is there", "order"),
+    Variant("process", "no barrier stands before it", "fifo"),
+    Variant("process", "the channel is not blocked", "blocked"),
+    Variant("process", "a source does not read behind a savepoint that stops", "stopped"),
+    Variant("process", "length", "states now"),
+    Variant("process", "order", "order"),
+    Variant("process", "history", "sends"),
+    Variant("process", "read_after", "reads"),
+    Variant("process", "sent_after", "sends"),
+    Variant("process", "state", "states now"),
+    Variant("process", "read", "positions now"),
+    Variant("process", "sent", "positions now"),
+    Variant("process", "value", "records"),
+    Variant("process", "kept", "kept"),
+    Variant("process", "kept_value", "kept"),
+    Variant("receive", "the sender has passed", "sent first"),
+    Variant("receive", "the barrier is next", "blocked"),
+    Variant("overtake", "the sender has passed", "sent first"),
+    Variant("overtake", "the reader has passed", "blocked"),
+    Variant("overtake", "kept", "kept"),
+    Variant("overtake", "kept_value", "kept"),
+    Variant("snapshot", "of this attempt", "begun"),
+    Variant("snapshot", "not yet", "blocked"),
+    Variant("snapshot", "not given up", "consistent"),
+    Variant("snapshot", "no newer one", "in order"),
+    Variant("snapshot", "all barriers have arrived", "aligned"),
+    Variant("snapshot", "passed", "covered"),
+    Variant("snapshot", "cut", "cuts"),
+    Variant("snapshot", "barrier", "barriers"),
+    Variant("snapshot", "captured", "captured states"),
+    Variant("snapshot", "captured_offset", "captured offsets"),
+    Variant("snapshot", "first", "ranges"),
+    Variant("snapshot", "end", "barriers"),
+    Variant("snapshot", "opened_at", "ranges"),
+    Variant("snapshot", "transaction_of", "covered"),
+    Variant("store", "the task has passed", "stored states"),
+    Variant("store", "all barriers have arrived", "stored channels"),
+    Variant("store", "saved", "stored states"),
+    Variant("store", "offset", "stored offsets"),
+    Variant("begin", "its id is new", "ids"),
+    Variant("begin", "begun", "ids"),
+    Variant("begin", "current", "ids"),
+    Variant("acknowledge", "its state is stored", "acknowledged"),
+    Variant("complete", "pending", "ids"),
+    Variant("complete", "all tasks acknowledged", "channel state"),
+    Variant("complete", "completed", "ids"),
+    Variant("complete", "latest", "ids"),
+    Variant("commit", "closed", "committed"),
+    Variant("commit", "up to a completed checkpoint", "committed"),
+    Variant("commit", "not yet", "times"),
+    Variant("commit", "committed", "times"),
+    Variant("commit", "times", "times"),
+    Variant("commit", "visible", "visible"),
+    Variant("restore", "current", "sent first"),
+    Variant("restore", "pending", "ids"),
+    Variant("restore", "passed", "begun"),
+    Variant("restore", "length", "order"),
+    Variant("restore", "state", "states now"),
+    Variant("restore", "read", "positions now"),
+    Variant("restore", "sent", "positions now"),
+    Variant("restore", "opened_at", "opened"),
+)

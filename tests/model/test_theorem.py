@@ -1,0 +1,66 @@
+"""The theorem holds, its broken variants do not, and a run of a small dataflow satisfies it."""
+
+import pytest
+
+from model.theorem import EXACTLY_ONCE, THEORIES
+from model.theorem.prove import prove_theory
+from model.theorem.scope import refuted
+from model.theorem.small_dataflow import Taken, failed, first_state, taken
+from model.theorem.variants import VARIANTS, Variant
+
+
+@pytest.mark.parametrize("theory", THEORIES, ids=lambda theory: theory.name)
+def test_every_obligation_is_proved(theory):
+    assert [lemma.obligation for lemma in prove_theory(theory) if not lemma.is_proved] == []
+
+
+def test_a_broken_variant_is_refuted_by_the_lemma_that_it_names_and_the_theory_is_not():
+    variant = Variant("process", "the channel is not blocked", "blocked")
+    assert variant in VARIANTS
+    assert list(refuted(variant.theory, [variant.obligation])) == [variant.obligation]
+    assert list(refuted(EXACTLY_ONCE, [variant.obligation])) == []
+
+
+def test_a_variant_of_an_unknown_action_or_condition_is_an_error():
+    with pytest.raises(LookupError, match="no action is named 'sleep'"):
+        _ = Variant("sleep", "the job runs", "fifo").theory
+    broken = Variant("crash", "an unknown guard", "fifo").theory
+    crash = next(action for action in broken.actions if action.name == "crash")
+    with pytest.raises(LookupError, match="neither guard nor field"):
+        crash.step(first_state(EXACTLY_ONCE))
+
+
+CHECKPOINT = (
+    ("process", 0, 0), ("process", 2, 2), ("begin", 1), ("snapshot", 0, 1), ("receive", 2, 1),
+    ("process", 1, 1), ("process", 2, 3), ("snapshot", 1, 1), ("receive", 3, 1), ("snapshot", 2, 1),
+    ("store", 0, 1), ("store", 1, 1), ("store", 2, 1), ("process", 0, 0), ("process", 2, 2),
+    ("acknowledge", 0, 1), ("acknowledge", 1, 1), ("acknowledge", 2, 1), ("complete", 1), ("commit", 4, 1),
+    ("crash",), ("restore",), ("process", 1, 1), ("process", 2, 3),
+)  # fmt: skip
+"""Two records reach the output; a third is read after the checkpoint, and undone by a crash."""
+
+
+def played(theory, steps):
+    """The state after the steps, each of which satisfies the invariant and the theorem."""
+    actions = {action.name: action for action in theory.actions}
+    state = first_state(theory)
+    for name, *elements in steps:
+        step = Taken(actions[name], tuple(elements))
+        after = taken(theory, state, step)
+        assert after is not None, step.text
+        assert failed((*theory.invariant, *theory.theorem), after) is None, step.text
+        state = after
+    return state
+
+
+def test_a_checkpoint_a_crash_and_a_restore_of_a_small_dataflow():
+    state = played(EXACTLY_ONCE, CHECKPOINT)
+    assert [state.times(4, position) for position in range(4)] == [1, 1, 0, 0]
+    assert state.length(2) == 3  # two records before the checkpoint, one after the restore
+
+
+def test_a_channel_that_is_not_blocked_makes_the_invariant_false():
+    broken = Variant("process", "the channel is not blocked", "blocked").theory
+    steps = [*CHECKPOINT[:5], ("process", 0, 0), ("process", 2, 2)]
+    with pytest.raises(AssertionError, match="process: join, a to join"):
+        played(broken, steps)
