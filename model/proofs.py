@@ -12,6 +12,7 @@ from model.channel.proofs import all_channel_cases, thorough_channel_cases
 from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
 from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.proofs.closed import any_plan, closed_cases
 from model.coordinator.proofs.completion import ending_cases, thorough_ending_cases
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
 from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_cases
@@ -20,6 +21,7 @@ from model.dataflow.proofs import all_dataflow_cases
 from model.gate.profiles import NEWEST, PROFILES
 from model.gate.proofs.aligned import blocked_again_cases, gate_cases, network_cases
 from model.gate.proofs.modes import mode_cases
+from model.gate.proofs.passage import thorough_passage_cases
 from model.gate.proofs.unaligned import thorough_unaligned_cases
 from model.initial_states import INITIAL_STATES, PERMITTED
 from model.offsets.proofs import all_offsets_cases
@@ -71,6 +73,7 @@ def step_cases(channels: int) -> Iterator[Case]:
     yield from all_source_cases()
     yield from all_sink_cases()
     yield from all_coordinator_cases()
+    yield from closed_cases(any_plan("2.3"))
     yield from ending_cases()
     yield from beginning_cases()
     yield from all_file_cases()
@@ -87,6 +90,7 @@ def thorough_cases() -> Iterator[Case]:
 def thorough_step_cases() -> Iterator[Case]:
     """Each event in each larger shape."""
     yield from thorough_unaligned_cases()
+    yield from thorough_passage_cases()
     yield from thorough_channel_cases()
     yield from thorough_coordinator_cases()
     yield from thorough_ending_cases()

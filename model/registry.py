@@ -7,7 +7,7 @@ and the prover evaluates the same code on symbols.
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from model.events import Effects, Event
 from model.frames import Frame
@@ -31,11 +31,19 @@ class Property(NamedTuple):
     holds: Callable[..., bool]
     over_starts: bool = False
     """It says something only of the step that makes a component."""
+    part: Callable[[Any], Any] | None = None
+    """The part of the state that it concerns, where that is a component of its own."""
+    events: tuple[type, ...] = ()
+    """It says something only of steps for events of these classes; empty: of every step, or of states."""
 
     @property
     def name(self) -> str:
         """The function's name, as the rule index cites it."""
         return self.holds.__name__
+
+    def concerns(self, event: Event) -> bool:
+        """Whether it says something of a step for this event; else it is true of every such step."""
+        return not self.events or type(event) in self.events
 
     @property
     def is_frame(self) -> bool:
@@ -52,7 +60,12 @@ class Registry:
 
     def state(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
         """Registers a predicate over every reachable state."""
-        return self._add(rule, over_steps=False)
+
+        def add(holds: Callable[..., bool]) -> Callable[..., bool]:
+            self.properties.append(Property(rule, self.component, False, holds))
+            return holds
+
+        return add
 
     def initial(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
         """Registers a predicate over the state of a new component: of every `start_case` of the prover."""
@@ -67,29 +80,46 @@ class Registry:
 
         return add
 
-    def step(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-        """Registers a predicate over every step."""
-        return self._add(rule, over_steps=True)
+    def step(self, rule: str, *events: type) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+        """Registers a predicate over every step, or over every step for an event of these classes."""
+
+        def add(holds: Callable[..., bool]) -> Callable[..., bool]:
+            @wraps(holds)
+            def of_these(before: object, event: Event, effects: Effects, after: object) -> bool:
+                return type(event) not in events or holds(before, event, effects, after)
+
+            stated = of_these if events else holds
+            self.properties.append(Property(rule, self.component, True, stated, events=events))
+            return holds
+
+        return add
+
+    def part(self, other: "Registry", part: Callable[[Any], Any]) -> None:
+        """Registers the state properties of a component that is a part of this one, under their own rules."""
+
+        def add(found: Property) -> None:
+            @wraps(found.holds)
+            def holds(state: object) -> bool:
+                return found.holds(part(state))
+
+            self.properties.append(Property(found.rule, self.component, False, holds, part=part))
+
+        for found in other.properties:
+            if not found.over_steps:
+                add(found)
 
     def frames(self, frames: Mapping[type, Frame]) -> None:
         """Registers what each class of event may change and which effects it may have."""
 
         def add(kind: type, frame: Frame) -> None:
             def holds(before: object, event: Event, effects: Effects, after: object) -> bool:
-                return type(event) is not kind or frame.holds(before, effects, after)
+                return frame.holds(before, effects, after)
 
             holds.__name__ = f"{FRAME_OF}{kind.__name__}"
             holds.__doc__ = (
                 f"Changes at most: {frame.changes or 'nothing'}. Effects: {frame.effects or 'none'}."
             )
-            self._add(frame.rule, over_steps=True)(holds)
+            self.step(frame.rule, kind)(holds)
 
         for kind, frame in frames.items():
             add(kind, frame)
-
-    def _add(self, rule: str, *, over_steps: bool) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-        def add(holds: Callable[..., bool]) -> Callable[..., bool]:
-            self.properties.append(Property(rule, self.component, over_steps, holds))
-            return holds
-
-        return add

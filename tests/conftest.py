@@ -11,7 +11,7 @@ from tests.distribution import SlowestFirst
 settings.register_profile("barrierspec", deadline=None, derandomize=True)
 settings.load_profile("barrierspec")
 
-# State graphs are large and live long: with thresholds of 50,000 their scans take a twelfth of the time.
+# State graphs are large and live long: higher thresholds scan them less often.
 gc.set_threshold(500_000, 20, 20)
 
 

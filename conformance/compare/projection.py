@@ -46,16 +46,17 @@ class Given(NamedTuple):
     @property
     def gates(self) -> Profile:
         """The generation of the gate (`Switches <- Flink_1_9`); the newest if none is picked."""
-        picked = self._picked("Switches", "Flink_")
+        picked = self.generation("Switches", "Flink_")
         return NEWEST if picked is None else PROFILES[f"flink-{picked}"]
 
     @property
     def coordinators(self) -> CoordinatorProfile:
         """The generation of the coordinator; the newest if none is picked."""
-        picked = self._picked("CoordinatorSwitches", "Coordinator_")
+        picked = self.generation("CoordinatorSwitches", "Coordinator_")
         return NEWEST_COORDINATOR if picked is None else COORDINATOR_PROFILES[picked]
 
-    def _picked(self, name: str, prefix: str) -> str | None:
+    def generation(self, name: str, prefix: str) -> str | None:
+        """The generation that the operator `name` is replaced by (`Flink_1_9` is 1.9); None if it is not."""
         picked = self.replaced.get(name)
         return None if picked is None else picked.removeprefix(prefix).replace("_", ".")
 

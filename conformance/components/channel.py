@@ -5,6 +5,7 @@ there are none, and any event may come at any time. So only the rules of the cha
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -37,11 +38,9 @@ def _item(there: tuple[Any, ...]) -> Item:
 
 
 def _written(item: Item) -> tuple[Any, ...]:
-    if isinstance(item, Datum):
-        return ("record", item.value)
     if isinstance(item, Mark):
-        return ("barrier", item.checkpoint, _ALIGNMENTS[item.alignment])
-    return ("announce", item.checkpoint)
+        return (item.kind, item.checkpoint, _ALIGNMENTS[item.alignment])
+    return (item.kind, item[0])
 
 
 CHANNEL = Record(
@@ -200,17 +199,18 @@ def _stray(luck: float, newest: int) -> Wire:
 
 
 def directed_channel() -> Iterator[Case]:
-    """The cases of both ends of a channel with at most one item."""
-    from model.channel.proofs import receiver_cases, sender_cases
+    """The cases of a channel with at most one item at either end, in each phase."""
+    from model.channel.proofs import channel_cases
 
-    for cases in (sender_cases, receiver_cases):
-        for length in (0, 1):
-            yield from cases(length, NEWEST_CHANNEL)
+    for items, phase in product((0, 1, 2), (IDLE, AWAITED, ARRIVED)):
+        for case in channel_cases(items):
+            if len(case.state.output) < 2 and len(case.state.input) < 2:
+                yield case._replace(state=case.state._replace(phase=phase))
 
 
 COMPONENT = Component(
     configs=CONFIGS,
-    paths_hit=269,
+    paths_hit=377,
     walk=walk_channel,
     cases=directed_channel,
     projections={"ChannelModel": project_channel},

@@ -5,14 +5,16 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
+from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
 from conformance.components.records import IDS, Record, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser, every
 from conformance.vectors.tla.binding import Binding, highest, rules_of
-from conformance.vectors.tla.text import Raw, filled, plain, steps
+from conformance.vectors.tla.text import Raw, Word, filled, plain, steps
 from model.checker.prove import Case
+from model.subtask.environment import closed_subtask
 from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
 
 SUBTASK = Record(
@@ -20,8 +22,40 @@ SUBTASK = Record(
     *fields("running", of=IDS),
 )
 
+_FAILURE: Word = ("fail", "snapshot")
+"""The failure of a task in the module, which has no texts."""
 _TASK_SWITCHES = ("1.9", "1.11", "1.14", "1.15", "1.17")
 """The releases since which a subtask is as a set of switches in SubtaskGenerations.tla says."""
+
+
+def project_subtask(given: Given) -> Projection:
+    """SubtaskModel.tla and the closed subtask; z3's relation of two ids, as that of three takes a second."""
+    from model.subtask.proofs import subtask_cases
+
+    ids, remembered = given.number("M"), given.number("MaxRemembered")
+    profile = TASK_PROFILES[given.generation("TaskSwitches", "Task_") or NEWEST_TASK.name]
+    closed = closed_subtask(ids, remembered, profile, completable=given.sets["Completable"])
+
+    def cases() -> list[Case]:
+        shapes = product(range(remembered + 1), range(ids + 1))
+        return [case for shape in shapes for case in subtask_cases(*shape, remembered, profile)]
+
+    return projected(
+        closed,
+        "subtask",
+        ("task", SUBTASK),
+        event=_event,
+        effect=_effect,
+        cases=cases if ids == 2 else None,
+    )
+
+
+def _event(event: Wire) -> Word:
+    return plain("subtask", filled("subtask", event))
+
+
+def _effect(effect: Wire) -> Word:
+    return _FAILURE if effect["kind"] == "fail" else plain("subtask", effect)
 
 
 def _switches_since(release: str) -> str:
@@ -50,8 +84,8 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         rules=rules_of("subtask"),
         guard="""~task.failed
     /\\ event[1] = "checkpoint" => TaskHas("orders_triggers") \\/ event[2] \\notin task.running""",
-        event=lambda event, edge: plain("subtask", filled("subtask", event)),
-        failure=("fail", "snapshot"),
+        event=lambda event, edge: _event(event),
+        failure=_FAILURE,
     )
 
 
@@ -168,6 +202,6 @@ COMPONENT = Component(
     paths_hit=190,
     walk=walk_subtask,
     cases=directed_subtask,
-    projections={},
+    projections={"SubtaskModel": project_subtask},
     bind=bind_subtask,
 )

@@ -212,7 +212,7 @@ def on_start_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
         channel = channel._replace(phase=AWAITED, seen=checkpoint)
     in_flight = records_in(channel.input)
     if channel.last == checkpoint:
-        in_flight = in_flight[: channel.before]
+        in_flight = tuple(value for place, value in enumerate(in_flight) if place < channel.before)
     stored: Effects = (StoreInput(checkpoint, in_flight),) if in_flight else ()
     return Step(channel, stored, ("UNAL-34",))
 

@@ -1,4 +1,4 @@
-"""The items of a channel's queues."""
+"""The items of a channel's queues, with their words on the wire as `kind`: items of two classes differ."""
 
 from typing import NamedTuple
 
@@ -7,6 +7,7 @@ class Datum(NamedTuple):
     """A record; the protocol does not read its value."""
 
     value: int
+    kind: str = "record"
 
 
 class Mark(NamedTuple):
@@ -15,12 +16,14 @@ class Mark(NamedTuple):
     checkpoint: int
     alignment: int
     """One of the constants of `model.gate.alignment`; UNALIGNED is urgent."""
+    kind: str = "barrier"
 
 
 class Notice(NamedTuple):
     """The announcement of a barrier that waits behind records; urgent."""
 
     checkpoint: int
+    kind: str = "announce"
 
 
 Item = Datum | Mark | Notice

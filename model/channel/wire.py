@@ -7,7 +7,7 @@ from model.channel import channel
 from model.channel.channel import AWAITED, CHANNEL_PROFILES, Channel, Queue
 from model.channel.events import MakeUrgent, ResumeSender
 from model.channel.generations import channel_steps
-from model.channel.items import Datum, Mark
+from model.channel.items import Mark
 from model.component import Component
 from model.events import NONE, Step
 from model.fields import Wire, WireError, Words, names_of
@@ -51,12 +51,9 @@ def observe_channel(state: Channel) -> dict[str, object]:
 def _shown(queue: Queue) -> list[list[object]]:
     shown: list[list[object]] = []
     for item in queue:
-        if type(item) is Datum:
-            shown.append(["record", item.value])
-        elif type(item) is Mark:
-            shown.append(["barrier", item.checkpoint, _ALIGNMENTS[item.alignment]])
-        else:
-            shown.append(["announce", item[0]])
+        shown.append([item.kind, item[0]])
+        if type(item) is Mark:
+            shown[-1].append(_ALIGNMENTS[item.alignment])
     return shown
 
 

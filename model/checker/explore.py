@@ -146,6 +146,8 @@ class _Search:
         self.closed = closed
         self.over_steps = [known for known in properties if known.over_steps]
         self.over_states = [known for known in properties if not known.over_steps]
+        self._concerned: dict[type, tuple[Property, ...]] = {}
+        """By class of event: the properties of its steps."""
         self.rules: set[str] = set()
         self.components: list[Any] = []
         self.environments: list[Environment] = []
@@ -194,8 +196,12 @@ class _Search:
     def _move(self, state: Any, action: str, event: Event) -> Move:  # noqa: ANN401
         step = self.closed.step(state, event)
         self.rules.update(step.rules)
+        concerned = self._concerned.get(type(event))
+        if concerned is None:
+            concerned = tuple(known for known in self.over_steps if known.concerns(event))
+            self._concerned[type(event)] = concerned
         broken = tuple(
-            known for known in self.over_steps if not known.holds(state, event, step.effects, step.state)
+            known for known in concerned if not known.holds(state, event, step.effects, step.state)
         )
         number = self._event_numbers.setdefault(event, len(self._event_numbers))
         becomes = self.component(step.state)

@@ -67,11 +67,9 @@ def sink_01_writes(before: Sink, event: Event, effects: Effects, after: Sink) ->
     return effects == (Write(before.open, event.value),)
 
 
-@SINK.step("SINK-02")
-def sink_02(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
+@SINK.step("SINK-02", SnapshotRequest)
+def sink_02(before: Sink, event: SnapshotRequest, effects: Effects, after: Sink) -> bool:
     """A snapshot pre-commits the open transaction, files it, and opens the next unless it has finished."""
-    if type(event) is not SnapshotRequest:
-        return True
     filed = before.pending
     if before.open != NONE:
         filed = (*filed, Filed(event.checkpoint, before.open))
@@ -115,29 +113,23 @@ def sink_03_is_done(before: Sink, event: Event, effects: Effects, after: Sink) -
     )
 
 
-@SINK.step("SINK-04")
-def sink_04(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
+@SINK.step("SINK-04", CompleteNotification)
+def sink_04(before: Sink, event: CompleteNotification, effects: Effects, after: Sink) -> bool:
     """A completion with nothing to commit changes nothing."""
-    if type(event) is not CompleteNotification:
-        return True
     if any(filed.checkpoint <= event.checkpoint for filed in before.pending):
         return True
     return not effects and after == before
 
 
-@SINK.step("SINK-05")
-def sink_05(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
+@SINK.step("SINK-05", AbortNotification)
+def sink_05(before: Sink, event: AbortNotification, effects: Effects, after: Sink) -> bool:
     """An abort notification changes no transaction."""
-    if type(event) is not AbortNotification:
-        return True
     return not effects and after == before
 
 
-@SINK.step("SINK-06")
-def sink_06(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
+@SINK.step("SINK-06", Restore)
+def sink_06(before: Sink, event: Restore, effects: Effects, after: Sink) -> bool:
     """A restore commits the snapshot's pending transactions again, aborts its open one, opens a new one."""
-    if type(event) is not Restore:
-        return True
     expected: Effects = ()
     for taken in before.snapshots:
         if taken.checkpoint == event.checkpoint:

@@ -3,7 +3,7 @@
 The same environment has a TLA+ twin (spec/subtask/SubtaskModel.tla).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.events import ASYNC_EXCEPTION, NONE, Close, Event, Status
@@ -26,14 +26,21 @@ CAUSE = "IO_EXCEPTION"
 
 
 def closed_subtask(
-    ids: int, remembered_at_most: int, profile: TaskProfile = NEWEST_TASK, *, breaks: bool = True
+    ids: int,
+    remembered_at_most: int,
+    profile: TaskProfile = NEWEST_TASK,
+    *,
+    breaks: bool = True,
+    completable: Sequence[int] | None = None,
 ) -> ClosedModel:
     """Every event may arrive at any time, for every id from 1 to `ids`, until the task has failed.
 
     In generations without ordered triggers, no id is triggered while its asynchronous part runs. `breaks`:
-    the synchronous part of a snapshot may also throw, after which no event arrives.
+    the synchronous part of a snapshot may also throw, after which no event arrives. `completable`: the ids
+    that a notification may name as completed; None for all of them.
     """
     start = subtask.new_subtask(remembered_at_most, profile)
+    completed_ids = range(1, ids + 1) if completable is None else completable
 
     def offers(state: Subtask) -> Iterator[tuple[str, Event]]:
         if state.failed:
@@ -46,12 +53,13 @@ def closed_subtask(
                 if breaks:
                     yield "Checkpoint", Checkpoint(checkpoint, fails=True)
             yield "AbortOnBarrier", AbortOnBarrier(checkpoint, "SUBSUMED")
-            yield "CompleteNotification", CompleteNotification(checkpoint)
+            if checkpoint in completed_ids:
+                yield "CompleteNotification", CompleteNotification(checkpoint)
             yield "SubsumedNotification", SubsumedNotification(checkpoint)
             yield "AsyncDone", AsyncDone(checkpoint)
             for reason in (ASYNC_EXCEPTION, CAUSE):
                 yield "AsyncFailed", AsyncFailed(checkpoint, reason)
-            for completed in (NONE, *range(1, ids + 1)):
+            for completed in (NONE, *completed_ids):
                 yield "AbortNotification", AbortNotification(checkpoint, completed)
 
     return ClosedModel(

@@ -75,7 +75,8 @@ AsyncFailed(n, cause) ==
 SubsumedNotification(n) ==
     /\ n \in Ids
     /\ Take(<<"subsumed_notification", n>>, OnSubsumedNotification(task, n))
-Close == Take(<<"close">>, OnClose(task))
+Close == /\ ~task.failed                  \* a conjunction, so that TLC labels the edge Close
+         /\ Take(<<"close">>, OnClose(task))
 Status(runs) ==
     /\ runs \in BOOLEAN
     /\ Take(<<"status", runs>>, OnStatus(task, runs))

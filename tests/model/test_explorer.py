@@ -4,11 +4,12 @@ import pytest
 
 from model.checker.explore import TooManyStatesError, explore
 from model.closed_models import closed_models
+from model.events import Advance
 from model.gate.aligned import Gate
 from model.gate.environment.aligned import closed_gate
 from model.gate.events import Barrier, Trigger
 from model.properties import of_component
-from model.registry import Property
+from model.registry import Property, Registry
 from model.store.environment import closed_store
 
 
@@ -50,6 +51,19 @@ def test_a_property_that_fails_at_the_start_needs_no_event():
 
     assert graph.violation is not None
     assert graph.violation.run == ()
+
+
+def test_a_property_of_some_events_is_evaluated_for_them_and_true_of_all_others():
+    registry = Registry("gate")
+    registry.step("ALIGN-05", Barrier)(lambda *_: False)
+    (known,) = registry.properties
+
+    for event in (Barrier(0, 1), Advance(1)):
+        is_named = type(event) is Barrier
+        assert known.concerns(event) == is_named
+        assert known.holds(None, event, (), None) != is_named
+    closed = closed_gate(1, 1, counts_as_aligned=True, polled=True)
+    assert explore(closed, (known,)).violation.run == (Barrier(0, 1),)
 
 
 def test_more_states_than_allowed_is_an_error_that_says_so():

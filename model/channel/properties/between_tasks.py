@@ -37,7 +37,6 @@ from model.channel.properties.one_channel import CHANNEL
 from model.channel.properties.queues import declines, hurries, started, values_in
 from model.events import NONE, Effects, Event
 from model.frames import Frame
-from model.gate.alignment import UNALIGNED
 from model.registry import Property, Registry
 
 _OF_RECEIVER = "channel.blocked channel.phase channel.seen channel.last channel.before begun checkpoints"
@@ -90,7 +89,7 @@ def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchan
     if not of_gate(before, event) or type(event) is Recover:
         return True
     was, starts, read = before.channel, starting(before, event), completing(before, event)
-    emitted: Effects = (GiveBarrier(*was.input[0]),) if type(event) is Take else ()
+    emitted: Effects = (GiveBarrier(*was.input[0][:-1]),) if type(event) is Take else ()
     ends: tuple[int, ...] = (before.begun,) if is_cut(before, event) else ()
     emitted = (*emitted, *(EndPersisting(end) for end in ends))
     if starts != NONE:
@@ -253,7 +252,7 @@ def starting_or_aligned(before: Exchange, event: Event) -> int:
 
 def starting(before: Exchange, event: Event) -> int:
     """The checkpoint for which the channel starts to persist, or -1: none for a barrier in order."""
-    if type(event) is Take and before.channel.input[0][1:] != (UNALIGNED,):
+    if type(event) is Take and not hurries(before.channel.input[0]):
         return NONE
     return starting_or_aligned(before, event)
 

@@ -168,6 +168,14 @@ def unal_34_places(state: Channel) -> bool:
     return state.last != NONE or state.before == 0
 
 
+@CHANNEL.state("UNAL-34")
+def unal_34_known(state: Channel) -> bool:
+    """The id of a barrier is not negative; -1 stands for none. A snapshot has one of three phases."""
+    ids = (item[0] for item in (*state.output, *state.input) if type(item) is not Datum)
+    known = state.seen >= NONE and state.last >= NONE and state.promised >= NONE
+    return known and IDLE <= state.phase <= ARRIVED and all(checkpoint >= 0 for checkpoint in ids)
+
+
 @CHANNEL.step("UNAL-35")
 def unal_35(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
     """The gate reads urgent items first; records keep their order, and each is read once."""

@@ -61,5 +61,7 @@ def started(before: Channel, checkpoint: int) -> Effects:
         reason = TASK_NOT_READY if before.restored > 0 else CHECKPOINT_SUBSUMED
         return (DeclineStart(checkpoint, reason),)
     unread = values_in(before.input)
-    part = unread[: before.before] if before.last == checkpoint else unread
+    part = unread
+    if before.last == checkpoint:
+        part = tuple(value for place, value in enumerate(unread, 1) if place <= before.before)
     return (StoreInput(checkpoint, part),) if part else ()

@@ -80,11 +80,11 @@ def coord_07_account(before: Coordinator, event: Event, effects: Effects, after:
     return all(is_begun(before, event, one, after) for one in after.pending[len(kept) :])
 
 
-@COORDINATOR_BEGINS.step("COORD-13")
+@COORDINATOR_BEGINS.step(
+    "COORD-13", TriggerRequest, AcknowledgeMessage, DeclineMessage, TriggerFails, MasterAnswer
+)
 def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Requests leave from the head, each with a start or its reason; a new one joins in its order."""
-    if type(event) not in (TriggerRequest, AcknowledgeMessage, DeclineMessage, TriggerFails, MasterAnswer):
-        return True
     if not before.plan.profile.queues_requests:
         return not after.queue
     waiting = before.queue
@@ -139,11 +139,13 @@ def all_leave(
     return after.queue == waiting[len(silent) :]
 
 
-@COORDINATOR_BEGINS.step("COORD-14")
-def coord_14_without_queue(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_BEGINS.step("COORD-14", TriggerRequest)
+def coord_14_without_queue(
+    before: Coordinator, event: TriggerRequest, effects: Effects, after: Coordinator
+) -> bool:
     """Up to 1.10 a request starts or is rejected at once; the scheduler repeats one that was too many."""
     plan = before.plan
-    if type(event) is not TriggerRequest or plan.profile.queues_requests:
+    if plan.profile.queues_requests:
         return True
     scheduler, pending = before.scheduler, before.pending
     if event.type == STOP:
@@ -172,10 +174,10 @@ def coord_14_without_queue(before: Coordinator, event: Event, effects: Effects, 
     return effects == (*fails, Rejected(event.type, reason)) and after.pending == pending
 
 
-@COORDINATOR_BEGINS.step("COORD-23")
-def coord_23_answers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_BEGINS.step("COORD-23", MasterAnswer)
+def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects, after: Coordinator) -> bool:
     """An answer that counts is recorded; the last one triggers those who follow, a failure aborts."""
-    if type(event) is not MasterAnswer or last_missing(before, event) is not None:
+    if last_missing(before, event) is not None:
         return True
     pending = find_pending(before, event.checkpoint)
     if pending is None or before.master != event.checkpoint:

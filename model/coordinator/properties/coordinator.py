@@ -18,7 +18,7 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN
-from model.coordinator.properties.ends import suspension
+from model.coordinator.properties.ends import notified_tasks, suspension
 from model.coordinator.properties.terms import (
     beginners,
     emits,
@@ -63,6 +63,13 @@ def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return not started and after.next_id == before.next_id
 
 
+@COORDINATOR.state("COORD-01")
+def coord_01_deployed(coordinator: Coordinator) -> bool:
+    """A task that runs or has finished was deployed, and no task does both."""
+    statuses = zip(coordinator.tasks_run, coordinator.tasks_finished, coordinator.tasks_reached, strict=True)
+    return all(reached if runs != over else not runs for runs, over, reached in statuses)
+
+
 @COORDINATOR.step("COORD-02")
 def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Started ids are the next ones of the counter, which never falls."""
@@ -85,7 +92,7 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
     apart = not any(left == right for left in pending for right in durable)
     once = not any(left == right for left, right in itertools.combinations(durable, 2))
     drawn = all(1 <= known < coordinator.next_id for known in (*pending, *durable))
-    return ascending and apart and once and drawn
+    return coordinator.next_id >= 1 and ascending and apart and once and drawn
 
 
 @COORDINATOR.state("COORD-03")
@@ -117,11 +124,9 @@ def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return True
 
 
-@COORDINATOR.step("COORD-05")
-def coord_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("COORD-05", AcknowledgeMessage)
+def coord_05(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """A first acknowledgement is a SUCCESS, a repeated one a DUPLICATE, one of an unknown task UNKNOWN."""
-    if type(event) is not AcknowledgeMessage:
-        return True
     pending = find_pending(before, event.checkpoint)
     if pending is None:
         return True
@@ -143,24 +148,20 @@ def coord_05_states(coordinator: Coordinator) -> bool:
     )
 
 
-@COORDINATOR.step("COORD-06")
-def coord_06(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("COORD-06", AcknowledgeMessage)
+def coord_06(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """An acknowledgement of an id that is not pending only deletes its own state."""
-    if type(event) is not AcknowledgeMessage or find_pending(before, event.checkpoint) is not None:
+    if find_pending(before, event.checkpoint) is not None:
         return True
     deleted = all(type(effect) is DiscardState for effect in effects)
     own = before.open and event.handle != 0
     return deleted and (not own or effects[:1] == (DiscardState(event.handle),))
 
 
-@COORDINATOR.step("COORD-07")
-def coord_07(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("COORD-07", AcknowledgeMessage)
+def coord_07(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """A checkpoint completes exactly at the acknowledgement of the last missing task."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
-    if type(event) is MasterAnswer:
-        return True
-    if type(event) is not AcknowledgeMessage:
-        return not completed
     pending = find_pending(before, event.checkpoint)
     if pending is None or event.task >= len(pending.acknowledged):
         return not completed
@@ -179,8 +180,8 @@ def coord_12_stopped(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-10")
 def coord_10_deadlines(coordinator: Coordinator) -> bool:
-    """No pending checkpoint has expired."""
-    return all(pending.deadline > coordinator.now for pending in coordinator.pending)
+    """Time begins at 0, and no pending checkpoint has expired."""
+    return coordinator.now >= 0 and all(pending.deadline > coordinator.now for pending in coordinator.pending)
 
 
 @COORDINATOR.state("COORD-07")
@@ -192,7 +193,7 @@ def coord_07_pending(coordinator: Coordinator) -> bool:
     )
 
 
-@COORDINATOR.step("COORD-08")
+@COORDINATOR.step("COORD-08", AcknowledgeMessage, MasterAnswer)
 def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The checkpoint is stored, then the older ones end, then every task is notified."""
     done = replacing_checkpoint(before, effects)
@@ -208,18 +209,16 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
     phases = tuple(phase for phase in kinds if phase > -2)
     notified = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
     in_order = all(left <= right for left, right in itertools.pairwise(phases))
-    all_notified = notified == tuple(task for task, takes_part in enumerate(done.tasks) if takes_part)
+    all_notified = notified == tuple(task for task, own in enumerate(notified_tasks(done, after)) if own)
     return in_order and all_notified and is_stored(done, after)
 
 
 _PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, TriggerTask: 4}
 
 
-@COORDINATOR.step("COORD-09")
-def coord_09(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("COORD-09", DeclineMessage)
+def coord_09(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
     """A decline aborts a pending checkpoint with its reason, and has no effect on others."""
-    if type(event) is not DeclineMessage:
-        return True
     pending = find_pending(before, event.checkpoint)
     if pending is None:
         return not effects and after == before
@@ -260,21 +259,18 @@ def coord_11_turns(coordinator: Coordinator) -> bool:
     return coordinator.turns == 0
 
 
-@COORDINATOR.step("COORD-12")
+@COORDINATOR.step("COORD-12", FailTasks, JobStatus)
 def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A job that stops running rejects waiting requests and aborts pending checkpoints."""
-    stops = type(event) is FailTasks or (type(event) is JobStatus and event.status != RUNNING)
-    if not stops:
+    if type(event) is JobStatus and event.status == RUNNING:
         return True
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
     return effects == expected and not after.pending and not after.queue
 
 
-@COORDINATOR.step("ONCE-04")
-def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR.step("ONCE-04", RestoreRequest)
+def once_04(before: Coordinator, event: RestoreRequest, effects: Effects, after: Coordinator) -> bool:
     """A restore returns the newest completed checkpoint, or none if there is none."""
-    if type(event) is not RestoreRequest:
-        return not any(type(effect) is Restored for effect in effects)
     if not before.open:
         return effects == (Fail("IllegalStateException"),) and after == before
     newest = before.store.entries[-1].checkpoint if before.store.entries else -1
@@ -295,4 +291,4 @@ def once_04(before: Coordinator, event: Event, effects: Effects, after: Coordina
         files = tuple(use.handle for use in kept)
         registered = tuple(file for file in shared.registered if file.handle in files)
         shared = SharedState(registered, kept, durable, shared.unclaimed)
-    return after.shared == shared and (not rest or bool(event.tasks) or before.plan.interval > 0)
+    return after.shared == shared and (not rest or bool(before.queue) or before.plan.interval > 0)

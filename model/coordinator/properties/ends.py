@@ -44,10 +44,12 @@ from model.store.store import CHECKPOINT, SAVEPOINT, STOP
 COORDINATOR_ENDS = Registry("coordinator")
 
 
-@COORDINATOR_ENDS.step("COORD-05")
-def coord_05_counts_once(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_ENDS.step("COORD-05", AcknowledgeMessage)
+def coord_05_counts_once(
+    before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator
+) -> bool:
     """An acknowledgement that completes nothing changes its own flag, state and files, and nothing else."""
-    if type(event) is not AcknowledgeMessage or last_missing(before, event) is not None:
+    if last_missing(before, event) is not None:
         return True
     if not before.open:
         return not effects and after == before
@@ -66,7 +68,7 @@ def coord_05_counts_once(before: Coordinator, event: Event, effects: Effects, af
     return effects == (Acknowledged(event.task, event.checkpoint, SUCCESS),) and after == kept
 
 
-@COORDINATOR_ENDS.step("COORD-08")
+@COORDINATOR_ENDS.step("COORD-08", AcknowledgeMessage, MasterAnswer)
 def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A completion has exactly its effects, in their order; only waiting requests follow."""
     done = last_missing(before, event)
@@ -107,7 +109,7 @@ def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: 
     return after.failures == count
 
 
-@COORDINATOR_ENDS.step("SUB-12")
+@COORDINATOR_ENDS.step("SUB-12", AcknowledgeMessage, MasterAnswer)
 def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A completion registers its files, and leaves those that a retained or newer checkpoint may use."""
     done = last_missing(before, event)
@@ -116,7 +118,7 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
     shared = with_files(before, event)
     if not is_added(before, done):
         return after.shared == shared
-    if before.fault:
+    if before.fault != 0:
         return after.shared == unstored(before, shared, done)
     return after.shared == completed(before, shared, done, after)[0]
 
@@ -187,7 +189,7 @@ def completion(
     called = (Complete(done.checkpoint),)
     added = is_added(before, done)
     count = succeeded(before, done.checkpoint)
-    if added and before.fault:
+    if added and before.fault != 0:
         if not profile.counts_success_before_storing:
             count = before.failures
         refused, count = refusal(before, event, done, after, count)

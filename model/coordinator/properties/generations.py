@@ -48,6 +48,16 @@ def coord_13(coordinator: Coordinator) -> bool:
     return not any(is_more_urgent(behind, ahead) for ahead, behind in itertools.pairwise(coordinator.queue))
 
 
+@COORDINATOR_GENERATIONS.state("COORD-13")
+def coord_13_own(coordinator: Coordinator) -> bool:
+    """A request of the scheduler is periodic, for a checkpoint, not forced; all others await an answer."""
+    return all(
+        one.awaits_answer
+        or (coordinator.plan.interval > 0 and one.periodic and not one.forced and one.type == CHECKPOINT)
+        for one in coordinator.queue
+    )
+
+
 @COORDINATOR_GENERATIONS.step("COORD-13")
 def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """If no request joins, requests leave the queue from its head."""
@@ -95,9 +105,15 @@ def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: C
     done = last_missing(before, event)
     if type(event) is CoordinatorRestart:
         return after.pause_ends == 0
-    if done is None or (before.fault and is_added(before, done)) or not before.plan.min_pause:
+    if done is None or (before.fault != 0 and is_added(before, done)) or not before.plan.min_pause:
         return after.pause_ends == before.pause_ends
     return after.pause_ends == before.now + before.plan.min_pause
+
+
+@COORDINATOR_GENERATIONS.state("COORD-14")
+def coord_14_ends(coordinator: Coordinator) -> bool:
+    """The pause has passed, or ends within its length from now."""
+    return 0 <= coordinator.pause_ends <= coordinator.now + coordinator.plan.min_pause
 
 
 # ---------------------------------------------------------------- failures
@@ -121,11 +137,13 @@ def coord_15(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return True
 
 
-@COORDINATOR_GENERATIONS.step("COORD-15")
-def coord_15_decline(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_GENERATIONS.step("COORD-15", DeclineMessage)
+def coord_15_decline(
+    before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
+) -> bool:
     """A declined checkpoint whose reason counts is counted, or is the one failure too many."""
     failed = declined_checkpoint(before, event)
-    if failed is None or type(event) is not DeclineMessage:
+    if failed is None:
         return True
     fails = emits(effects, FailJob(event.reason))
     if event.reason not in before.plan.profile.counted:
@@ -144,11 +162,13 @@ def coord_16(coordinator: Coordinator) -> bool:
     return not any(left == right for left, right in itertools.combinations(counted, 2))
 
 
-@COORDINATOR_GENERATIONS.step("COORD-16")
-def coord_16_too_many(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_GENERATIONS.step("COORD-16", DeclineMessage)
+def coord_16_too_many(
+    before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
+) -> bool:
     """The job fails exactly at one failure more than it tolerates, and the count restarts."""
     failed = declined_checkpoint(before, event)
-    if failed is None or type(event) is not DeclineMessage:
+    if failed is None:
         return True
     if (
         event.reason not in before.plan.profile.counted
@@ -171,8 +191,8 @@ def coord_17_counted(coordinator: Coordinator) -> bool:
     return all(known > counted.highest_success for known in counted.counted)
 
 
-@COORDINATOR_GENERATIONS.step("COORD-17")
-def coord_17(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_GENERATIONS.step("COORD-17", AcknowledgeMessage)
+def coord_17(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """Only a success above all others clears the count and is stored (FLINK-18336)."""
     if not before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
         return True
@@ -220,8 +240,8 @@ def coord_19(before: Coordinator, event: Event, effects: Effects, after: Coordin
 # ---------------------------------------------------------------- the store
 
 
-@COORDINATOR_GENERATIONS.step("COORD-20")
-def coord_20(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_GENERATIONS.step("COORD-20", AcknowledgeMessage)
+def coord_20(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """A checkpoint that the store refuses replaces none, and no task is notified that it is complete."""
     lost = refused_by_store(before, event, effects, after)
     if lost is None:
@@ -234,8 +254,8 @@ def coord_20(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return not notified and not subsumed and aborted != before.plan.profile.completes_before_storing
 
 
-@COORDINATOR_GENERATIONS.step("COORD-21")
-def coord_21(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_GENERATIONS.step("COORD-21", AcknowledgeMessage)
+def coord_21(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """A checkpoint that may be stored is not deleted, and one that is not stored is (FLINK-22494)."""
     lost = refused_by_store(before, event, effects, after)
     if lost is None:
@@ -245,11 +265,9 @@ def coord_21(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return deleted != doubtful
 
 
-@COORDINATOR_GENERATIONS.step("COORD-22")
-def coord_22(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_GENERATIONS.step("COORD-22", CoordinatorRestart)
+def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, after: Coordinator) -> bool:
     """A new coordinator has the configuration, the ids, the durable checkpoints and their files: no more."""
-    if type(event) is not CoordinatorRestart:
-        return True
     new = new_coordinator(before.plan, before.store.retain)
     kept = before.next_id, before.now, before.fault
     found = after.store.entries
@@ -267,11 +285,16 @@ def coord_22(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return not effects and ascends and same and after == new._replace(store=new.store._replace(entries=found))
 
 
-@COORDINATOR_GENERATIONS.step("SUB-11")
-def sub_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_GENERATIONS.step("SUB-11", AcknowledgeMessage)
+def sub_11(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """A stored savepoint is the latest, ends the older checkpoints and is notified (FLINK-25191)."""
     done = completed_alone(before, event, effects)
-    if done is None or done.type != SAVEPOINT or not before.plan.profile.stores_savepoints or before.fault:
+    if (
+        done is None
+        or done.type != SAVEPOINT
+        or not before.plan.profile.stores_savepoints
+        or before.fault != 0
+    ):
         return True
     latest = after.store.entries[-1].checkpoint == done.checkpoint
     notified = emits(effects, NotifyComplete(done.checkpoint, 0))

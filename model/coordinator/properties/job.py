@@ -37,10 +37,10 @@ def coord_23(coordinator: Coordinator) -> bool:
     return bool(coordinator.pending) and coordinator.pending[-1].checkpoint == coordinator.master
 
 
-@COORDINATOR_LIFE.step("COORD-23")
-def coord_23_order(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_LIFE.step("COORD-23", MasterAnswer)
+def coord_23_order(before: Coordinator, event: MasterAnswer, effects: Effects, after: Coordinator) -> bool:
     """Sources begin after the last hook; hooks are triggered after the last operator coordinator."""
-    if type(event) is not MasterAnswer or event.fails:
+    if event.fails:
         return True
     pending = find_pending(before, event.checkpoint)
     if before.outlived and before.master == event.checkpoint:  # COORD-30
@@ -63,11 +63,9 @@ def coord_23_order(before: Coordinator, event: Event, effects: Effects, after: C
     return triggered == begins
 
 
-@COORDINATOR_LIFE.step("COORD-24")
-def coord_24(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_LIFE.step("COORD-24", TriggerFails)
+def coord_24(before: Coordinator, event: TriggerFails, effects: Effects, after: Coordinator) -> bool:
     """A lost trigger of a pending checkpoint aborts it, in generations that detect it."""
-    if type(event) is not TriggerFails:
-        return True
     pending = find_pending(before, event.checkpoint)
     if pending is None or not before.plan.profile.lost_triggers_abort:
         return not effects and after == before
@@ -76,11 +74,9 @@ def coord_24(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return effects[:1] == (Abort(event.checkpoint, TRIGGER_CHECKPOINT_FAILURE),)
 
 
-@COORDINATOR_LIFE.step("COORD-25")
-def coord_25(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_LIFE.step("COORD-25", JobEnd)
+def coord_25(before: Coordinator, event: JobEnd, effects: Effects, after: Coordinator) -> bool:
     """The end of the job ends all requests and pending checkpoints, and deletes as its status decides."""
-    if type(event) is not JobEnd:
-        return True
     if not before.open:
         return not effects and after == before
     expected, _ = suspension(before, event, COORDINATOR_SHUTDOWN, after)
@@ -126,10 +122,10 @@ def coord_26_stops(before: Coordinator, event: Event, effects: Effects, after: C
     return after.scheduler.due == -1 if stops else True
 
 
-@COORDINATOR_LIFE.step("COORD-26")
-def coord_26_in_time(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_LIFE.step("COORD-26", Advance)
+def coord_26_in_time(before: Coordinator, event: Advance, effects: Effects, after: Coordinator) -> bool:
     """Time that ends before the next request is due does not change the scheduler."""
-    if type(event) is not Advance or before.scheduler.due == -1:
+    if before.scheduler.due == -1:
         return True
     if before.now + event.ms < before.scheduler.due and not before.scheduler.put_off and not before.queue:
         return after.scheduler == before.scheduler
@@ -148,11 +144,11 @@ def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: 
     return any(after.scheduler.due == before.now + delay for delay in delays)
 
 
-@COORDINATOR_LIFE.step("COORD-26")
-def coord_26_intervals(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_LIFE.step("COORD-26", Advance)
+def coord_26_intervals(before: Coordinator, event: Advance, effects: Effects, after: Coordinator) -> bool:
     """When time passes, whole intervals lie between requests, except one moved to the end of the pause."""
     plan = before.plan
-    if type(event) is not Advance or not plan.profile.queues_requests or not after.scheduler.runs:
+    if not plan.profile.queues_requests or not after.scheduler.runs:
         return True
     due = after.scheduler.due
     from_the_pause = due >= before.pause_ends and (due - before.pause_ends) % plan.interval == 0
@@ -171,6 +167,15 @@ def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordin
             if any(after.tasks_finished) and not after.plan.finished_tasks:
                 return after.plan.profile.awaits_every_task
     return True
+
+
+@COORDINATOR_LIFE.state("COORD-27")
+def coord_27_awaited(coordinator: Coordinator) -> bool:
+    """Some task takes part in a pending checkpoint, and no other is awaited."""
+    return all(
+        any(one.tasks) and all(takes or done for takes, done in zip(one.tasks, one.acknowledged, strict=True))
+        for one in coordinator.pending
+    )
 
 
 @COORDINATOR_LIFE.step("COORD-28")

@@ -19,10 +19,10 @@ from model.store.store import CHECKPOINT
 COORDINATOR_TURNS = Registry("coordinator")
 
 
-@COORDINATOR_TURNS.step("COORD-29")
+@COORDINATOR_TURNS.step("COORD-29", AcknowledgeMessage, DeclineMessage)
 def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """If an end starts no request, each of its turns removes one periodic head that is too early."""
-    if type(event) not in (AcknowledgeMessage, DeclineMessage) or after.next_id != before.next_id:
+    if after.next_id != before.next_id:
         return True
     profile = before.plan.profile
     if not profile.queues_requests or before.master != NONE or after.pending == before.pending:
@@ -82,10 +82,10 @@ def coord_30_alone(coordinator: Coordinator) -> bool:
     return coordinator.master == left.checkpoint and not pending
 
 
-@COORDINATOR_TURNS.step("COORD-31")
-def coord_31(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_TURNS.step("COORD-31", DeclineMessage)
+def coord_31(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
     """If none is tolerated, a failure that fails a start may fail the job twice."""
-    if type(event) is not DeclineMessage or before.plan.tolerable_failures != 0:
+    if before.plan.tolerable_failures != 0:
         return True
     profile = before.plan.profile
     if event.checkpoint != before.master or event.reason not in profile.counted or before.outlived:

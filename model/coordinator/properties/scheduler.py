@@ -72,7 +72,7 @@ def coord_20_fault(before: Coordinator, event: Event, effects: Effects, after: C
     if type(event) is StoreFails:
         return after.fault == event.when
     done = last_missing(before, event)
-    if done is None or not before.fault or not is_added(before, done):
+    if done is None or before.fault == 0 or not is_added(before, done):
         return after.fault == before.fault and after.unseen == before.unseen
     written = () if before.fault == BEFORE else (Entry(done.checkpoint, done.type),)
     return after.fault == 0 and after.unseen == (*before.unseen, *written)
@@ -154,11 +154,9 @@ def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Co
     return not stops or now.due == NONE or type(event) is TriggerRequest
 
 
-@COORDINATOR_SCHEDULER.step("COORD-26")
+@COORDINATOR_SCHEDULER.step("COORD-26", JobStatus, TaskStatus)
 def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """What stops the scheduler ends all that waits and is pending, and up to 1.17 what starts it does too."""
-    if type(event) not in (JobStatus, TaskStatus):
-        return True
     known, now, profile = before.scheduler, after.scheduler, before.plan.profile
     ends = known.follows and not now.follows
     if type(event) is JobStatus and not before.plan.interval:
@@ -172,12 +170,13 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
     return not ends and not any(type(effect) is Abort for effect in effects)
 
 
-@COORDINATOR_SCHEDULER.step("COORD-26")
+@COORDINATOR_SCHEDULER.step(
+    "COORD-26", AcknowledgeMessage, DeclineMessage, MasterAnswer, TriggerFails, TriggerRequest
+)
 def coord_26_due(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The end of a checkpoint moves the next request only to the end of the pause."""
     known, now = before.scheduler, after.scheduler
-    ends = (AcknowledgeMessage, DeclineMessage, MasterAnswer, TriggerFails, TriggerRequest)
-    if type(event) not in ends or not before.plan.profile.queues_requests:
+    if not before.plan.profile.queues_requests:
         return True
     stops = type(event) is TriggerRequest and event.type == STOP
     expected = known._replace(runs=False, due=NONE) if stops else known
@@ -191,11 +190,11 @@ def coord_26_due(before: Coordinator, event: Event, effects: Effects, after: Coo
     return now == expected
 
 
-@COORDINATOR_SCHEDULER.step("COORD-26")
+@COORDINATOR_SCHEDULER.step("COORD-26", AcknowledgeMessage, DeclineMessage)
 def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Up to 1.10 the end of a checkpoint repeats a postponed request, or lets the scheduler begin anew."""
     plan = before.plan
-    if type(event) not in (AcknowledgeMessage, DeclineMessage) or plan.profile.queues_requests:
+    if plan.profile.queues_requests:
         return True
     known = before.scheduler
     ended = tuple(one.checkpoint for one in before.pending if find_pending(after, one.checkpoint) is None)
@@ -216,11 +215,9 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
     return after.scheduler == requested(after, expected, len(left), before.now)
 
 
-@COORDINATOR_SCHEDULER.step("COORD-26")
-def coord_26_fires(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+@COORDINATOR_SCHEDULER.step("COORD-26", Advance)
+def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after: Coordinator) -> bool:
     """When time passes, only what is due happens: here nothing, or one request of the scheduler alone."""
-    if type(event) is not Advance:
-        return True
     until, due = before.now + event.ms, before.scheduler.due
     if any(one.deadline <= until for one in before.pending):
         return True

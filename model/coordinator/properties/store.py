@@ -1,9 +1,10 @@
 """SUB-06 to SUB-10 and SUB-12, stated over the additions of the coordinator to its store."""
 
-from model.coordinator.events import CoordinatorRestart, DiscardCheckpoint, JobEnd
+from model.coordinator.events import AcknowledgeMessage, CoordinatorRestart, DiscardCheckpoint, JobEnd
 from model.coordinator.pending import Pending
 from model.coordinator.properties.ends import is_added, last_missing
 from model.coordinator.state import Coordinator
+from model.coordinator.trigger import MasterAnswer
 from model.events import Effects, Event
 from model.registry import Registry
 from model.store.events import Add
@@ -23,7 +24,7 @@ def sub_06_within(before: Coordinator, event: Event, effects: Effects, after: Co
     return sub_06(before.store, Add(done.checkpoint, done.type), effects, after.store)
 
 
-@COORDINATOR_STORE.step("SUB-07")
+@COORDINATOR_STORE.step("SUB-07", AcknowledgeMessage, MasterAnswer)
 def sub_07_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A completion drops the oldest entries that may be dropped, and no more than necessary."""
     done = added(before, event)
@@ -32,7 +33,7 @@ def sub_07_within(before: Coordinator, event: Event, effects: Effects, after: Co
     return sub_07(before.store, Add(done.checkpoint, done.type), effects, after.store)
 
 
-@COORDINATOR_STORE.step("SUB-08")
+@COORDINATOR_STORE.step("SUB-08", AcknowledgeMessage, MasterAnswer)
 def sub_08_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The newest checkpoint survives every completion."""
     done = added(before, event)
@@ -41,7 +42,7 @@ def sub_08_within(before: Coordinator, event: Event, effects: Effects, after: Co
     return sub_08(before.store, Add(done.checkpoint, done.type), effects, after.store)
 
 
-@COORDINATOR_STORE.step("SUB-09")
+@COORDINATOR_STORE.step("SUB-09", AcknowledgeMessage, MasterAnswer)
 def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """The coordinator deletes the checkpoints that a completion drops, in order; it deletes no savepoint."""
     done = added(before, event)
@@ -56,7 +57,7 @@ def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Co
     return tuple(effect for effect in effects if type(effect) is DiscardCheckpoint) == dropped
 
 
-@COORDINATOR_STORE.step("SUB-10")
+@COORDINATOR_STORE.step("SUB-10", AcknowledgeMessage, MasterAnswer)
 def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Up to 1.11 a completion keeps the entries added last, of any type."""
     done = added(before, event)
@@ -65,7 +66,7 @@ def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Co
     return sub_10(before.store, Add(done.checkpoint, done.type), effects, after.store)
 
 
-@COORDINATOR_STORE.step("SUB-12")
+@COORDINATOR_STORE.step("SUB-12", AcknowledgeMessage, MasterAnswer)
 def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """After a completion every file is used by a retained checkpoint or by a newer one."""
     if added(before, event) is None:
@@ -80,4 +81,4 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
 def added(before: Coordinator, event: Event) -> Pending | None:
     """The checkpoint that completes with this event and that the store adds; else None."""
     done = last_missing(before, event)
-    return None if done is None or before.fault or not is_added(before, done) else done
+    return None if done is None or before.fault != 0 or not is_added(before, done) else done

@@ -1,8 +1,9 @@
 """SUB-02 to SUB-05, stated over the coordinator: the checkpoints that a completion ends, and the others."""
 
-from model.coordinator.events import Complete
+from model.coordinator.events import AcknowledgeMessage, Complete
 from model.coordinator.properties.terms import find_pending, is_safe, replacing_checkpoint
 from model.coordinator.state import Coordinator
+from model.coordinator.trigger import MasterAnswer
 from model.events import CHECKPOINT_SUBSUMED, Effects, Event, NotifyAbort, NotifyComplete
 from model.gate.events import Abort
 from model.registry import Registry
@@ -25,7 +26,7 @@ def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinat
     return tuple(effect for effect in effects if type(effect) is Abort) == older
 
 
-@SUBSUMPTION.step("SUB-03")
+@SUBSUMPTION.step("SUB-03", AcknowledgeMessage, MasterAnswer)
 def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Completion does not change newer pending checkpoints and their collected state."""
     done = replacing_checkpoint(before, effects)
@@ -38,7 +39,7 @@ def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinat
     )
 
 
-@SUBSUMPTION.step("SUB-04")
+@SUBSUMPTION.step("SUB-04", AcknowledgeMessage, MasterAnswer)
 def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Completion does not change pending savepoints."""
     done = replacing_checkpoint(before, effects)
@@ -51,7 +52,7 @@ def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinat
     )
 
 
-@SUBSUMPTION.step("SUB-05")
+@SUBSUMPTION.step("SUB-05", AcknowledgeMessage, MasterAnswer)
 def sub_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A completed savepoint is not stored, ends no pending checkpoint and notifies no task."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
