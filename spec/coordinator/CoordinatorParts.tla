@@ -53,7 +53,7 @@ JobStepOf ==
       [] OTHER -> Job!JobStep(JobOf(k), <<>>)
 
 AgreesWithJobLifecycle == [][
-    LET shared == Shared({"trigger_task", "complete", "abort"})
+    LET shared == Shared({"trigger_task", "complete", "abort", "discard"})
     IN  /\ JobOf(k') = JobStepOf.job
         /\ [i \in DOMAIN shared |-> First(shared[i], 3)] = JobStepOf.out]_vars
 
