@@ -1,7 +1,8 @@
 """The protocol modules that are mutated: of `model/`, `impl/core/` and `spec/`, without what judges them."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,6 @@ _COMPANIONS = {
     "proofs",
     "properties",
     "wire",
-    "CoordinatorEnvironment",
 }
 """Modules that declare records, parse, or judge. What an event is made of changes no rule."""
 
@@ -33,6 +33,15 @@ def edits(layer: str) -> tuple[Edit, ...]:
     return tuple(edit for module, source in modules(layer) for edit in edited(module, source))
 
 
+def left_out(layers: Iterable[str]) -> Counter[str]:
+    """The number of edits of these layers that are no edits of the protocol, by class."""
+    found: Counter[str] = Counter()
+    for layer in layers:
+        for module, source in modules(layer) if layer != "spec" else ():
+            edits_of(module, source, found)
+    return found
+
+
 def modules(layer: str) -> Iterator[tuple[str, str]]:
     """The protocol modules of a layer with their sources."""
     home = machine.HOME
@@ -40,7 +49,7 @@ def modules(layer: str) -> Iterator[tuple[str, str]]:
         if (
             file.stem not in _COMPANIONS
             and file.parent.name not in _NOT_COMPONENTS
-            and not re.search("Model$|^Live", file.stem)
+            and not re.search("Model$|Environment$|^Live", file.stem)
         ):
             yield _name(file.relative_to(home)), file.read_text("utf-8")
 
