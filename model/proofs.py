@@ -21,6 +21,7 @@ from model.dataflow.proofs import all_dataflow_cases
 from model.gate.profiles import NEWEST, PROFILES
 from model.gate.proofs.aligned import blocked_again_cases, gate_cases, network_cases
 from model.gate.proofs.modes import mode_cases
+from model.gate.proofs.passage import thorough_passage_cases
 from model.gate.proofs.unaligned import thorough_unaligned_cases
 from model.initial_states import INITIAL_STATES, PERMITTED
 from model.offsets.proofs import all_offsets_cases
@@ -89,6 +90,7 @@ def thorough_cases() -> Iterator[Case]:
 def thorough_step_cases() -> Iterator[Case]:
     """Each event in each larger shape."""
     yield from thorough_unaligned_cases()
+    yield from thorough_passage_cases()
     yield from thorough_channel_cases()
     yield from thorough_coordinator_cases()
     yield from thorough_ending_cases()

@@ -52,7 +52,8 @@ SIZES: Mapping[str, Size] = {
             "channels": lambda passage: len(passage.gate.closed),
             "waiting items": lambda passage: len(passage.waiting),
         },
-        {},
+        {"waiting items": 1},
+        includes=lambda passage: len(passage.gate.closed) == 2,
         inductive=False,
     ),
     "threads": Size(

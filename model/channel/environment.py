@@ -68,16 +68,21 @@ def closed_channel(ids: int, capacity: int, profile: ChannelProfile = NEWEST_CHA
 
 
 def closed_exchange(
-    records: int, ids: int, failures: int, profile: ChannelProfile = NEWEST_CHANNEL
+    records: int,
+    ids: int,
+    failures: int,
+    profile: ChannelProfile = NEWEST_CHANNEL,
+    alignments: tuple[int, ...] = ALIGNMENTS,
 ) -> ClosedModel:
     """A channel with `records` records and `ids` checkpoints; the job fails at most `failures` times."""
+    only = "" if alignments == ALIGNMENTS else ", all barriers overtake"
 
     def offers(state: Exchange) -> Iterator[tuple[str, Event]]:
         if state.sent < records:
             yield "Emit", Emit(state.sent + 1)
         checkpoint = exchange.next_barrier(state)
         if checkpoint <= ids:
-            for alignment in ALIGNMENTS:
+            for alignment in alignments:
                 yield "SendBarrier", SendBarrier(checkpoint, alignment)
         if state.channel.promised != NONE:
             yield "TimeOut", TimeOut(state.channel.promised)
@@ -97,7 +102,7 @@ def closed_exchange(
         return (failed[0] + 1,) if failed[0] < failures else None
 
     return ClosedModel(
-        f"exchange of {records} records, ids to {ids}, {failures} failures, {profile.name}",
+        f"exchange of {records} records, ids to {ids}, {failures} failures, {profile.name}" + only,
         "exchange",
         exchange.new_exchange(ids, profile),
         (0,),
@@ -132,4 +137,5 @@ def closed_channel_models() -> tuple[ClosedModel, ...]:
         *(closed_channel(1, 1, profile) for profile in CHANNEL_PROFILES.values()),
         closed_exchange(3, 1, 1),
         closed_exchange(1, 2, 0),
+        closed_exchange(0, 2, 1, alignments=(UNALIGNED,)),
     )

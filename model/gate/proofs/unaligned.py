@@ -21,10 +21,8 @@ from model.gate.events import (
     Inject,
     OptionedBarrier,
     ReceiveBarrier,
-    Record,
     RunMail,
 )
-from model.gate.polled_unaligned_gate import Passage
 from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.gate.unaligned import UnalignedGate, new_gate
 from model.steps import step_of
@@ -63,26 +61,6 @@ def unaligned_cases(
             step_of("unaligned"),
             is_allowed(gate, event),
         )
-
-
-def passage_cases(channels: int) -> Iterator[Case]:
-    """A polled gate with no item waiting; its events are records and items that may release a channel."""
-    gate = symbolic_gate(channels, alternating=True, counts_as_aligned=True)
-    passage = Passage(gate, (), symbolic_like((False,) * channels, "held"))
-    for channel in range(channels):
-        for event, label in (
-            (Record(channel, symbolic_like(0, "event.value")), "record"),
-            (Cancel(channel, symbolic_like(0, "event.checkpoint")), "cancel"),
-            (EndOfPartition(channel), "end_of_partition"),
-        ):
-            yield Case(
-                "passage",
-                f"{channels} channels, none waiting, {label} on {channel}",
-                passage,
-                event,
-                step_of("passage"),
-                is_allowed(gate, event),
-            )
 
 
 def _events(channels: int, *, injects: bool) -> Iterator[tuple[Event, str]]:
@@ -140,8 +118,6 @@ def all_unaligned_cases(channels: int) -> Iterator[Case]:
             yield from unaligned_cases(
                 count, alternating=alternating, counts_as_aligned=False, profile=profile
             )
-    yield from passage_cases(1)
-    yield from passage_cases(2)
 
 
 def thorough_unaligned_cases() -> Iterator[Case]:

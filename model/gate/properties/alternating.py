@@ -230,10 +230,13 @@ def kept_while_pending(before: UnalignedGate, event: Event, effects: Effects, af
 @UNALIGNED_GATE.state("UNAL-26")
 def unal_26_options(gate: UnalignedGate) -> bool:
     """The options of the first barrier are known ones: a savepoint is never unaligned."""
-    first = gate.first
-    if first.timestamp < 0 or (first.savepoint and first.alignment == UNALIGNED):
+    return _are_known(gate.first)
+
+
+def _are_known(options: Options | OptionedBarrier | Announce) -> bool:
+    if options.timestamp < 0 or (options.savepoint and options.alignment == UNALIGNED):
         return False
-    return ALIGNED <= first.alignment <= TIMED
+    return ALIGNED <= options.alignment <= TIMED
 
 
 @UNALIGNED_GATE.state("UNAL-26")
@@ -365,6 +368,12 @@ def unal_24_waiting(passage: Passage) -> bool:
     if any(held and not blocked for held, blocked in zip(passage.held, passage.gate.blocked, strict=True)):
         return False
     return all(passage.held[item.channel] for item in passage.waiting)
+
+
+@PASSAGE.state("UNAL-26")
+def unal_26_waiting(passage: Passage) -> bool:
+    """The options of barriers and announcements that wait are known ones."""
+    return all(_are_known(item) for item in passage.waiting if isinstance(item, OptionedBarrier | Announce))
 
 
 PASSAGE.part(UNALIGNED_GATE, lambda passage: passage.gate)
