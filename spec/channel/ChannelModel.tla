@@ -49,8 +49,7 @@ Init ==
 Exchange(ch, r, b, bk, effects) == [channel |-> ch, read |-> r, begun |-> b, stored |-> bk, out |-> effects]
 
 EndPersisting(w, n) ==
-    [w EXCEPT !.channel = OnResume(OnStopPersisting(@, n).channel).channel,
-              !.out = Append(@, <<"stop_persisting", n>>)]
+    [w EXCEPT !.channel = OnStopPersisting(@, n).channel, !.out = Append(@, <<"stop_persisting", n>>)]
 
 GiveUp(w) == EndPersisting([w EXCEPT !.stored[w.begun].receiver = "given up"], w.begun)
 
@@ -85,12 +84,19 @@ Begin(w, n, persists) ==
         THEN [started EXCEPT !.stored[n].receiver = "given up"]
         ELSE Noted(started, step.out)
 
+(* The sender continues once the receiver has read the barrier behind which  *)
+(* it stopped, and not earlier.                                              *)
+InOrder(item) == IsBarrier(item) /\ ~IsUrgent(item)
+Continued(w) ==
+    IF SelectSeq(w.channel.input, InOrder) # <<>> THEN w ELSE [w EXCEPT !.channel = OnResume(@).channel]
+
 (* The receiver reads a barrier.                                             *)
-Aligned(w, n, a) ==
-    IF n < w.begun \/ ~IsOpen(w, n) THEN w
-    ELSE LET started == IF n > w.begun THEN Begin(w, n, a = "unaligned") ELSE w
-             done == IF IsOpen(started, n) THEN [started EXCEPT !.stored[n].receiver = "done"] ELSE started
-         IN  EndPersisting(done, n)
+Aligned(before, n, a) ==
+    LET w == Continued(before)
+    IN  IF n < w.begun \/ ~IsOpen(w, n) THEN w
+        ELSE LET started == IF n > w.begun THEN Begin(w, n, a = "unaligned") ELSE w
+                 done == IF IsOpen(started, n) THEN [started EXCEPT !.stored[n].receiver = "done"] ELSE started
+             IN  EndPersisting(done, n)
 
 Become(w, event) ==
     /\ channel' = w.channel /\ read' = w.read /\ begun' = w.begun /\ stored' = w.stored
@@ -278,6 +284,9 @@ Cut == begun > 0 /\ stored[begun].receiver = "open" /\ (IsNewer \/ Kind = "stop_
 EndsAt == (IF Cut THEN {begun} ELSE {}) \cup (IF Completes THEN {ReadsId} ELSE {})
 Ends(n) == <<<<"stop_persisting", n>>>>
 
+(* Behind a barrier in order that waits, the sender has stopped.             *)
+InOrderWaits(queue) == \E i \in DOMAIN queue : Is(queue[i], "barrier") /\ ~Hurries(queue[i])
+
 UNAL_34_Ends == [][(Kind \in {"take", "start_persisting", "stop_persisting"}) =>
     LET begins == StartsAt # -1 /\ ~Declines(StartsAt)
         ended == {n \in EndsAt : n >= channel.seen \/ channel.restored > 0}
@@ -293,7 +302,8 @@ UNAL_34_Ends == [][(Kind \in {"take", "start_persisting", "stop_persisting"}) =>
                IF channel.last \in EndsAt \/ (begins /\ channel.last < StartsAt) THEN <<-1, 0>>
                ELSE <<channel.last, IF Kind = "take" /\ Is(FirstItem, "record") /\ channel.before > 0
                                     THEN channel.before - 1 ELSE channel.before>>
-        /\ channel'.blocked = (channel.blocked /\ EndsAt = {})]_vars
+        /\ channel'.blocked =
+               (channel.blocked /\ ~(Kind = "take" /\ Is(FirstItem, "barrier") /\ ~InOrderWaits(Tail(channel.input))))]_vars
 
 (* Urgent items are read first, nothing else changes places. *)
 UrgentFirst(queue) == queue = Urgents(queue) \o Others(queue)
@@ -391,6 +401,9 @@ NoticeLast(queue, item) ==                                          \* Placed
     LET there == IF IsUrgent(item) THEN WithUrgent(queue, item) ELSE Append(queue, item)
     IN  IF item[3] = "timeout" THEN Append(there, Notice(item[2])) ELSE there
 OnlyNew(input, output) == NewChannel                                \* OnRestore
+ContinuesAtEnd(w, n) ==                                             \* EndPersisting
+    [w EXCEPT !.channel = OnResume(OnStopPersisting(@, n).channel).channel,
+              !.out = Append(@, <<"stop_persisting", n>>)]
 SenderFirst(input, output) ==                                       \* OnRestore
     [NewChannel EXCEPT !.output = [i \in 1 .. Len(input) + Len(output) |->
         Record(IF i <= Len(output) THEN output[i] ELSE input[i - Len(output)])]]
