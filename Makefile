@@ -69,7 +69,7 @@ automatic-mutants: $(READY)  ## Every protocol module edited in every way, once:
 	$(BIN)/barrierspec mutants --automatic --resume
 
 mutants-sample: $(READY)  ## SAMPLE=150 of the automatic mutants, drawn by SEED=0, until the first judge complains
-	$(BIN)/barrierspec mutants --automatic --first --sample $(or $(SAMPLE),150) --seed $(or $(SEED),0) --bar $(or $(BAR),100)
+	$(BIN)/barrierspec mutants --automatic --first --sample $(or $(SAMPLE),150) --seed $(or $(SEED),0) --threshold $(or $(THRESHOLD),100)
 
 hidden-states: $(READY)  ## 2,000 wrong machines of each alphabet, none may pass its complete suite; RESUME=1 goes on
 	$(BIN)/python -m conformance.suites.measure --machines 1000 $(if $(RESUME),--resume)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from model.channel.channel import new_channel
-from model.channel.exchange import new_exchange
 from model.coordinator.state import new_coordinator
 from model.gate import (
     aligned,
@@ -70,7 +69,6 @@ INITIAL_STATES: Mapping[str, Callable[[Any], Any]] = {
     "passage": _passage,
     "threads": _threads,
     "channel": lambda channel: new_channel(channel.profile),
-    "exchange": lambda exchange: new_exchange(len(exchange.checkpoints), exchange.channel.profile),
     "subtask": lambda subtask: new_subtask(subtask.remembered_at_most, subtask.profile),
     "source": lambda source: new_source(source.external, source.profile),
     "coordinator": lambda coordinator: new_coordinator(coordinator.plan, coordinator.store.retain),
@@ -80,6 +78,11 @@ INITIAL_STATES: Mapping[str, Callable[[Any], Any]] = {
 }
 """By component of the proofs."""
 PERMITTED: Mapping[str, Callable[[Any], bool]] = {
+    "coordinator": lambda made: bool(
+        made.plan.timeout >= 1 and made.plan.max_concurrent >= 1 and made.plan.tolerable_failures >= -1
+    ),
     "unaligned": lambda gate: bool(gate.timeout >= 0),
+    "passage": lambda passage: bool(passage.gate.timeout >= 0),
+    "threads": lambda threads: bool(threads.gate.timeout >= 0),
 }
 """The bounds of a configuration in the vocabulary, where the proofs have a symbol for it."""

@@ -12,6 +12,7 @@ from model.channel.proofs import all_channel_cases, thorough_channel_cases
 from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
 from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.proofs.closed import any_plan, closed_cases
 from model.coordinator.proofs.completion import ending_cases, thorough_ending_cases
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
 from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_cases
@@ -72,6 +73,7 @@ def step_cases(channels: int) -> Iterator[Case]:
     yield from all_source_cases()
     yield from all_sink_cases()
     yield from all_coordinator_cases()
+    yield from closed_cases(any_plan("2.3"))
     yield from ending_cases()
     yield from beginning_cases()
     yield from all_file_cases()

@@ -7,7 +7,7 @@ and the prover evaluates the same code on symbols.
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from model.events import Effects, Event
 from model.frames import Frame
@@ -31,6 +31,8 @@ class Property(NamedTuple):
     holds: Callable[..., bool]
     over_starts: bool = False
     """It says something only of the step that makes a component."""
+    part: Callable[[Any], Any] | None = None
+    """The part of the state that it concerns, where that is a component of its own."""
     events: tuple[type, ...] = ()
     """It says something only of steps for events of these classes; empty: of every step, or of states."""
 
@@ -91,6 +93,20 @@ class Registry:
             return holds
 
         return add
+
+    def part(self, other: "Registry", part: Callable[[Any], Any]) -> None:
+        """Registers the state properties of a component that is a part of this one, under their own rules."""
+
+        def add(found: Property) -> None:
+            @wraps(found.holds)
+            def holds(state: object) -> bool:
+                return found.holds(part(state))
+
+            self.properties.append(Property(found.rule, self.component, False, holds, part=part))
+
+        for found in other.properties:
+            if not found.over_steps:
+                add(found)
 
     def frames(self, frames: Mapping[type, Frame]) -> None:
         """Registers what each class of event may change and which effects it may have."""

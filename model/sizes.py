@@ -1,48 +1,124 @@
-"""The sizes within which every step of a component leads to a shape of its proof.
+"""The sizes of each component at which its rules are proved, and the events that its environment may send.
 
-They are stated where collections have no bound. The first step that leaves a size is proved, too; what
-follows is not. The generations and the numbers of channels are those of the cases.
+A bound is stated where a collection has none: the first step that leaves it is proved, too; what follows is
+not. Numbers without a bound, and the generations, are those of the cases.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
+from model.channel.events import MakeUrgent
+from model.channel.proofs import may_become_urgent
+from model.checker.induction import Size
+from model.coordinator.proofs import closed
+from model.gate.events import Inject, Injection
+from model.gate.properties.polled import follow_an_end
+from model.offsets.events import RestoreOffsets
 from model.sink.proofs import is_within
-
-
-class Size(NamedTuple):
-    """A bound on the collections of one component."""
-
-    text: str
-    """The bound in words."""
-    holds: Callable[[Any], bool]
-    """Whether a state is within it."""
-
+from model.source.events import Induce
+from model.source.properties import PLAIN
 
 SIZES: Mapping[str, Size] = {
-    "network": Size("newest generation, at most 1 item waits", lambda inbox: len(inbox.waiting) <= 1),
-    "buffer": Size("at most 2 channels, 2 items stored", lambda buffer: len(buffer.stored) <= 2),
-    "tracker": Size(
-        "2 channels, 2 tracked checkpoints",
-        lambda tracker: len(tracker.closed) <= 2 and tracker.tracked_at_most == 2,
+    "gate": Size(
+        {"channels": lambda gate: len(gate.closed)},
+        {},
+        sends=lambda gate, event: gate.profile.ends_count or type(event) is not Injection,
     ),
-    "unaligned": Size("2 channels without announcements and injections, else 1", lambda _: True),
+    "network": Size(
+        {"channels": lambda inbox: len(inbox.gate.closed), "waiting items": lambda inbox: len(inbox.waiting)},
+        {"waiting items": 1},
+        sends=lambda inbox, event: _may_follow(inbox.waiting, event),
+    ),
+    "buffer": Size(
+        {
+            "channels": lambda buffer: len(buffer.gate.closed),
+            "stored items": lambda buffer: len(buffer.stored),
+        },
+        {"stored items": 2},
+        sends=lambda buffer, event: _may_follow(buffer.stored, event),
+    ),
+    "tracker": Size(
+        {
+            "channels": lambda tracker: len(tracker.closed),
+            "tracked checkpoints": lambda tracker: tracker.tracked_at_most,
+        },
+        {"channels": 2, "tracked checkpoints": 2},
+    ),
+    "unaligned": Size(
+        {"channels": lambda gate: len(gate.closed)},
+        {},
+        sends=lambda gate, event: gate.profile.ends_count or type(event) is not Inject,
+    ),
     "passage": Size(
-        "2 channels, mode alternating, ends count, at most 1 item waits",
-        lambda passage: len(passage.gate.closed) == 2 and len(passage.waiting) <= 1,
+        {
+            "channels": lambda passage: len(passage.gate.closed),
+            "waiting items": lambda passage: len(passage.waiting),
+        },
+        {"channels": 2, "waiting items": 1},
+        includes=lambda passage: passage.gate.alternating and passage.gate.counts_as_aligned,
     ),
     "threads": Size(
-        "1 channel, at most 2 effects in the mail",
-        lambda threads: len(threads.gate.closed) == 1 and len(threads.mail) <= 2,
+        {
+            "channels": lambda threads: len(threads.gate.closed),
+            "effects in the mail": lambda threads: len(threads.mail),
+        },
+        {"channels": 1, "effects in the mail": 2},
     ),
     "channel": Size(
-        "at most 2 items in flight, 1 before release 2.3",
-        lambda channel: len(channel.output) + len(channel.input) <= 1 + channel.profile.passes_block,
+        {
+            "items at the sender": lambda channel: len(channel.output),
+            "items at the receiver": lambda channel: len(channel.input),
+        },
+        {},
+        includes=lambda channel: len(channel.output) + len(channel.input) <= 1 + channel.profile.passes_block,
+        sends=lambda channel, event: type(event) is not MakeUrgent or may_become_urgent(channel.input),
     ),
     "subtask": Size(
-        "2 running snapshots, 2 remembered aborts",
-        lambda subtask: len(subtask.running) <= 2 and subtask.remembered_at_most <= 2,
+        {
+            "running snapshots": lambda subtask: len(subtask.running),
+            "remembered aborts": lambda subtask: subtask.remembered_at_most,
+        },
+        {"running snapshots": 2, "remembered aborts": 2},
     ),
-    "sink": Size("2 transactions filed or committed, 1 snapshot with 1 of them; 1.9: no snapshot", is_within),
-    "source": Size("2 awaited ids", lambda source: len(source.triggered) + len(source.ahead) <= 2),
+    "source": Size(
+        {"awaited ids": lambda source: len(source.triggered) + len(source.ahead)},
+        {"awaited ids": 2},
+        sends=lambda source, event: source.external != PLAIN or type(event) is not Induce,
+    ),
+    "coordinator": Size(
+        {
+            "tasks": lambda coordinator: len(coordinator.tasks_run),
+            "pending checkpoints": lambda coordinator: len(coordinator.pending),
+            "waiting requests": lambda coordinator: len(coordinator.queue),
+            "stored checkpoints": lambda coordinator: len(coordinator.store.entries),
+        },
+        {},
+        includes=closed.is_within,
+        inductive=False,
+    ),
+    "store": Size(
+        {"retained checkpoints": lambda store: store.retain},
+        {},
+        includes=lambda store: store.open is True,
+    ),
+    "sink": Size(
+        {
+            "filed transactions": lambda sink: len(sink.pending),
+            "committed transactions": lambda sink: len(sink.committed),
+            "snapshots": lambda sink: len(sink.snapshots),
+        },
+        {},
+        includes=is_within,
+        inductive=False,
+    ),
+    "offsets": Size(
+        {"remembered snapshots": lambda reader: reader.remembered_at_most},
+        {},
+        sends=lambda reader, event: reader.running is not (type(event) is RestoreOffsets),
+    ),
 }
+"""By component of the proofs; the composed dataflow is explored."""
+
+
+def _may_follow(waiting: tuple[Any, ...], event: Any) -> bool:  # noqa: ANN401 - an Item, or a trigger of the task
+    return type(event) is Injection or not follow_an_end((*waiting, event))

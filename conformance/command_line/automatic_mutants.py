@@ -48,7 +48,7 @@ class How(NamedTuple):
     at_once: int
     first: bool
     """No judge follows the first that complains."""
-    bar: float
+    threshold: float
     """So many percent at least must be killed or proved equivalent."""
     page: Path | None
 
@@ -84,10 +84,10 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
         [
             chosen.again,
             *(["--first"] if how.first else []),
-            *(["--bar", f"{how.bar:g}"] if how.bar < 100 else []),
+            *(["--threshold", f"{how.threshold:g}"] if how.threshold < 100 else []),
         ]
     )
-    click.echo(report.closing(found, total, how.bar, again))
+    click.echo(report.closing(found, total, how.threshold, again))
     if how.page is not None:
         how.page.write_text(report.page(found, total, again, source()), "utf-8")
-    return report.verdict(found, how.bar).exit_code
+    return report.verdict(found, how.threshold).exit_code

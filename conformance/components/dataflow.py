@@ -11,23 +11,23 @@ states of TLA+ read as one state of the model is compared too. The registry of s
 task here shares a file.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from conformance.compare.projection import Given, Node, Projection
 from conformance.components.coordinator.projection import FAULTS, coordinator_record
 from conformance.components.gate.aligned import GATE
+from conformance.components.records import pairs
 from conformance.components.sink import SINK as SINK_RECORD
+from conformance.components.sink import snapshot_of
 from conformance.components.subtask import SUBTASK
-from model.checker.closed_model import ClosedModel
-from model.coordinator.shared_state import new_shared_state
+from model.checker.closed_model import ClosedModel, forgetting
 from model.dataflow.dataflow import Content, Counts, Cut, Dataflow, Sent, Tasks, Wires, beginning
 from model.dataflow.environment import UNBOUNDED, Scope, closed_dataflow
 from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message
-from model.events import NONE, Event, Step
+from model.events import NONE
 from model.gate.aligned import new_gate
 from model.gate.events import Barrier, Cancel, Record
-from model.sink.two_phase_commit import Filed, SinkSnapshot
 from model.store.store import CHECKPOINT, SAVEPOINT
 from spec.values import State
 
@@ -71,13 +71,7 @@ def closed_dataflow_of(given: Given) -> ClosedModel:
             profile=given.coordinators,
         )
     )
-
-    def step(dataflow: Dataflow, event: Event) -> Step[Dataflow]:
-        taken = closed_model.step(dataflow, event)
-        coordinator = taken.state.coordinator._replace(shared=new_shared_state())
-        return taken._replace(state=taken.state._replace(coordinator=coordinator))
-
-    return closed_model._replace(step=step)
+    return forgetting(closed_model, "coordinator.shared")
 
 
 def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
@@ -86,7 +80,7 @@ def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
     channel, snapshots = state["channel"], state["snapshots"]
     record = coordinator_record(there.coordinator, with_states=False)
     start = there.coordinator._replace(tasks_reached=(True,) * (SINK + 1))
-    stored = {n: snapshot for n, snapshot in _pairs(snapshots) if n and snapshot}
+    stored = {n: snapshot for n, snapshot in pairs(snapshots) if n and snapshot}
     return Dataflow(
         wires=there.wires,
         attempt=state["attempt"] + 1,
@@ -106,23 +100,18 @@ def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
         messages=tuple(sorted(_message(message) for message in state["net"])),
         sink=SINK_RECORD.read(state["sink"], there.sink)._replace(
             snapshots=tuple(
-                SinkSnapshot(n, held["open"] or NONE, _filed(held["pending"]))
+                snapshot_of(n, held)
                 for n, held in ((n, stored[n][SINK]["held"]) for n in sorted(stored) if SINK in stored[n])
             ),
         ),
         contents=tuple(
             Content(transaction, _each(written, records))
             for transaction, written in enumerate(state["contents"], start=1)
-            if any(sequence for _, sequence in _pairs(written))
+            if any(sequence for _, sequence in pairs(written))
         ),
         committed=_each(state["output"], records),
         cuts=tuple(_cut(n, stored[n], records) for n in sorted(stored)),
     )
-
-
-def _pairs(function: Any) -> Iterable[tuple[int, Any]]:  # noqa: ANN401 - a value of TLA+
-    """A function of TLA+ over numbers; one over 1 .. n is a sequence."""
-    return function.items() if isinstance(function, Mapping) else enumerate(function, start=1)
 
 
 def _vector(function: Mapping[int, int]) -> tuple[int, ...]:
@@ -159,12 +148,8 @@ def _message(message: tuple[Any, ...]) -> Message:
     return sent._replace(reason=more[0]) if kind == "decline" else sent
 
 
-def _filed(pending: tuple[tuple[int, int], ...]) -> tuple[Filed, ...]:
-    return tuple(Filed(*filed) for filed in pending)
-
-
 def _cut(checkpoint: int, snapshot: Any, records: int) -> Cut:  # noqa: ANN401 - a value of TLA+
-    taken = dict(_pairs(snapshot))
+    taken = dict(pairs(snapshot))
     cut = beginning(OPERATOR, records)
     return cut._replace(
         checkpoint=checkpoint,

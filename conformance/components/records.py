@@ -100,3 +100,8 @@ def fields(*same: str, of: Spelling = SAME, **renamed: str) -> Iterable[tuple[st
 def field(name: str, spelled: Callable[[Any], str] = value) -> Shown:
     """An observed field that is one of the module's record."""
     return lambda seen: {name: spelled(seen)}
+
+
+def pairs(function: Any) -> Iterable[tuple[int, Any]]:  # noqa: ANN401 - a value of TLA+
+    """A function of TLA+ over numbers; one over 1 .. n is a sequence."""
+    return function.items() if isinstance(function, Mapping) else enumerate(function, start=1)

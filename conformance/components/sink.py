@@ -1,17 +1,23 @@
 """The transactional sink: its configurations and random events, and its module of TLA+."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
+from typing import Any
 
 from conformance.adapters.protocol import Wire
+from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
 from conformance.components.component import Component
-from conformance.components.records import IDS, OR_ZERO, Record, each, fields
+from conformance.components.records import IDS, OR_ZERO, Record, each, fields, pairs
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Raw, Word, plain, steps
-from model.sink.two_phase_commit import Filed
+from model.components import COMPONENTS
+from model.events import NONE
+from model.sink.environment import CompleteCheckpoint, Surrounded, closed_surrounded
+from model.sink.two_phase_commit import NEWEST_SINK, SINK_PROFILES, Filed, SinkSnapshot
+from spec.values import State
 
 SINK = Record(
     *fields("running", "finished", next="next_transaction"),
@@ -26,6 +32,42 @@ def _event(event: Wire, edge: Edge) -> Word:
     if any(effect["kind"] == "commit_failed" for effect in edge.effects):
         return (f"{event['kind']}_failing", event["checkpoint"], event["fails"])
     return plain("sink", {name: content for name, content in event.items() if name != "fails"})
+
+
+def snapshot_of(checkpoint: int, held: Mapping[str, Any]) -> SinkSnapshot:
+    """The snapshot of a checkpoint, from what the sink held."""
+    return SinkSnapshot(checkpoint, held["open"] or NONE, tuple(Filed(*filed) for filed in held["pending"]))
+
+
+def _closed_event(event: Wire) -> Word:
+    """An event of the closed sink; what fails is an event of its own, and the initial state is snapshot 0."""
+    failing = (event["fails"],) if "fails" in event else ()
+    if not failing and event["kind"] != "restore":
+        return plain("sink", event, int)
+    return (event["kind"] + ("_failing" if failing else ""), event["checkpoint"] or 0, *failing)
+
+
+def project_sink(given: Given) -> Projection:
+    """SinkModel.tla and the closed sink; a snapshot of either is what the sink held."""
+    profile = SINK_PROFILES["1.9" if "WaitsAtTheEnd" in given.replaced else NEWEST_SINK.name]
+    closed = closed_surrounded(given.number("M"), given.number("MaxCrashes"), profile)
+    on_wire = COMPONENTS["sink"]
+    event = plain_event(on_wire, _closed_event)
+
+    def node(state: State) -> Node:
+        snapshots = tuple(snapshot_of(checkpoint, held) for checkpoint, held in pairs(state["snapshots"]))
+        sink = SINK.read(state["sink"], closed.state.sink)._replace(snapshots=snapshots)
+        withdrawn = tuple(sorted(state["withdrawn"]))
+        return Surrounded(sink, state["completed"], state["crashes"], withdrawn), (), state["out"]
+
+    return Projection(
+        closed,
+        node,
+        of_step(
+            lambda taken: ("complete",) if type(taken) is CompleteCheckpoint else event(taken),
+            plain_effect(on_wire),
+        ),
+    )
 
 
 def bind_sink(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
@@ -136,4 +178,6 @@ def _stray_at_sink(luck: float, newest: int, taken_in_run: int) -> Wire:
     return {"kind": "no_such_event"}
 
 
-COMPONENT = Component(configs=CONFIGS, walks=500, walk=walk_sink, projections={}, bind=bind_sink)
+COMPONENT = Component(
+    configs=CONFIGS, walks=500, walk=walk_sink, projections={"SinkModel": project_sink}, bind=bind_sink
+)

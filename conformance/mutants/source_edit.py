@@ -4,6 +4,7 @@ The protocol packages have no switch for mutants. In a fresh process a finder be
 mutated module and replaces one expression that occurs in it exactly once; Python loads the rest unchanged.
 """
 
+import ast
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
@@ -16,7 +17,7 @@ class EditError(ValueError):
 
 
 class _EditedLoader(SourceFileLoader):
-    def __init__(self, name: str, path: str, edit: Callable[[str], str]) -> None:
+    def __init__(self, name: str, path: str, edit: Callable[[str], str | ast.Module]) -> None:
         super().__init__(name, path)
         self._edit = edit
 
@@ -27,7 +28,7 @@ class _EditedLoader(SourceFileLoader):
 
 
 class _Finder(MetaPathFinder):
-    def __init__(self, module: str, edit: Callable[[str], str]) -> None:
+    def __init__(self, module: str, edit: Callable[[str], str | ast.Module]) -> None:
         self._module = module
         self._edit = edit
 
@@ -59,12 +60,12 @@ def install(module: str, find: str, replace: str) -> None:
     _install(module, lambda source: edited(source, find, replace))
 
 
-def install_text(module: str, text: str) -> None:
-    """Load `module` from another text from now on. Raises EditError if it is already loaded."""
+def install_text(module: str, text: str | ast.Module) -> None:
+    """Load `module` from another text, or its tree, from now on. Raises EditError if it is already loaded."""
     _install(module, lambda _: text)
 
 
-def _install(module: str, edit: Callable[[str], str]) -> None:
+def _install(module: str, edit: Callable[[str], str | ast.Module]) -> None:
     if module in sys.modules:
         raise EditError(f"{module} is loaded already; a mutant needs a fresh process")
     sys.meta_path.insert(0, _Finder(module, edit))

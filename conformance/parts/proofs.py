@@ -4,15 +4,17 @@ The cases are dealt out to several processes. A rule that does not hold comes ba
 event; the explorer then looks for the shortest run of a closed model that shows the same rule broken.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from model.checker.prove import Assumed, Case, Refutation, Report, open_components
+from model.checker.induction import gaps_of
+from model.checker.prove import Assumed, Case, Refutation, Report, pattern_of
 from model.generations import CLAIMS
+from model.registry import Start
 from model.sizes import SIZES
+from model.steps import HANDLERS
 
 SHARES_PER_PROCESS = 12
 PROVED_HERE = frozenset(
@@ -35,6 +37,7 @@ def run(context: Context) -> PartResult:
     shares = context.processes * SHARES_PER_PROCESS
     channels = 2 if context.quick else 4
     context.say("proving the rules for every checkpoint id")
+    known = _cases(channels, context.thorough)  # before the pool, whose processes then have them
     with ProcessPoolExecutor(context.processes) as pool:
         every = ([shares] * shares, [channels] * shares, [context.thorough] * shares)
         reports = list(pool.map(_share, reversed(range(shares)), *every))  # the long ones first
@@ -49,6 +52,8 @@ def run(context: Context) -> PartResult:
     if unchecked:
         findings += (Finding(None, f"no case checks {', '.join(unchecked)}; add one to model/*/proofs"),)
     findings += tuple(finding for finding in claims if finding is not None)
+    induction, gaps = induction_of(known, reports)
+    findings += tuple(Finding(None, gap) for gap in gaps)
     alike = claims.count(None)
     paths = sum(report.paths for report in reports)
     cases = sum(report.cases for report in reports)
@@ -56,9 +61,8 @@ def run(context: Context) -> PartResult:
     return PartResult(
         name="proofs",
         verdict=verdict_of(findings),
-        bound=f"{len(proved)} rules for every checkpoint id, aligned gates of 1 to {channels} channels, "
-        f"tracking ones to {min(channels, 3)}, unaligned ones to 2{thorough}, {paths:,} paths; "
-        f"{closure_of(reports)}; {alike} pairs of generations alike",
+        bound=f"{len(proved)} rules for every checkpoint id{thorough}, {paths:,} paths; {induction}; "
+        f"{alike} pairs of generations alike",
         numbers={
             "rules": len(proved),
             "alike": alike,
@@ -71,20 +75,29 @@ def run(context: Context) -> PartResult:
     )
 
 
-def closure_of(reports: Sequence[Report]) -> str:
-    """Which components are closed under steps, within which sizes, and the shapes of the others."""
+def induction_of(cases: Sequence[Case], reports: Sequence[Report]) -> tuple[str, list[str]]:
+    """What is proved by a complete induction, at which sizes, and what for one step; and what lacks.
+
+    The second part is empty if the induction of each component is complete that has to be.
+    """
     starts = frozenset().union(*(report.starts for report in reports))
     afters = frozenset().union(*(report.afters for report in reports))
-    stepped = {component for component, _ in starts}
-    still_open = open_components(starts, frozenset(one for one in afters if one[0] in stepped))
-    shapes = Counter(component for component, _ in starts)
-    closed = sorted(name for name in shapes if name not in still_open)
-    named = [f"{name} ({SIZES[name].text})" if name in SIZES else name for name in closed]
-    parts = [f"closed under steps: {', '.join(named) or 'no component'}"]
-    if still_open:
-        rest = ", ".join(f"{name} {shapes[name]}" for name in sorted(still_open))
-        parts.append(f"one step from the shapes given for the others ({rest})")
-    return "; ".join(parts)
+    complete: list[str] = []
+    single: list[str] = []
+    lacking: list[str] = []
+    for name, size in SIZES.items():
+        own = [case for case in cases if case.component == name and type(case.event) is not Start]
+        stepped = {pattern_of(case.state): case.state for case in own}
+        states = [state for shape, state in stepped.items() if (name, shape) in starts and size.holds(state)]
+        if not states:
+            continue
+        ends = frozenset(after for after in afters if after[0] == name)
+        gaps = list(gaps_of(own, starts, ends, size, HANDLERS.get(name, ()))) if size.inductive else []
+        lacking += [f"{name} is not proved inductive: {gap}" for gap in gaps[:1]]
+        is_complete = size.inductive and not gaps
+        (complete if is_complete else single).append(f"{name} ({size.text(states)})")
+    text = f"inductive: {', '.join(complete) or 'no component'}"
+    return text + (f"; one step, at sizes: {', '.join(single)}" if single else ""), lacking
 
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:

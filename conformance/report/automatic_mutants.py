@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from conformance.mutants.automatic.campaign import Judged
+    from conformance.mutants.automatic.complaints import Judged
 
 RULES = ("proofs", "exploration")
 """The judges that need nothing but the rules."""
@@ -15,13 +15,14 @@ COLUMNS = ("TLC", *RULES, "rules alone", "triangle", "lock-step")
 ABOUT = (
     "Operators edit each protocol module of specification, model and implementation, one place at a time: "
     "comparisons, boundaries, constants, arguments, conditions, statements, effects, changes of a state. "
-    "Nobody chooses the edits. *Proofs* and *exploration* judge a mutant of the model by the rules alone, "
+    "No edit is chosen by hand. *Proofs* and *exploration* judge a mutant of the model by the rules alone, "
     "*triangle* compares it with the specification, *lock-step* with the implementation. *TLC* judges a "
     "mutant of the specification by its properties, without the pinned numbers of states. A mutant that no "
     "judge complains of is *proved equivalent* if z3 finds the same effects and the same state after every "
-    "event of the cases of the proofs; otherwise it *survives*. A crash, a time-out and a model without "
-    "bounds count as killed. With `--first`, no judge follows the first that complains: the others were not "
-    "consulted."
+    "event of the cases of the proofs that run the edit; otherwise it *survives*. A judge's column counts "
+    "broken rules and differences only: *crashed* are the mutants of which no judge says more than that an "
+    "expression cannot be evaluated, *too long* those that only exceed the limit of time or of states. With "
+    "`--first`, no judge follows the first that finds a rule broken: the others were not consulted."
 )
 """What the page is about."""
 
@@ -36,36 +37,39 @@ def score(found: Sequence["Judged"]) -> Iterator[str]:
     for one in _scores(found):
         counts = ", ".join(f"{judge} {number}" for judge, number in one.by_judge.items())
         apart = f"; {one.same} proved equivalent" if one.same else ""
+        apart += f"; {one.crashed} crashed" if one.crashed else ""
+        apart += f"; {one.too_long} too long" if one.too_long else ""
         apart += f"; {one.no_mutants} edits are no TLA+" if one.no_mutants else ""
         yield f"{one.folder:<18} {one.mutants:>5} mutants, {one.killed} killed: {counts}{apart}"
 
 
 def survivors(found: Sequence["Judged"]) -> list["Judged"]:
     """The mutants that no judge complains of, and that are not proved equivalent."""
-    return [one for one in found if one.survives]
+    return sorted((one for one in found if one.survives), key=lambda one: one.edit)
 
 
-def closing(found: Sequence["Judged"], total: int, bar: float, again: str) -> str:
+def closing(found: Sequence["Judged"], total: int, threshold: float, again: str) -> str:
     """The verdict with its bound, and the command that repeats it."""
     left = survivors(found)
     outcome = f"{len(left)} survived every judge" if left else "no mutant survived every judge"
-    permitted = f", {100 - bar:g} % may" if bar < 100 else ""
+    permitted = f", {100 - threshold:g} % may" if threshold < 100 else ""
     edits = f"{len(found):,} of {total:,} first-order edits judged"
-    return f"{verdict(found, bar).value}   {edits}; {outcome}{permitted}\nagain   {again}"
+    return f"{verdict(found, threshold).value}   {edits}; {outcome}{permitted}\nagain   {again}"
 
 
-def verdict(found: Sequence["Judged"], bar: float = 100) -> Verdict:
-    """CONFORMS if `bar` percent do not survive; without a mutant nothing is known."""
+def verdict(found: Sequence["Judged"], threshold: float = 100) -> Verdict:
+    """CONFORMS if `threshold` percent do not survive; without a mutant nothing is known."""
     mutants = sum(one.is_mutant for one in found)
     if not mutants:
         return Verdict.UNDETERMINED
-    return Verdict.DIVERGES if 100 * len(survivors(found)) > (100 - bar) * mutants else Verdict.CONFORMS
+    return Verdict.DIVERGES if 100 * len(survivors(found)) > (100 - threshold) * mutants else Verdict.CONFORMS
 
 
 def page(found: Sequence["Judged"], total: int, again: str, commit: str) -> str:
     """The score and the survivors as a page in Markdown."""
     rows = [*_scores(found)]
     judges = [judge for judge in COLUMNS if any(judge in one.by_judge for one in rows)]
+    heads = ("folder", "mutants", "killed", *judges, "crashed", "too long", "proved equivalent", "survive")
     lines = [
         "# Automatic mutants",
         "",
@@ -74,13 +78,14 @@ def page(found: Sequence["Judged"], total: int, again: str, commit: str) -> str:
         f"{len(found):,} of {total:,} edits were judged at commit {commit}; {len(survivors(found))} survive. "
         f"Made by `{again}`.",
         "",
-        f"| folder | mutants | killed | {' | '.join(judges)} | proved equivalent | survive |",
-        f"|---|{'--:|' * (len(judges) + 4)}",
+        f"| {' | '.join(heads)} |",
+        f"|---|{'--:|' * (len(heads) - 1)}",
     ]
     for one in rows:
         counts = [str(one.by_judge.get(judge, "")) for judge in judges]
-        left = one.mutants - one.killed - one.same
-        columns = (one.folder, one.mutants, one.killed, *counts, one.same, left)
+        left = one.mutants - one.killed - one.crashed - one.too_long - one.same
+        others = (one.crashed, one.too_long, one.same, left)
+        columns = (one.folder, one.mutants, one.killed, *counts, *others)
         lines.append(f"| {' | '.join(map(str, columns))} |")
     if listed := [f"- `{_edit(one)}`" for one in survivors(found)]:
         lines += [
@@ -99,6 +104,8 @@ class _Score(NamedTuple):
     mutants: int
     killed: int
     by_judge: Mapping[str, int]
+    crashed: int
+    too_long: int
     same: int
     """Proved equivalent."""
     no_mutants: int
@@ -114,12 +121,15 @@ def _scores(found: Sequence["Judged"]) -> Iterator[_Score]:
             counts["rules alone"] = sum(one.killed_by(*RULES) for one in here)
         killed = sum(one.killed_by(*judges) for one in here)
         same = sum(bool(one.same_paths) for one in here)
-        yield _Score(folder, len(here), killed, counts, same, len(edited) - len(here))
+        crashed = sum(one.crashed for one in here)
+        too_long = sum(one.took_too_long for one in here)
+        yield _Score(folder, len(here), killed, counts, crashed, too_long, same, len(edited) - len(here))
 
 
 def _edit(judged: "Judged") -> str:
     edit = judged.edit
-    return f"{edit.id}  line {edit.line}: {_short(edit.before)} -> {_short(edit.after)}"
+    unread = "" if judged.is_run else "; no judge runs it"
+    return f"{edit.id}  line {edit.line}: {_short(edit.before)} -> {_short(edit.after)}{unread}"
 
 
 def _outcome(judged: "Judged") -> str:

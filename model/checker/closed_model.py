@@ -48,3 +48,23 @@ class ClosedModel(NamedTuple):
     """Its runs have the same meaning on the wire; false if a bound is lower than the protocol's."""
     portions: Portions | None = None
     """The parts of a closed model with too many shapes for a kernel: a composition, a large coordinator."""
+    forgets: tuple[str, ...] = ()
+    """Fields (`gate.first`) that always have their initial value, as its twin in TLA+ does not have them."""
+
+
+def forgetting(closed: ClosedModel, *fields: str) -> ClosedModel:
+    """The closed model whose states have no memory in these fields, which decide nothing."""
+
+    def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401 - any component's state
+        taken = closed.step(state, event)
+        after = taken.state
+        for field in fields:
+            after = _initial(after, closed.state, *field.split("."))
+        return taken._replace(state=after)
+
+    return closed._replace(step=step, toured=False, forgets=fields)
+
+
+def _initial(state: Any, start: Any, field: str, *inner: str) -> Any:  # noqa: ANN401 - any record
+    value = getattr(start, field)
+    return state._replace(**{field: _initial(getattr(state, field), value, *inner) if inner else value})

@@ -80,7 +80,7 @@ class Report(NamedTuple):
 
 
 Assumed = dict[str, tuple[z3.BoolRef, ...]]
-"""The invariants of a shape as terms, by the text of the shape."""
+"""The invariants of a shape as terms, by the text of the shape, and of a part by that of the part."""
 
 
 def prove(
@@ -109,7 +109,7 @@ def prove(
         if begins := type(case.event) is Start:
             known = tuple(found for found in known if found.over_starts or not found.over_steps)
         if shape not in invariants and not begins:
-            invariants[shape] = assume_invariants(case.state, known)
+            invariants[shape] = assume_invariants(case.state, known, invariants)
         solver = solver_with(*(() if begins else invariants[shape]), *case.assumptions)
         if not satisfiable(solver):
             continue  # the invariants exclude this shape: it would prove everything
@@ -144,7 +144,7 @@ def prove(
 
 
 def pattern_of(state: Any) -> Pattern:  # noqa: ANN401
-    """The shape of a state with symbols."""
+    """The shape of a state or an event with symbols."""
     leaves: list[object] = []
 
     def text(part: Any) -> str:  # noqa: ANN401
@@ -166,45 +166,31 @@ def has_failed(state: Any) -> bool:  # noqa: ANN401
     return getattr(state, "failed", False) is True or any(map(has_failed, state))
 
 
-def open_components(starts: Shapes, afters: Shapes) -> dict[str, int]:
-    """The components whose induction is not closed, with the number of shapes that no case starts in.
+def assume_invariants(
+    state: Any,  # noqa: ANN401
+    known: tuple[Property, ...],
+    assumed: Assumed | None = None,
+) -> tuple[z3.BoolRef, ...]:
+    """The state properties of a component as terms over one symbolic state.
 
-    A closed one needs no bound on sizes: every step from a shape of a case ends in a shape of a case. Of an
-    open one each rule holds for one step from the shapes of its cases.
+    Each assumes those before it, and one of a part assumes none: `assumed` keeps its term for other shapes.
     """
-    known: dict[tuple[str, str], list[tuple[object, ...]]] = {}
-    for component, (structure, leaves) in starts:
-        known.setdefault((component, structure), []).append(leaves)
-    found: dict[str, int] = {}
-    for component, (structure, leaves) in afters:
-        if not any(_fits(leaves, begun) for begun in known.get((component, structure), ())):
-            found[component] = found.get(component, 0) + 1
-    return found
-
-
-def _fits(leaves: tuple[object, ...], begun: tuple[object, ...]) -> bool:
-    return all(map(_is_covered, leaves, begun))
-
-
-def _is_covered(leaf: object, begun: object) -> bool:
-    """A symbol covers a symbol and every constant of its kind, a constant only itself."""
-    if leaf == begun:
-        return True
-    kind = leaf[0] if isinstance(leaf, tuple) else None
-    return (begun == ANY_INT and kind == "int") or (begun == ANY_BOOL and kind == "bool")
-
-
-def assume_invariants(state: Any, known: tuple[Property, ...]) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """The state properties of a component as terms over one symbolic state, each assuming those before it."""
+    of_parts = assumed if assumed is not None else {}
     solver = solver_with()
     terms: list[z3.BoolRef] = []
     for found in known:
-        if not found.over_steps:
-            ground = Ground(solver)
-            term = formula(lambda found=found: found.holds(state), ground)  # type: ignore[misc]
+        if found.over_steps:
+            continue
+        ground = Ground(solver if found.part is None else solver_with())
+        text = f"{found.rule} {found.name} {found.part(state)!r}" if found.part is not None else ""
+        if (kept := of_parts.get(text)) is None:
+            kept = (formula(lambda found=found: found.holds(state), ground),)  # type: ignore[misc]
             ground.go_to(())
-            solver.add(term)
-            terms.append(term)
+        if text:
+            of_parts[text] = kept
+        (term,) = kept
+        solver.add(term)
+        terms.append(term)
     return tuple(terms)
 
 

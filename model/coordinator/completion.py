@@ -51,7 +51,7 @@ class CompletionSteps:
         coordinator, called = self.before_storing(coordinator, done)
         effects = (*effects, *called)
         if self.is_stored(done):
-            if coordinator.fault:
+            if coordinator.fault != 0:
                 return self.fail_to_store(coordinator, done, effects, rules)
             added = self.add_to_store(coordinator, done)
             coordinator = added.state

@@ -1,7 +1,7 @@
 """Unaligned gates of Flink 1.11 and 1.12: the first barrier decides whether its checkpoint aligns.
 
-In 1.12 its options decide (UNAL-27), in 1.11 the type of the checkpoint (UNAL-28). `FirstDecides.tla` and
-`TypeDecides.tla` state the same. A class holds what it does in another way than the class it derives from.
+In 1.12 its options decide (UNAL-27), in 1.11 the type of the checkpoint (UNAL-28). `FirstDecides.tla` states
+the same. A class holds what it does in another way than the class it derives from.
 """
 
 from model.events import SUBSUMED, Effects, Rules, Step

@@ -34,9 +34,9 @@ def offsets_cases(bound: int) -> Iterator[Case]:
             if is_restore and size:
                 continue  # a crashed reader remembers no offsets (OFFSET-02)
             symbolic = symbolic_like(event, "event")
-            assumptions: tuple[z3.BoolRef, ...] = (int_term(state.committed.checkpoint) >= -1,)
+            assumptions: tuple[z3.BoolRef, ...] = ()
             if type(symbolic) is SnapshotOffsets:  # ids of a job only grow
-                assumptions += (int_term(symbolic.checkpoint) > int_term(state.newest),)
+                assumptions = (int_term(symbolic.checkpoint) > int_term(state.newest),)
             yield Case(
                 "offsets",
                 f"bound {bound}, {size} remembered, {event.kind}",

@@ -101,6 +101,8 @@ def offset_06(before: Reader, event: Event, effects: Effects, after: Reader) -> 
 def offset_07(reader: Reader) -> bool:
     """Remembered offsets are newer than the committed ones, ascending, and no newer than the newest."""
     below = reader.committed.checkpoint
+    if below < NONE:
+        return False
     for filed in reader.remembered:
         if filed.checkpoint <= below:
             return False

@@ -4,12 +4,14 @@ The environment stores the newest snapshot, the newest completed id, and how oft
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
-from model.events import NONE, Close, Crash, Event
+from model.events import NONE, Close, Crash, Event, Step
 from model.sink import two_phase_commit
 from model.sink.events import (
     AbortNotification,
+    AbortTransaction,
     CompleteNotification,
     FailingCompletion,
     FailingRestore,
@@ -79,6 +81,73 @@ def _offers(state: Sink, ids: int) -> Iterator[tuple[str, Event]]:
                 yield "NotifyCompleteFailing", FailingCompletion(checkpoint, filed.transaction)
     yield "Close", Close()
     yield "Crash", Crash()
+
+
+class CompleteCheckpoint(NamedTuple):
+    """The coordinator completes a checkpoint; its notification is an event of its own, or is lost."""
+
+    checkpoint: int
+    kind: str = "complete"
+
+
+class Surrounded(NamedTuple):
+    """A sink, what the coordinator knows, and what the external system has rolled back."""
+
+    sink: Sink
+    completed: int
+    """The newest completed id, 0 before the first."""
+    ends: int
+    """How often the task has ended."""
+    withdrawn: tuple[int, ...]
+    """The aborted transactions, ascending."""
+
+
+def closed_surrounded(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
+    """The environment of SinkModel.tla: a checkpoint completes by itself, and a restore takes the newest."""
+    counted = (
+        (Crash, Close, FailingCompletion)
+        if profile.waits_at_the_end
+        else (Crash, Close, FailingCompletion, Finish)
+    )
+
+    def offers(state: Surrounded) -> Iterator[tuple[str, Event]]:
+        taken = [snapshot.checkpoint for snapshot in state.sink.snapshots]
+        for checkpoint in taken:
+            if checkpoint > state.completed:
+                yield "Complete", CompleteCheckpoint(checkpoint)
+        for action, event in _offers(state.sink, ids):
+            match event:
+                case SnapshotRequest():
+                    is_possible = event.checkpoint > max(0, state.completed, *taken)
+                case CompleteNotification() | FailingCompletion():
+                    is_possible = event.checkpoint <= state.completed
+                case Restore() | FailingRestore():
+                    is_possible = max(event.checkpoint, 0) == state.completed
+                case _:
+                    is_possible = True
+            if is_possible and (type(event) not in counted or state.ends < ends):
+                yield action, event
+
+    def step(state: Surrounded, event: Event) -> Step[Surrounded]:
+        if type(event) is CompleteCheckpoint:
+            return Step(state._replace(completed=event.checkpoint), (), ())
+        taken = of_sink(state.sink, event)
+        gone = {effect.transaction for effect in taken.effects if type(effect) is AbortTransaction}
+        ended = state.ends + (type(event) in counted)
+        withdrawn = tuple(sorted({*state.withdrawn, *gone}))
+        return taken._replace(state=Surrounded(taken.state, state.completed, ended, withdrawn))
+
+    of_sink = step_of("sink")
+    return ClosedModel(
+        f"sink and what surrounds it, ids to {ids}, {ends} ends, {profile!r}",
+        "surrounded sink",
+        Surrounded(two_phase_commit.new_sink(profile), 0, 0, ()),
+        (),
+        offers,
+        lambda environment, event: environment,
+        step,
+        toured=False,
+    )
 
 
 def closed_sink_models() -> tuple[ClosedModel, ...]:

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import z3
 
 from model.checker.prove import Case
-from model.checker.symbolic import bool_term, int_term, symbolic_like
+from model.checker.symbolic import int_term, symbolic_like
 from model.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.events import Event
 from model.steps import step_of
 from model.store import store
 from model.store.events import Add, LatestRequest, Shutdown
-from model.store.properties import STOP
+from model.store.properties import CHECKPOINT, STOP
 from model.store.store import Entry, Store
 
 
@@ -20,7 +20,7 @@ def store_cases(
 ) -> Iterator[Case]:
     """A store of `entries` entries with any ids and types, and any event."""
     shape = store.new_store(retain, profile)._replace(entries=(Entry(0, 0),) * entries)
-    state = symbolic_like(shape, "store")._replace(retain=retain)
+    state = symbolic_like(shape, "store")._replace(retain=retain, open=True)
     for event in (Add(0, 0), LatestRequest(), Shutdown(discard=True)):
         yield Case(
             "store",
@@ -28,21 +28,14 @@ def store_cases(
             state,
             request := symbolic_like(event, "event"),
             step_of("store"),
-            _store_is_sound(state, request),
+            _is_new(state, request),
         )
 
 
-def _store_is_sound(state: Store, event: Event) -> tuple[z3.BoolRef, ...]:
-    """The store is open; all ids differ, including the added one; types are known ones."""
-    ids = [int_term(entry.checkpoint) for entry in state.entries]
-    types = [int_term(entry.type) for entry in state.entries]
-    if type(event) is Add:
-        ids.append(int_term(event.checkpoint))
-        types.append(int_term(event.type))
-    apart = (z3.Distinct(*ids),) if len(ids) > 1 else ()
-    return (
-        bool_term(state.open),
-        *apart,
-        *(known >= 0 for known in ids),
-        *(z3.And(kind >= 0, kind <= STOP) for kind in types),
-    )
+def _is_new(state: Store, event: Event) -> tuple[z3.BoolRef, ...]:
+    """A checkpoint is added once, with a known type."""
+    if type(event) is not Add:
+        return ()
+    added, kind = int_term(event.checkpoint), int_term(event.type)
+    others = (int_term(entry.checkpoint) for entry in state.entries)
+    return (added >= 0, kind >= CHECKPOINT, kind <= STOP, *(added != other for other in others))

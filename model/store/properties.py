@@ -1,5 +1,7 @@
 """SUB-06 to SUB-09, stated over the completed-checkpoint store."""
 
+from itertools import combinations
+
 from model.coordinator.events import DiscardCheckpoint
 from model.events import Effects, Event
 from model.frames import Frame
@@ -27,6 +29,15 @@ def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
         return True
     added = Entry(event.checkpoint, event.type)
     return bool(after.entries) and after.entries[-1] == added and _keeps_order(before, after)
+
+
+@STORE.state("SUB-06")
+def sub_06_once(store: Store) -> bool:
+    """A checkpoint is stored once, with a known type."""
+    known = all(entry.checkpoint >= 0 and CHECKPOINT <= entry.type <= STOP for entry in store.entries)
+    return known and not any(
+        left.checkpoint == right.checkpoint for left, right in combinations(store.entries, 2)
+    )
 
 
 @STORE.step("SUB-07")

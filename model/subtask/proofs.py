@@ -54,12 +54,8 @@ def subtask_cases(
             state,
             symbolic,
             step_of("subtask"),
-            (*_aborts_differ(state), *_starts_once(state, symbolic)),
+            _starts_once(state, symbolic),
         )
-
-
-def _aborts_differ(state: Subtask) -> tuple[z3.BoolRef, ...]:
-    return (z3.Distinct(*(int_term(known) for known in state.aborted)),) if len(state.aborted) > 1 else ()
 
 
 def _starts_once(state: Subtask, event: Event) -> tuple[z3.BoolRef, ...]:

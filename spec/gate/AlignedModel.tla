@@ -34,7 +34,7 @@ EffectType ==
 
 TypeOK ==
     /\ gate \in GateType
-    /\ last \in [Channels -> 0 .. M]
+    /\ last \in [0 .. N - 1 -> 0 .. M]
     /\ out = <<>> \/ (Head(out) \in EventType /\ Tail(out) \in Seq(EffectType))
 
 Init ==
@@ -97,14 +97,15 @@ EventId == out'[1][3]
 Effects == Tail(out')
 Silent == Effects = <<>> /\ gate' = gate
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
-OpenNow == OpenChannels(gate)
+OpenNow == Channels \ gate.closed
+ResumeEach(channels) == LET order == InOrder(channels) IN [i \in DOMAIN order |-> <<"resume", order[i]>>]
 Obsolete(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
 
 Repeats == EventIs("barrier") /\ gate.pending /\ EventId = gate.current /\ EventChannel \in gate.blocked
 
 (* The effects of an alignment that ends without a snapshot. *)
 GivesUp(abort) ==
-    IF Has("releases_first") THEN Append(Resumes(gate.blocked), abort) ELSE <<abort>> \o Resumes(gate.blocked)
+    IF Has("releases_first") THEN Append(ResumeEach(gate.blocked), abort) ELSE <<abort>> \o ResumeEach(gate.blocked)
 
 (* The channels that have delivered the barrier of this checkpoint. *)
 Delivered == {EventChannel} \cup IF EventId = gate.current THEN gate.blocked ELSE {}
@@ -143,7 +144,7 @@ ALIGN_05 == [][(~Repeats /\ gate.repeats = 0 /\ ~EventIs("inject")) => EffectsOf
 ALIGN_06 == [][(EffectsOf("trigger") # <<>> /\ ~Alone /\ ~EventIs("inject")) =>
     LET at == CHOOSE i \in DOMAIN Effects : Effects[i][1] = "trigger"
         released == IF EventIs("barrier") THEN Delivered ELSE gate.blocked \ {EventChannel}
-        held == Resumes(released)
+        held == ResumeEach(released)
     IN  /\ IF Has("triggers_first")
            THEN SubSeq(Effects, at + 1, Len(Effects)) = held /\ \A i \in 1 .. at : Effects[i][1] # "resume"
            ELSE at = Len(Effects) /\ SubSeq(Effects, at - Len(held), at - 1) = held
@@ -169,7 +170,7 @@ Cancellation == <<"abort", EventId, "ON_CANCELLATION_BARRIER">>
 NothingPending(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
 
 CancelsAlignment ==
-    /\ Effects = Append(Resumes(gate.blocked), Cancellation)
+    /\ Effects = Append(ResumeEach(gate.blocked), Cancellation)
     /\ gate' = NothingPending([gate EXCEPT !.current = EventId])
 
 ALIGN_09 == [][(EventIs("cancel") /\ gate.pending /\ EventId = gate.current) => CancelsAlignment]_vars
@@ -178,7 +179,7 @@ ALIGN_10 == [][(EventIs("cancel") /\ ~gate.pending /\ EventId > gate.current) =>
 
 ALIGN_11 == [][(EventIs("cancel") /\ gate.pending /\ EventId > gate.current) =>
     IF Has("cancels_twice")
-    THEN Effects = Resumes(gate.blocked) \o <<<<"abort", EventId, "SUBSUMED">>, Cancellation>>
+    THEN Effects = ResumeEach(gate.blocked) \o <<<<"abort", EventId, "SUBSUMED">>, Cancellation>>
          /\ gate' = NothingPending([gate EXCEPT !.current = EventId])
     ELSE CancelsAlignment]_vars
 
@@ -194,7 +195,7 @@ ALIGN_14 == [][(EventIs("end_of_partition") /\ gate.pending /\ ~AfterFinish) =>
 ALIGN_15 == [][(EventIs("end_of_partition") /\ gate.pending /\ AfterFinish) =>
     /\ gate'.current = gate.current
     /\ gate'.closed = gate.closed \cup {EventChannel}
-    /\ gate'.pending = (Awaited(gate) # {EventChannel})
+    /\ gate'.pending = (OpenNow \ gate.blocked # {EventChannel})
     /\ gate'.blocked = IF gate'.pending THEN gate.blocked \ {EventChannel} ELSE {}
     /\ EffectsOf("abort") = <<>>]_vars
 
@@ -211,7 +212,7 @@ ALIGN_18 == [][
 (* If a gate learns of ends behind a blocked channel (~Polled), the only     *)
 (* blocked channel may end, and the alignment continue with none.            *)
 ALIGN_19 ==
-    /\ gate.pending => Cardinality(Awaited(gate)) > gate.repeats /\ (Polled => gate.blocked # {})
+    /\ gate.pending => Cardinality(OpenNow \ gate.blocked) > gate.repeats /\ (Polled => gate.blocked # {})
     /\ ~gate.pending => gate.blocked = {}
     /\ gate.blocked \cap gate.closed = {}
 
@@ -224,13 +225,13 @@ SUB_01 == [][\A n \in Ids :
 (* An injection has its id in the position of the channel of other events. *)
 Injected(id) ==
     LET held == IF id = gate.current THEN gate.blocked ELSE {}
-        late == {c \in held : \A other \in Channels : other > c => other \notin Awaited(gate)}
+        late == {c \in held : \A other \in Channels : other > c => other \notin (OpenNow \ gate.blocked)}
         over == IF gate.pending /\ id > gate.current
                 THEN GivesUp(<<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
     IN  IF OpenNow = {} THEN [gate |-> gate, out |-> <<>>]
-        ELSE IF Obsolete(id) THEN [gate |-> gate, out |-> Resumes(OpenNow)]
+        ELSE IF Obsolete(id) THEN [gate |-> gate, out |-> ResumeEach(OpenNow)]
         ELSE [gate |-> NothingPending([gate EXCEPT !.current = id]),
-              out  |-> over \o <<<<"trigger", id>>>> \o Resumes(held) \o Resumes(late)]
+              out  |-> over \o <<<<"trigger", id>>>> \o ResumeEach(held) \o ResumeEach(late)]
 
 ALIGN_24 == [][EventIs("inject") => [gate |-> gate', out |-> Effects] = Injected(EventChannel)]_vars
 
@@ -256,6 +257,60 @@ ALIGN_21 ==
             THEN EffectsOf("trigger") = <<>> /\ gate'.repeats = Counted
             ELSE EffectsOf("trigger") = <<<<"trigger", EventId>>>> /\ gate'.repeats = 0
        ELSE gate'.repeats \in {0, gate.repeats}]_vars
+
+------------------------------------------------------------------------------
+(* All effects in order, and what changes.                                   *)
+
+Counts == EventIs("barrier") /\ ~Obsolete(EventId)
+Refuses == Repeats /\ Has("repeats_fail")
+HasNewerId == EventId > gate.current
+Last ==
+    IF EventIs("barrier") THEN Cardinality(OpenNow \ Delivered) <= (IF Has("repeats_count") THEN Counted ELSE 0)
+    ELSE Cardinality(OpenNow \ (gate.blocked \cup {EventChannel})) <= gate.repeats
+CancelsIt == EventIs("cancel") /\ ~Obsolete(EventId)
+EndsPending == EventIs("end_of_partition") /\ gate.pending
+
+CompletedBy(n, channels) ==
+    IF Has("triggers_first") THEN <<<<"trigger", n>>>> \o ResumeEach(channels)
+    ELSE Append(ResumeEach(channels), <<"trigger", n>>)
+
+OfBarrier ==
+    IF Alone THEN (IF Has("resumes_late") THEN <<<<"resume", EventChannel>>>> ELSE <<>>) \o <<<<"trigger", EventId>>>>
+    ELSE (IF gate.pending /\ HasNewerId THEN GivesUp(<<"abort", gate.current, "SUBSUMED">>) ELSE <<>>)
+         \o <<<<"block", EventChannel>>>> \o IF Last THEN CompletedBy(EventId, Delivered) ELSE <<>>
+
+AllEffects == [][Effects =
+    CASE Refuses -> <<<<"fail", "repeated barrier">>>>
+      [] Counts /\ ~Refuses -> OfBarrier
+      [] EventIs("barrier") /\ ~Counts -> IF Has("resumes_late") THEN <<<<"resume", EventChannel>>>> ELSE <<>>
+      [] CancelsIt ->
+            ResumeEach(gate.blocked)
+                \o (IF Has("cancels_twice") /\ gate.pending /\ HasNewerId THEN <<<<"abort", EventId, "SUBSUMED">>>>
+                    ELSE <<>>) \o <<Cancellation>>
+      [] EndsPending ->
+            IF ~AfterFinish THEN GivesUp(<<"abort", gate.current, "INPUT_END_OF_STREAM">>)
+            ELSE IF Last THEN CompletedBy(gate.current, gate.blocked \ {EventChannel}) ELSE <<>>
+      [] EventIs("inject") -> Injected(EventChannel).out
+      [] OTHER -> <<>>]_vars
+
+AfterEnd ==
+    LET ended == [gate EXCEPT !.closed = @ \cup {EventChannel}]
+    IN  IF gate.pending /\ (~AfterFinish \/ Last) THEN NothingPending(ended)
+        ELSE [ended EXCEPT !.blocked = @ \ {EventChannel}]
+
+Frame == [][
+    /\ out = <<>> => gate = [current |-> -1, pending |-> FALSE, blocked |-> {}, closed |-> {}, repeats |-> 0,
+                            failed |-> FALSE]
+    /\ gate' =
+        CASE Refuses -> [gate EXCEPT !.failed = TRUE]
+          [] Counts /\ ~Refuses ->
+                IF Alone \/ Last THEN NothingPending([gate EXCEPT !.current = EventId])
+                ELSE [gate EXCEPT !.current = EventId, !.pending = TRUE, !.blocked = Delivered,
+                                  !.repeats = IF Has("repeats_count") THEN Counted ELSE 0]
+          [] CancelsIt -> NothingPending([gate EXCEPT !.current = EventId])
+          [] EventIs("end_of_partition") -> AfterEnd
+          [] EventIs("inject") -> Injected(EventChannel).gate
+          [] OTHER -> gate]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

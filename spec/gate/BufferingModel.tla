@@ -28,7 +28,7 @@ ItemType ==
 TypeOK ==
     /\ buffer.gate \in GateType
     /\ \A i \in DOMAIN buffer.stored : buffer.stored[i] \in ItemType
-    /\ last \in [Channels -> 0 .. M]
+    /\ last \in [0 .. N - 1 -> 0 .. M]
 
 Init ==
     /\ buffer = NewBuffer

@@ -5,15 +5,17 @@
 (* and no time-outs; module Unaligned holds later releases.                *)
 (*                                                                         *)
 (* This is the gate of 1.12, where the options of the first barrier        *)
-(* decide. TypeDecides.tla has what 1.11 does instead.                     *)
+(* decide. The last section has what 1.11 does instead, where the type of  *)
+(* the checkpoint decides.                                                 *)
 (*                                                                         *)
 (* The module holds functions, no behaviour. FirstDecidesModel.tla puts    *)
 (* one gate into an environment and states rules UNAL-27 to UNAL-29.       *)
 (*                                                                         *)
-(* Source: Apache Flink 1.12 (AlternatingController), read in the bytecode *)
-(* and executed.                                                           *)
+(* Source: Apache Flink 1.12 (AlternatingController) and 1.11              *)
+(* (AlternatingCheckpointBarrierHandler, CheckpointBarrierUnaligner), read *)
+(* in the bytecode and executed.                                           *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets, Order
+EXTENDS Integers, Sequences, FiniteSets, Order, GateGenerations
 
 CONSTANTS
     N,              \* number of input channels; they are 0 .. N-1
@@ -124,4 +126,42 @@ OnEndOfPartition(g, c) ==
     LET closed == [g EXCEPT !.closed = @ \cup {c}]
     IN  IF ~g.pending THEN Step(closed, <<>>)
         ELSE Step(Idle(closed), Cut(g, "INPUT_END_OF_STREAM"))
+
+------------------------------------------------------------------------------
+(* Flink 1.11: each definition replaces the operator in its comment          *)
+(* (spec/manifests/gate_generations.toml). A checkpoint whose barriers have  *)
+(* all overtaken stays pending: an end, a cancellation or a savepoint still  *)
+(* aborts it.                                                                *)
+
+(* UNAL-28: savepoints align, all others overtake. *)
+NotASavepoint(o) == ~o.savepoint                                            \* OfItself
+
+CountsOnce(g, c) == [g EXCEPT !.arrived = @ \cup {c}]                       \* Counted
+
+(* UNAL-29: all barriers of the pending checkpoint have overtaken. *)
+Whole(g) == g.pending /\ g.overtaking /\ EveryoneArrived(g)
+
+StaysPending(g, effects) == Step(g, effects)                                \* Stop
+
+(* Persisting ends without an effect. *)
+OnlyResumes(g, n) == Resumes(g.blocked)                                     \* LetGo
+
+AbortsFirst(g, reason) ==                                                   \* Cut
+    <<<<"abort", g.current, reason>>>> \o LetGo(g, g.current)
+
+(* A whole checkpoint ends without an effect, and a change of kind resumes   *)
+(* the channels before the abort.                                            *)
+OvertakenUnlessWhole(g, o) ==                                               \* Overtaken
+    LET changes == Decided(o) # g.overtaking
+    IN  IF ~g.pending \/ (Whole(g) /\ ~changes) THEN <<>>
+        ELSE IF changes THEN Append(LetGo(g, g.current), <<"abort", g.current, "SUBSUMED">>)
+        ELSE Cut(g, "SUBSUMED")
+
+(* A gate with one channel never blocks it. *)
+PassesAlone(g, c) ==                                                        \* Align
+    LET went  == [Counted(g, c) EXCEPT !.blocked = @ \cup {c}]
+        first == <<<<"block", c>>>>
+    IN  IF N = 1 THEN Step(Idle(g), <<<<"resume", c>>, <<"trigger", g.current, FALSE>>>>)
+        ELSE IF ~EveryoneArrived(went) THEN Step(went, first)
+        ELSE Step(Idle(went), first \o Resumes(went.blocked) \o <<<<"trigger", g.current, FALSE>>>>)
 ==============================================================================

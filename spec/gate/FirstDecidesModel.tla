@@ -5,7 +5,7 @@
 (* that never fall, and that end. A checkpoint is a savepoint on all its   *)
 (* channels or on none; the options of its barriers may differ.            *)
 (***************************************************************************)
-EXTENDS TypeDecides
+EXTENDS FirstDecides
 
 CONSTANTS
     M               \* checkpoint ids are 1 .. M, the even ones savepoints
@@ -21,7 +21,7 @@ Options(n) ==
     {[alignment |-> "aligned", savepoint |-> n % 2 = 0]}
         \cup IF n % 2 = 0 THEN {} ELSE {[alignment |-> "unaligned", savepoint |-> FALSE]}
 
-TypeOK == gate \in GateType /\ last \in [Channels -> 0 .. M]
+TypeOK == gate \in GateType /\ last \in [0 .. N - 1 -> 0 .. M]
 
 Init ==
     /\ gate = NewGate

@@ -4,7 +4,7 @@
 (* releases differ at an input gate. A generation is the set of its        *)
 (* switches, and a model selects one with  Switches <- Flink_1_9.  The     *)
 (* rules read Has(switch). The steps of older generations are definitions  *)
-(* beside those of the newest (AlignedGenerations, TypeDecides,            *)
+(* beside those of the newest (AlignedGenerations, FirstDecides,           *)
 (* TrackingModel), which spec/manifests/gate_generations.toml puts in      *)
 (* their place.                                                            *)
 (*                                                                         *)

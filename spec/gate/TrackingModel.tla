@@ -23,7 +23,7 @@ Ids == 1 .. M
 
 TypeOK ==
     /\ tracker \in TrackerType
-    /\ last \in [Channels -> 0 .. M]
+    /\ last \in [0 .. N - 1 -> 0 .. M]
 
 Init ==
     /\ tracker = NewTracker(Channels)
@@ -73,6 +73,10 @@ Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Silent == Effects = <<>> /\ tracker' = tracker
 
+OpenNow == Channels \ tracker.closed
+CountsOf(entry) == LET total[S \in SUBSET Channels] ==
+                          IF S = {} THEN 0 ELSE entry.counted[Least(S)] + total[S \ {Least(S)}]
+                   IN  total[Channels]
 TrackedIds(t) == {t.tracked[i].id : i \in DOMAIN t.tracked}
 Entry(t, n) == t.tracked[CHOOSE i \in DOMAIN t.tracked : t.tracked[i].id = n]
 Above(t, n) == SelectSeq(t.tracked, LAMBDA entry : entry.id > n)
@@ -87,9 +91,9 @@ CountsRepeats == Has("tracker_counts_repeats")
 IsLast(n) ==
     LET entry == Entry(tracker, n)
         already == entry.counted[EventChannel] > 0 /\ ~CountsRepeats
-    IN  Total(entry) + (IF already THEN 0 ELSE 1) = entry.needed
+    IN  CountsOf(entry) + (IF already THEN 0 ELSE 1) = entry.needed
 
-Alone == IF AwaitsEnded THEN N = 1 ELSE OpenChannels(tracker) = {EventChannel}
+Alone == IF AwaitsEnded THEN N = 1 ELSE OpenNow = {EventChannel}
 IsFirst == EventId > tracker.latest /\ ~Alone
 IsFurther == EventId <= tracker.latest /\ EventId \in TrackedIds(tracker)
 
@@ -124,7 +128,11 @@ TRACK_07 == [][
         SubSeq(tracker'.tracked, 1, Len(tracker'.tracked) - 1) =
             IF Len(tracker.tracked) = Bound THEN Tail(tracker.tracked) ELSE tracker.tracked]_vars
 
-OlderAborts(n) == Aborts(Below(tracker, n), "ON_CANCELLATION_BARRIER")
+AbortEach(entries, reason) ==
+    LET alive == SelectSeq(entries, LAMBDA entry : ~entry.aborted)
+    IN  [i \in DOMAIN alive |-> <<"abort", alive[i].id, reason>>]
+Cancellation(n) == <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>>
+OlderAborts(n) == AbortEach(Below(tracker, n), "ON_CANCELLATION_BARRIER")
 
 TRACK_08 == [][(EventIs("cancel") /\ ~(Alone /\ EventId > tracker.latest)) =>
     /\ IsPrefixOf(OlderAborts(EventId), Effects)
@@ -134,16 +142,16 @@ TRACK_08 == [][(EventIs("cancel") /\ ~(Alone /\ EventId > tracker.latest)) =>
 Own == SelectSeq(Effects, LAMBDA e : e[2] = EventId)
 
 TRACK_09 == [][(EventIs("cancel") /\ IsFurther) =>
-    /\ Own = IF Entry(tracker, EventId).aborted THEN <<>> ELSE Cancelled(EventId)
+    /\ Own = IF Entry(tracker, EventId).aborted THEN <<>> ELSE Cancellation(EventId)
     /\ (EventId \notin TrackedIds(tracker')) = IsLast(EventId)
     /\ EventId \in TrackedIds(tracker') =>
         Entry(tracker', EventId).aborted /\ Entry(tracker', EventId).counted[EventChannel] > 0]_vars
 
 TRACK_10 == [][(EventIs("cancel") /\ IsFirst) =>
-    /\ Own = Cancelled(EventId)
+    /\ Own = Cancellation(EventId)
     /\ tracker'.latest = EventId
     /\ TrackedIds(tracker') = {EventId}
-    /\ Entry(tracker', EventId).aborted /\ Total(Entry(tracker', EventId)) = 1]_vars
+    /\ Entry(tracker', EventId).aborted /\ CountsOf(Entry(tracker', EventId)) = 1]_vars
 
 TRACK_11 == [][(EventIs("cancel") /\ EventId <= tracker.latest /\ EventId \notin TrackedIds(tracker)) =>
     Own = <<>> /\ tracker' = [tracker EXCEPT !.tracked = Above(tracker, EventId)]]_vars
@@ -155,7 +163,7 @@ TRACK_12 == [][\A n \in TrackedIds(tracker) : Entry(tracker, n).aborted =>
     /\ n \in TrackedIds(tracker') => Entry(tracker', n).aborted]_vars
 
 TRACK_13 == [][(EventIs("end_of_partition") /\ CountsEnds /\ ~AfterFinish) =>
-    /\ Effects = Aborts(tracker.tracked, "INPUT_END_OF_STREAM")
+    /\ Effects = AbortEach(tracker.tracked, "INPUT_END_OF_STREAM")
     /\ tracker' = [tracker EXCEPT !.closed = @ \cup {EventChannel}, !.tracked = <<>>]]_vars
 
 (* The newest checkpoint that awaited only the ended channel. *)
@@ -175,7 +183,7 @@ TRACK_14 == [][(EventIs("end_of_partition") /\ CountsEnds /\ AfterFinish) =>
 TRACK_15 == \A i \in DOMAIN tracker.tracked :
     LET entry == tracker.tracked[i]
     IN  IF AwaitsEnded THEN entry.needed = N
-        ELSE entry.needed - Total(entry) = Cardinality({c \in OpenChannels(tracker) : entry.counted[c] = 0})
+        ELSE entry.needed - CountsOf(entry) = Cardinality({c \in OpenNow : entry.counted[c] = 0})
 
 TRACK_16 == [][(EventIs("barrier") /\ IsFurther /\ Entry(tracker, EventId).counted[EventChannel] > 0) =>
     IF CountsRepeats
@@ -186,7 +194,7 @@ TRACK_16 == [][(EventIs("barrier") /\ IsFurther /\ Entry(tracker, EventId).count
 TRACK_17 == [][((EventIs("barrier") \/ EventIs("cancel")) /\ Alone /\ EventId > tracker.latest) =>
     /\ tracker' = tracker
     /\ EventIs("barrier") => Effects = <<<<"trigger", EventId>>>>
-    /\ EventIs("cancel") => Effects = Cancelled(EventId)]_vars
+    /\ EventIs("cancel") => Effects = Cancellation(EventId)]_vars
 
 TRACK_18 == [][(EventIs("end_of_partition") /\ ~CountsEnds) =>
     Effects = <<>> /\ tracker' = [tracker EXCEPT !.closed = @ \cup {EventChannel}]]_vars
@@ -196,8 +204,57 @@ TRACK_18 == [][(EventIs("end_of_partition") /\ ~CountsEnds) =>
 InOrderOfIds ==
     \A i \in DOMAIN tracker.tracked :
         /\ tracker.tracked[i].id <= tracker.latest
-        /\ Total(tracker.tracked[i]) \in 1 .. tracker.tracked[i].needed - 1
+        /\ CountsOf(tracker.tracked[i]) \in 1 .. tracker.tracked[i].needed - 1
         /\ \A j \in DOMAIN tracker.tracked : i < j => tracker.tracked[i].id < tracker.tracked[j].id
+
+------------------------------------------------------------------------------
+(* All effects in order, and what changes.                                   *)
+
+HasNewerId == EventId > tracker.latest
+Counting1(entry) ==
+    [entry EXCEPT !.counted[EventChannel] = IF CountsRepeats THEN @ + 1 ELSE 1]
+Aborting(entry) == [entry EXCEPT !.aborted = EventIs("cancel") \/ @]
+OwnEntry ==
+    [id |-> EventId, counted |-> [c \in Channels |-> IF c = EventChannel THEN 1 ELSE 0],
+     needed |-> IF AwaitsEnded THEN N ELSE Cardinality(OpenNow), aborted |-> EventIs("cancel")]
+TriggerOf(n) == IF Entry(tracker, n).aborted THEN <<>> ELSE <<<<"trigger", n>>>>
+
+AllEffects == [][Effects =
+    CASE EventIs("barrier") /\ HasNewerId -> IF Alone THEN <<<<"trigger", EventId>>>> ELSE <<>>
+      [] EventIs("barrier") /\ IsFurther -> IF IsLast(EventId) THEN TriggerOf(EventId) ELSE <<>>
+      [] EventIs("cancel") /\ HasNewerId -> (IF Alone THEN <<>> ELSE OlderAborts(EventId)) \o Cancellation(EventId)
+      [] EventIs("cancel") /\ IsFurther ->
+            OlderAborts(EventId) \o IF Entry(tracker, EventId).aborted THEN <<>> ELSE Cancellation(EventId)
+      [] EventIs("cancel") /\ ~HasNewerId /\ ~IsFurther -> OlderAborts(EventId)
+      [] EventIs("end_of_partition") /\ CountsEnds ->
+            IF ~AfterFinish THEN AbortEach(tracker.tracked, "INPUT_END_OF_STREAM")
+            ELSE IF Finished = {} THEN <<>> ELSE TriggerOf(Greatest(Finished))
+      [] OTHER -> <<>>]_vars
+
+(* The tracked checkpoints after a barrier or a cancellation.                *)
+OlderKept == IF EventIs("cancel") THEN <<>> ELSE Below(tracker, EventId)
+AfterItem ==
+    IF HasNewerId
+    THEN IF Alone THEN tracker
+         ELSE LET grown == Append(OlderKept, OwnEntry)
+              IN  [tracker EXCEPT !.latest = EventId,
+                                  !.tracked = IF Len(grown) > Bound THEN Tail(grown) ELSE grown]
+    ELSE [tracker EXCEPT !.tracked =
+            IF ~IsFurther THEN IF EventIs("cancel") THEN Above(tracker, EventId) ELSE @
+            ELSE IF IsLast(EventId) THEN Above(tracker, EventId)
+            ELSE OlderKept \o <<Aborting(Counting1(Entry(tracker, EventId)))>> \o Above(tracker, EventId)]
+
+(* The ended channel counts for all that stay tracked.                       *)
+AfterEnd ==
+    LET stay == IF ~CountsEnds THEN tracker.tracked
+                ELSE IF ~AfterFinish THEN <<>>
+                ELSE LET left == IF Finished = {} THEN tracker.tracked ELSE Above(tracker, Greatest(Finished))
+                     IN  [i \in DOMAIN left |-> Counting1(left[i])]
+    IN  [tracker EXCEPT !.closed = @ \cup {EventChannel}, !.tracked = stay]
+
+Frame == [][
+    /\ out = <<>> => tracker = [latest |-> -1, tracked |-> <<>>, closed |-> {}]
+    /\ tracker' = IF EventIs("end_of_partition") THEN AfterEnd ELSE AfterItem]_vars
 
 ------------------------------------------------------------------------------
 (* Older generations: each definition replaces the operator in its comment   *)

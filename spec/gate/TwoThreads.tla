@@ -15,7 +15,7 @@
 (* Source: Apache Flink 1.11 (CheckpointBarrierUnaligner and its           *)
 (* ThreadSafeUnaligner), read in the bytecode and executed.                *)
 (***************************************************************************)
-EXTENDS TypeDecides
+EXTENDS FirstDecides
 
 ThreadsType ==
     [gate    : GateType,            \* the state that both threads share

@@ -23,7 +23,7 @@ Ids == 1 .. M
 
 TypeOK ==
     /\ threads \in ThreadsType
-    /\ unread \in [Channels -> SUBSET Ids] /\ last \in [Channels -> 0 .. M]
+    /\ unread \in [Channels -> SUBSET Ids] /\ last \in [0 .. N - 1 -> 0 .. M]
 
 Init ==
     /\ threads = NewThreads /\ mail = <<>> /\ out = <<>>

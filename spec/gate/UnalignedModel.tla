@@ -1,98 +1,10 @@
---------------------------- MODULE UnalignedModel ----------------------------
+---------------------------- MODULE UnalignedModel -----------------------------
 (***************************************************************************)
-(* One gate of mode unaligned or alternating in its environment: channels  *)
-(* that deliver barriers, announcements and cancellations with ids that    *)
-(* never fall, and that end; a coordinator that triggers the task; time.   *)
-(* The Python reference model describes the same closed model; both graphs *)
-(* are compared state for state and edge for edge.                         *)
+(* The rules of one gate of mode unaligned or alternating, stated over one *)
+(* step: `gate` before and after, the event and the effects in out'.       *)
+(* UNAL-20 and UNAL-26 are stated over states.                             *)
 (***************************************************************************)
-EXTENDS Unaligned
-
-CONSTANTS
-    M,              \* checkpoint ids are 1 .. M
-    Until,          \* time passes up to here, one unit at a time
-    Rare,           \* channels also deliver barriers that may not overtake
-    Announced,      \* barriers may be announced, and the task may be triggered
-    Polled          \* a blocked channel delivers nothing, and channels deliver records
-
-VARIABLES
-    gate,           \* the gate, see GateType
-    last,           \* by channel: the highest id it delivered, 0 at first
-    out             \* the last event, then its effects
-
-vars == <<gate, last, out>>
-Ids == 1 .. M
-
-Plain(alignment) == [alignment |-> alignment, savepoint |-> FALSE, timestamp |-> 0]
-Options ==
-    {Plain("aligned"), Plain("unaligned"), Plain("timeout")}
-        \cup IF Rare THEN {Plain("forced-aligned"), [Plain("timeout") EXCEPT !.savepoint = TRUE]} ELSE {}
-Timed == {o \in Options : o.alignment = "timeout"}
-
-TypeOK == gate \in GateType /\ last \in [Channels -> 0 .. M]
-
-Init ==
-    /\ gate = NewGate
-    /\ last = [c \in Channels |-> 0]
-    /\ out = <<>>
-
-------------------------------------------------------------------------------
-(* System: the gate takes the event. *)
-
-Take(event, step) == gate' = step.gate /\ out' = <<event>> \o step.out
-
-Word(kind, where, n, o) == <<kind>> \o where \o <<n, o.alignment, o.savepoint, o.timestamp>>
-
-(* UNAL-24: items of a blocked channel wait. *)
-Readable(c) == c \notin gate.blocked
-
-(* Environment: the items of a channel, and the events of the task. *)
-
-Delivers(c) == ~gate.failed /\ c \notin gate.closed /\ (Polled => Readable(c))
-
-Delivered(c, n) == n >= last[c] /\ last' = [last EXCEPT ![c] = n]
-
-Barrier(c, n, o) ==
-    /\ Delivers(c) /\ Delivered(c, n)
-    /\ Take(Word("barrier", <<c>>, n, o), OnBarrier(gate, c, n, o))
-
-Announce(c, n, o) ==
-    /\ Announced /\ Delivers(c) /\ Delivered(c, n)
-    /\ Take(Word("announce", <<c>>, n, o), OnAnnounce(gate, c, n, o))
-
-Cancel(c, n) ==
-    /\ Delivers(c) /\ Delivered(c, n)
-    /\ Take(<<"cancel", c, n>>, OnCancel(gate, n))
-
-EndOfPartition(c) ==
-    /\ Delivers(c) /\ last' = last
-    /\ Take(<<"end_of_partition", c>>, OnEndOfPartition(gate, c))
-
-Record(c) ==
-    /\ Polled /\ Delivers(c) /\ last' = last
-    /\ Take(<<"record", c, 7>>, OnRecord(gate, c, 7))
-
-Inject(n, o) ==
-    /\ Announced /\ ~gate.failed /\ last' = last
-    /\ Take(Word("inject", <<>>, n, o), OnInject(gate, n, o))
-
-Advance ==
-    /\ ~gate.failed /\ gate.now < Until /\ last' = last
-    /\ Take(<<"advance", 1>>, OnAdvance(gate, 1))
-
-Next ==
-    \/ \E c \in Channels :
-        \/ \E n \in Ids : Cancel(c, n) \/ \E o \in Options : Barrier(c, n, o)
-        \/ \E n \in Ids : \E o \in Timed : Announce(c, n, o)
-        \/ EndOfPartition(c)
-        \/ Record(c)
-    \/ \E n \in Ids : \E o \in Options : Inject(n, o)
-    \/ Advance
-
-Spec == Init /\ [][Next]_vars
-
-(* Nothing stays blocked: without a next step, all input has been read. *)
-StuckOnlyAtTheEnd == gate.failed \/ gate.closed = Channels \/ ENABLED Next
+EXTENDS UnalignedEnvironment
 
 ------------------------------------------------------------------------------
 (* Terms of the rules. The event is on EventChannel with EventId and         *)
@@ -103,13 +15,15 @@ EventChannel == out'[1][2]
 EventId == out'[1][3]
 EventOptions == [alignment |-> out'[1][4], savepoint |-> out'[1][5], timestamp |-> out'[1][6]]
 Effects == Tail(out')
+InEach(word, channels) == LET order == InOrder(channels) IN [i \in DOMAIN order |-> <<word, order[i]>>]
+ResumeEach(channels) == InEach("resume", channels)
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Silent == Effects = <<>> /\ gate' = gate
 Over(n) == n < gate.current \/ (n = gate.current /\ ~gate.pending)
 Newer == EventId > gate.current
 Halts == EventOptions.alignment # "unaligned"
 EndOf(g, n) ==
-    (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
+    (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o ResumeEach(g.blocked)
 Cut ==
     IF gate.pending THEN Append(EndOf(gate, gate.current), <<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
 FromNowOn(n) == <<<<"start_persisting", n>>, <<"trigger", n, TRUE>>>>
@@ -128,10 +42,11 @@ Before == IF Newer THEN Cut ELSE <<>>
 Mine == SubSeq(Effects, Len(Before) + 1, Len(Effects))        \* without the end of an older checkpoint
 Blocks == IF Halts THEN <<<<"block", EventChannel>>>> ELSE <<>>
 WillHold == HadBlocked \cup IF Halts THEN {EventChannel} ELSE {}
-Ends == <<<<"stop_persisting", EventId>>>> \o Resumes(WillHold)
-NothingLeft(g) ==
-    ~g.pending /\ ~g.begun /\ g.arrived \cup g.blocked \cup g.announced = {} /\ g.timer = -1
-        /\ g.overtaking = ~Alternating
+Ends == <<<<"stop_persisting", EventId>>>> \o ResumeEach(WillHold)
+NothingPending(g) ==
+    [g EXCEPT !.pending = FALSE, !.begun = FALSE, !.overtaking = ~Alternating, !.arrived = {}, !.blocked = {},
+              !.announced = {}, !.first = Plain("aligned"), !.timer = -1]
+NothingLeft(g) == g = NothingPending(g)
 Ok == ~gate'.failed
 
 UNAL_01 == [][(Reads /\ Overtakes /\ ~Begun /\ Ok) =>
@@ -183,7 +98,7 @@ UNAL_09 ==
                  /\ Effects = IF ~gate.begun THEN <<>>
                            ELSE <<IF gate.overtaking THEN <<"stop_persisting", gate.current>>
                                                      ELSE <<"trigger", gate.current>>>>
-                                    \o Resumes(gate.blocked \ {EventChannel})
+                                    \o ResumeEach(gate.blocked \ {EventChannel})
             ELSE /\ gate'.pending /\ gate'.arrived = gate.arrived \cup {EventChannel} /\ EffectsOf("abort") = <<>>]_vars
 
 UNAL_10 == [][
@@ -196,10 +111,10 @@ Aligning == Reads /\ ~Overtakes /\ Halts
 
 UNAL_11 == [][Aligning =>
     IF Last
-    THEN Mine = Blocks \o <<<<"trigger", EventId>>>> \o Resumes(WillHold) /\ NothingLeft(gate')
+    THEN Mine = Blocks \o <<<<"trigger", EventId>>>> \o ResumeEach(WillHold) /\ NothingLeft(gate')
     ELSE \A i \in DOMAIN Effects : Effects[i] # <<"trigger", EventId>>]_vars
 
-Hurried == EachOf("prioritise", HadAnnounced) \o FromNowOn(EventId)
+Hurried == InEach("prioritise", HadAnnounced) \o FromNowOn(EventId)
 
 UNAL_12 == [][(Reads /\ ~Overtakes /\ ~Halts) =>
     /\ Mine = Hurried \o IF Last THEN Ends ELSE <<>>
@@ -226,14 +141,14 @@ Later == gate.now + out'[1][2]
 Fires == EventIs("advance") /\ gate.timer # -1 /\ gate.timer <= Later
 
 UNAL_16 == [][(Fires /\ ~gate.begun /\ ~gate.overtaking) =>
-    /\ Effects = EachOf("prioritise", gate.announced)
+    /\ Effects = InEach("prioritise", gate.announced)
     /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
 
 UNAL_17 ==
     [][/\ EventIs("advance") /\ ~Fires => Effects = <<>> /\ gate' = [gate EXCEPT !.now = Later]
        /\ Fires /\ gate.overtaking => Effects = <<>> /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1]
        /\ Fires /\ gate.begun /\ ~gate.overtaking /\ Ok =>
-            /\ Effects = EachOf("prioritise", gate.announced) \o FromNowOn(gate.current)
+            /\ Effects = InEach("prioritise", gate.announced) \o FromNowOn(gate.current)
             /\ gate' = [gate EXCEPT !.now = Later, !.timer = -1, !.announced = {}, !.overtaking = TRUE]]_vars
 
 Overdue(o) == o.alignment = "timeout" /\ Timeout > 0 /\ gate.now - o.timestamp > Timeout
@@ -245,7 +160,7 @@ UNAL_18 == [][(Aligning /\ ~Last /\ Ok) =>
 UNAL_19 ==
     [][(EventIs("end_of_partition") /\ gate.pending /\ AfterFinish /\ ~gate.overtaking /\ ~EndIsLast /\ Ok) =>
         LET late == gate.begun /\ Overdue(gate.first)
-        IN  /\ Effects = IF late THEN EachOf("prioritise", gate.announced \ {EventChannel}) \o FromNowOn(gate.current)
+        IN  /\ Effects = IF late THEN InEach("prioritise", gate.announced \ {EventChannel}) \o FromNowOn(gate.current)
                               ELSE <<>>
             /\ gate'.overtaking = late]_vars
 
@@ -265,15 +180,40 @@ UNAL_21 == [][
     /\ gate'.failed => Effects[Len(Effects)][1] = "fail"
     /\ ~EventIs("inject") => gate'.failed = MustRefuse]_vars
 
-UNAL_22 == [][(EventIs("inject") /\ Ok) =>
-    LET n == out'[1][2]
-        unaligned == out'[1][3] = "unaligned"
+(* An injection has no channel: its id and its options stand one place       *)
+(* earlier than those of a barrier.                                          *)
+InjectedId == out'[1][2]
+InjectedOptions == [alignment |-> out'[1][3], savepoint |-> out'[1][4], timestamp |-> out'[1][5]]
+Injected ==
+    LET n == InjectedId
+        o == InjectedOptions
         open == Channels \ gate.closed
-        running == n = gate.current /\ gate.begun /\ gate.overtaking
-    IN  /\ EffectsOf("block") = <<>>
-        /\ IF Over(n) THEN gate' = gate /\ Effects = IF unaligned THEN <<>> ELSE Resumes(open)
-           ELSE IF open = {} THEN Silent
-           ELSE NothingLeft(gate') /\ Len(EffectsOf("trigger")) = IF running THEN 0 ELSE 1]_vars
+        isNewer == n > gate.current
+        awaited == IF isNewer THEN open ELSE open \ gate.arrived
+        first == Least(open)
+        halts == o.alignment # "unaligned"
+        begun == ~isNewer /\ gate.begun
+        overtaking == IF isNewer THEN ~Alternating ELSE gate.overtaking
+        overdue == halts /\ awaited \ {first} # {} /\ Overdue(o)
+        fails == ~Fits(o) /\ IF overtaking THEN ~begun ELSE overdue
+        blocked == IF isNewer THEN {} ELSE gate.blocked
+        announced == (IF isNewer THEN {} ELSE gate.announced) \ IF halts THEN {first} ELSE {}
+        ended == IF isNewer /\ gate.pending
+                 THEN Append(EndOf(gate, gate.current), <<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
+        starts == (IF overtaking THEN <<>> ELSE InEach("prioritise", announced))
+                      \o IF fails THEN <<<<"fail", "barrier cannot become unaligned">>>>
+                         ELSE IF overtaking /\ begun THEN <<>> ELSE FromNowOn(n)
+        ends == IF fails THEN <<>> ELSE <<<<"stop_persisting", n>>>> \o ResumeEach(blocked)
+        behind == IF fails \/ ~halts THEN {} ELSE {c \in open : \A other \in awaited : other < c}
+    IN  IF Over(n) THEN IF halts THEN ResumeEach(open) ELSE <<>>
+        ELSE IF open = {} THEN <<>>
+        ELSE ended \o (IF overtaking \/ ~halts \/ overdue THEN starts \o ends
+                       ELSE <<<<"trigger", n>>>> \o ResumeEach(blocked)) \o ResumeEach(behind)
+
+UNAL_22 == [][EventIs("inject") =>
+    /\ Effects = Injected
+    /\ Ok => gate' = IF Over(InjectedId) \/ Channels = gate.closed THEN gate
+                     ELSE NothingPending([gate EXCEPT !.current = InjectedId])]_vars
 
 UNAL_23 == [][EventIs("record") =>
     LET wanted == gate.begun /\ gate.overtaking /\ EventChannel \notin gate.arrived
@@ -289,7 +229,15 @@ UNAL_25 == [][
         /\ Finished(gate) \subseteq Finished(gate')
         /\ Len(EffectsOf("trigger")) <= 1
         /\ \A i \in DOMAIN Effects : Effects[i][1] = "trigger" =>
-              Effects[i][2] = gate'.current /\ Effects[i][2] \notin Finished(gate)]_vars
+              Effects[i][2] = gate'.current /\ Effects[i][2] \notin Finished(gate)
+        /\ gate.pending /\ gate'.pending /\ gate'.current = gate.current => gate'.first = gate.first
+        /\ ~EventIs("inject") =>
+             LET onItsOwn == IF EventIs("advance") \/ EventIs("record") THEN {} ELSE {EventChannel}
+                 had(channels) == IF gate'.current = gate.current THEN channels ELSE {}
+             IN  /\ gate'.arrived \ had(gate.arrived) \subseteq onItsOwn
+                 /\ gate'.blocked \ had(gate.blocked) \subseteq onItsOwn
+                 /\ gate'.announced \ had(gate.announced) \subseteq onItsOwn
+                 /\ gate'.closed \ gate.closed \subseteq onItsOwn]_vars
 
 UNAL_26 == ~gate.failed =>
     /\ gate.blocked \subseteq gate.arrived
@@ -299,7 +247,89 @@ UNAL_26 == ~gate.failed =>
     /\ gate.begun => gate.arrived # {}
     /\ ~gate.begun => gate.arrived \subseteq gate.closed
     /\ IF gate.pending THEN gate.arrived \cup gate.closed # Channels
-       ELSE NothingLeft(gate) /\ gate.first = NoOptions
+       ELSE NothingLeft(gate)
+
+------------------------------------------------------------------------------
+(* All effects in order, and what changes.                                   *)
+
+Failing == <<<<"fail", "barrier cannot become unaligned">>>>
+Hurries == ~Overtakes /\ (~Halts \/ (~Last /\ Overdue(EventOptions)))
+EndsPending == EventIs("end_of_partition") /\ gate.pending
+EndIsLate == gate.begun /\ ~gate.overtaking /\ ~EndIsLast /\ Overdue(gate.first)
+Unexpected == gate.begun /\ ~gate.overtaking /\ gate.first.alignment = "unaligned"
+GivesUp == EventIs("advance") /\ Fires /\ ~gate.overtaking
+
+OfBarrier ==
+    LET starts == IF MustRefuse THEN Failing ELSE IF Overtakes /\ Begun THEN <<>> ELSE FromNowOn(EventId)
+        ends == IF Last /\ ~MustRefuse THEN Ends ELSE <<>>
+    IN  Before \o Blocks
+        \o IF Overtakes THEN starts \o ends
+           ELSE IF Hurries THEN InEach("prioritise", HadAnnounced) \o starts \o ends
+           ELSE IF Last THEN <<<<"trigger", EventId>>>> \o ResumeEach(WillHold) ELSE <<>>
+
+OfEnd ==
+    IF ~AfterFinish THEN Append(EndOf(gate, gate.current), <<"abort", gate.current, "INPUT_END_OF_STREAM">>)
+    ELSE IF Unexpected THEN Failing
+    ELSE IF EndIsLast
+    THEN IF ~gate.begun THEN <<>>
+         ELSE <<<<IF gate.overtaking THEN "stop_persisting" ELSE "trigger", gate.current>>>>
+                  \o ResumeEach(gate.blocked \ {EventChannel})
+    ELSE IF EndIsLate
+    THEN InEach("prioritise", gate.announced \ {EventChannel})
+             \o IF Fits(gate.first) THEN FromNowOn(gate.current) ELSE Failing
+    ELSE <<>>
+
+AllEffects == [][Effects =
+    CASE Reads -> OfBarrier
+      [] EventIs("barrier") /\ ~Reads -> IF Halts THEN <<<<"resume", EventChannel>>>> ELSE <<>>
+      [] Announces -> Before \o IF Overtakes THEN <<<<"prioritise", EventChannel>>>> ELSE <<>>
+      [] EventIs("cancel") /\ Counted ->
+            Append(EndOf(gate, EventId), <<"abort", EventId, "ON_CANCELLATION_BARRIER">>)
+      [] EndsPending -> OfEnd
+      [] GivesUp ->
+            InEach("prioritise", gate.announced)
+                \o IF ~gate.begun THEN <<>> ELSE IF Fits(gate.first) THEN FromNowOn(gate.current) ELSE Failing
+      [] EventIs("record") \/ EventIs("inject") -> Effects        \* UNAL-22, UNAL-23
+      [] OTHER -> <<>>]_vars
+
+(* The gate of the event's own checkpoint, before it counts the event.       *)
+Own ==
+    IF ~Newer THEN gate
+    ELSE [NothingPending(gate) EXCEPT
+            !.current = EventId, !.pending = TRUE, !.first = EventOptions,
+            !.timer = IF ~Alternating \/ EventOptions.alignment # "timeout" \/ Timeout = 0 THEN -1
+                      ELSE Greatest({EventOptions.timestamp + Timeout, gate.now})]
+
+AfterEnd ==
+    LET ended == [gate EXCEPT !.closed = @ \cup {EventChannel}]
+        counted == [ended EXCEPT !.arrived = @ \cup {EventChannel}, !.blocked = @ \ {EventChannel},
+                                 !.announced = @ \ {EventChannel}]
+    IN  IF ~gate.pending THEN ended
+        ELSE IF ~AfterFinish \/ (EndIsLast /\ ~Unexpected) THEN NothingPending(ended)
+        ELSE IF EndIsLate /\ ~Unexpected THEN [counted EXCEPT !.announced = {}, !.overtaking = TRUE]
+        ELSE counted
+
+AfterBarrier ==
+    LET counted == [Own EXCEPT !.arrived = @ \cup {EventChannel}, !.blocked = WillHold,
+                               !.announced = HadAnnounced]
+        hurried == [counted EXCEPT !.begun = TRUE, !.overtaking = Overtakes \/ Hurries,
+                                   !.announced = IF Hurries THEN {} ELSE @]
+    IN  IF MustRefuse THEN counted ELSE IF Last THEN NothingPending(counted) ELSE hurried
+
+Frame == [][
+    /\ out = <<>> => gate = [current |-> -1, pending |-> FALSE, begun |-> FALSE, overtaking |-> ~Alternating,
+                            arrived |-> {}, blocked |-> {}, announced |-> {}, closed |-> {},
+                            first |-> Plain("aligned"), now |-> 0, timer |-> -1, failed |-> FALSE]
+    /\ [gate' EXCEPT !.failed = FALSE] =
+        CASE Reads -> AfterBarrier
+          [] Announces -> [Own EXCEPT !.announced = IF Overtakes THEN @ ELSE @ \cup {EventChannel}]
+          [] EventIs("cancel") /\ Counted -> NothingPending([gate EXCEPT !.current = EventId])
+          [] EventIs("end_of_partition") -> AfterEnd
+          [] EventIs("advance") ->
+                [gate EXCEPT !.now = Later, !.timer = IF Fires THEN -1 ELSE @,
+                             !.announced = IF GivesUp THEN {} ELSE @, !.overtaking = @ \/ GivesUp]
+          [] EventIs("inject") -> [gate' EXCEPT !.failed = FALSE]        \* UNAL-22
+          [] OTHER -> gate]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

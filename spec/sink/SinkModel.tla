@@ -104,10 +104,11 @@ Close ==
     /\ Take(<<"close">>, OnSinkClose(sink))
     /\ UNCHANGED <<snapshots, completed>>
 
-NotifyCompleteFailing(n, t) ==
-    /\ sink.running /\ n <= completed /\ crashes < MaxCrashes /\ t \in Transactions(Covered(sink, n))
+NotifyCompleteFailing(n) ==
+    /\ sink.running /\ n <= completed /\ crashes < MaxCrashes
     /\ crashes' = crashes + 1
-    /\ Take(<<"notify_complete_failing", n, t>>, OnNotifyCompleteFailing(sink, n, t))
+    /\ \E t \in Transactions(Covered(sink, n)) :
+        Take(<<"notify_complete_failing", n, t>>, OnNotifyCompleteFailing(sink, n, t))
     /\ UNCHANGED <<snapshots, completed>>
 
 Restored == IF completed = 0 THEN NothingHeld ELSE snapshots[completed]
@@ -118,17 +119,16 @@ Restore ==
     /\ snapshots' = [n \in {n \in DOMAIN snapshots : n <= completed} |-> snapshots[n]]
     /\ UNCHANGED <<completed, crashes>>
 
-RestoreFailing(t) ==
-    /\ ~sink.running /\ t \in Transactions(Restored.pending)
-    /\ Take(<<"restore_failing", completed, t>>, OnRestoreFailing(sink, Restored, t)) /\ Unmoved
-
-Filings == {sink.pending[i][2] : i \in DOMAIN sink.pending}
+RestoreFailing ==
+    /\ ~sink.running
+    /\ \E t \in Transactions(Restored.pending) :
+        Take(<<"restore_failing", completed, t>>, OnRestoreFailing(sink, Restored, t))
+    /\ Unmoved
 
 Next ==
-    \/ Write \/ Finish \/ Crash \/ Close \/ Restore
-    \/ \E t \in Transactions(Restored.pending) : RestoreFailing(t)
-    \/ \E n \in Ids, t \in Filings : NotifyCompleteFailing(n, t)
-    \/ \E n \in Ids : Snapshot(n) \/ Complete(n) \/ NotifyComplete(n) \/ NotifyAbort(n)
+    \/ Write \/ Finish \/ Crash \/ Close \/ Restore \/ RestoreFailing
+    \/ \E n \in Ids :
+        Snapshot(n) \/ Complete(n) \/ NotifyComplete(n) \/ NotifyCompleteFailing(n) \/ NotifyAbort(n)
 
 Spec == Init /\ [][Next]_vars
 

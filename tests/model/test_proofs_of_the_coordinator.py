@@ -8,9 +8,11 @@ import pytest
 from model.checker.prove import prove
 from model.coordinator import completion, coordinator, failures, recovery, scheduler, shared_state, trigger
 from model.coordinator.completion import CompletionSteps
+from model.coordinator.events import EVENTS
 from model.coordinator.failures import FailureSteps
 from model.coordinator.generations import CompletesFirst, NeverQueues
 from model.coordinator.pending import Pending
+from model.coordinator.proofs import closed
 from model.coordinator.proofs.completion import (
     failure_cases,
     job_end_cases,
@@ -22,7 +24,7 @@ from model.coordinator.proofs.coordinator import completion_cases, request_cases
 from model.coordinator.proofs.shared_state import file_cases
 from model.coordinator.proofs.trigger import finished_cases, master_cases, scheduler_cases
 from model.coordinator.trigger import TriggerSteps
-from model.events import BEFORE, MAYBE, Effects, NotifyAbort, NotifyComplete, Step
+from model.events import BEFORE, MAYBE, Advance, Effects, NotifyAbort, NotifyComplete, Step
 from model.properties import PROPERTIES
 from model.store.store import StoreSteps
 
@@ -64,6 +66,11 @@ def test_its_rules_hold_for_every_id(subject):
     assert report.refutations == ()
     assert rules <= report.proved
     assert rules <= report.fired
+
+
+def test_every_class_of_events_occurs_in_each_closed_shape():
+    assert {*map(type, closed.EVENTS)} == {*EVENTS, Advance}
+    assert all(map(closed.is_within, closed.shapes(closed.any_plan("2.3"))))
 
 
 def everybody(*_: object) -> tuple[bool, ...]:

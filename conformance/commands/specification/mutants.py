@@ -28,7 +28,7 @@ LAYERS = ("spec", "model", "impl")
     "--sample", type=click.IntRange(1), help="Of the automatic ones, only as many, drawn by --seed."
 )
 @click.option("--first", is_flag=True, help="An automatic mutant is judged until the first judge complains.")
-@click.option("--bar", default=100.0, show_default=True, type=click.FloatRange(0, 100),
+@click.option("--threshold", default=100.0, show_default=True, type=click.FloatRange(0, 100),
               help="Percent of the automatic mutants that must be killed or proved equivalent.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=INTEGER, help="Draws the sample.")
 def command(
@@ -42,7 +42,7 @@ def command(
     automatic: bool,
     sample: int | None,
     first: bool,
-    bar: float,
+    threshold: float,
     seed: int,
 ) -> int:
     """Try every mutant of the catalogue, or every automatic one, and print what caught it.
@@ -54,9 +54,9 @@ def command(
         if rules:
             raise click.UsageError("an automatic mutant names no rule; leave out --rule")
         drawn = Chosen(layers or LAYERS, components, sample, seed)
-        return judge_automatic(drawn, How(out.with_suffix(".jsonl"), resume, at_once, first, bar, page))
-    if sample is not None or first or bar < 100:
-        raise click.UsageError("--sample, --first and --bar are for automatic mutants; add --automatic")
+        return judge_automatic(drawn, How(out.with_suffix(".jsonl"), resume, at_once, first, threshold, page))
+    if sample is not None or first or threshold < 100:
+        raise click.UsageError("--sample, --first and --threshold are for automatic mutants; add --automatic")
     from rich.console import Console
 
     from conformance.machine import source

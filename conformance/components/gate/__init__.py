@@ -3,7 +3,7 @@
 from conformance.components.component import Component
 from conformance.components.gate.aligned import project_gate, project_storing, project_tracker
 from conformance.components.gate.tla_binding import bind_gate
-from conformance.components.gate.unaligned import project_first_decides, project_unaligned
+from conformance.components.gate.unaligned import project_first_decides, project_threads, project_unaligned
 from conformance.components.gate.walks import CONFIGS, walk_gate
 
 COMPONENT = Component(
@@ -17,6 +17,7 @@ COMPONENT = Component(
         "TrackingModel": project_tracker,
         "UnalignedModel": project_unaligned,
         "FirstDecidesModel": project_first_decides,
+        "TwoThreadsModel": project_threads,
     },
     bind=bind_gate,
 )

@@ -3,19 +3,32 @@
 from itertools import accumulate
 
 from conformance.adapters.protocol import Wire
-from conformance.compare.projection import Given, Projection, by_channel, projected
+from conformance.compare.projection import (
+    Given,
+    Node,
+    Projection,
+    by_channel,
+    of_step,
+    plain_effect,
+    plain_event,
+    projected,
+)
 from conformance.components.gate.aligned import ALLOWS, Steps, gate_constants
-from conformance.components.records import FLAGS, Record, field, fields, words
+from conformance.components.records import FLAGS, Record, each, field, fields, words
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import Binding, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Word, filled, plain, set_of, steps
+from model.checker.closed_model import forgetting
 from model.checker.prove import Case
+from model.components import COMPONENTS
 from model.fields import names_of
 from model.gate.alignment import NO_OPTIONS
+from model.gate.environment.two_threads import closed_threads
 from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_first_decides, closed_unaligned
 from model.gate.profiles import NEWEST, Profile
-from spec.values import Function
+from model.gate.two_threads import Left, Threads
+from spec.values import Function, State
 
 _OPTIONS = Record(
     *fields("savepoint", "timestamp"),
@@ -206,6 +219,28 @@ def bind_first_decides(divergence: Divergence, profile: Profile) -> Binding:
         event=_decided,
         effect=_flagged,
     )
+
+
+_MAIL = each(lambda left: Left(left[1], left[0] == "abort", left[0] == "trigger" and left[2]))
+"""The effects that the network thread leaves: aborts with their reason, triggers with their flag."""
+
+
+def project_threads(given: Given) -> Projection:
+    """TwoThreadsModel.tla and the closed threads, whose barriers all overtake: none has options there."""
+    channels = given.number("N")
+    closed = forgetting(closed_threads(channels, given.number("M")), "gate.first")
+    start: Threads = closed.state
+    record = Record(*fields("read", "reading"), ("gate", "gate", DECIDING.nested(start.gate)))
+
+    def node(state: State) -> Node:
+        threads = record.read(state["threads"], start)
+        unread = tuple(sum(1 << n for n in state["unread"][channel]) for channel in range(channels))
+        mail = _MAIL.read(state["mail"], ())
+        return threads._replace(mail=mail), (*by_channel(channels)(state), *unread), state["out"]
+
+    on_wire = COMPONENTS["gate"]
+    event = plain_event(on_wire, lambda event: _decided(event)[:3])
+    return Projection(closed, node, of_step(event, plain_effect(on_wire, _flagged)))
 
 
 def bind_threads(divergence: Divergence, profile: Profile) -> Binding:

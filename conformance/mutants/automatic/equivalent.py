@@ -11,37 +11,40 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import CodeType, FrameType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from conformance.mutants.automatic.judges import cases_of
+from conformance.mutants.automatic.modules import folder_of
 from conformance.mutants.automatic.operators import Edit
+
+if TYPE_CHECKING:
+    from model.checker.prove import Assumed, Case
 
 Pairs = Sequence[tuple[FunctionType, FunctionType]]
 """Functions of the original, each with the one of the mutant."""
 
 
-def same_paths(edit: Edit, text: str, folder: str) -> int:
-    """Number of paths on which the mutant with this text agrees with the original.
+def same_paths(edit: Edit, text: str, cases: "Sequence[Case] | None", assumed: "Assumed") -> int:
+    """Number of paths of some cases on which the mutant with this text agrees with the original.
 
-    It is 0 if they differ, or if no path runs the edit. Raises whatever the mutant raises.
+    It is 0 if they differ, or if no path runs the edit. `cases`: None stands for all of the folder; `assumed`
+    has the invariants of some shapes. Raises whatever the mutant raises.
     """
     from model.checker.equivalence import Pair, alike
     from model.checker.prove import assume_invariants
-    from model.proofs import all_cases
     from model.properties import of_component
 
     module = import_module(edit.module)
     mutant = Mutant(changed(module, text), edit)
     if not mutant.functions:
         return 0
-    known: dict[str, Any] = {}
 
     def pairs() -> Iterator[Pair]:
-        for case in all_cases():
-            if type(case.state).__module__.split(".")[1] == folder:
-                shape = f"{case.component} {case.state!r}"
-                if shape not in known:
-                    known[shape] = assume_invariants(case.state, of_component(case.component))
-                yield Pair(case, case._replace(step=mutant.of(case.step)), known[shape])
+        for case in cases_of(folder_of(edit)) if cases is None else cases:
+            shape = f"{case.component} {case.state!r}"
+            if shape not in assumed:
+                assumed[shape] = assume_invariants(case.state, of_component(case.component))
+            yield Pair(case, case._replace(step=mutant.of(case.step)), assumed[shape])
 
     found = alike(pairs(), lambda effects: effects, lambda state: state)
     return found.paths if found.difference is None and mutant.has_run else 0

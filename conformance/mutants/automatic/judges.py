@@ -1,159 +1,251 @@
-"""The judges of automatic mutants: proofs, exploration, triangle, lock-step and TLC, each by itself.
+"""The judges of automatic mutants of model and implementation: proofs, exploration, triangle, lock-step.
 
-A judge stops at its first complaint and returns it. It starts with what is small, as most mutants fall there.
-All but TLC run in a process that has loaded the mutated module.
+The work of a judge consists of units, each of which complains or not, whatever the others find. It starts
+with what is small, as most mutants fall there.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from conformance.mutants.automatic.complaints import crash, too_long
 from spec.manifest import load_manifest
-from spec.modules import STANDARD, module_text
+
+if TYPE_CHECKING:
+    from conformance.adapters.protocol import Wire
+    from conformance.drive.oracle import Oracle, Oracles
+    from model.checker.closed_model import ClosedModel
+    from model.checker.prove import Assumed, Case
 
 LIMIT = 200_000
 """A closed model with more nodes than this has no bound any more: the largest has a quarter."""
-SECONDS = 300
-"""Time limit of TLC for one model."""
-UNPARSED = "no TLA+"
-"""Of an edit that is no mutant."""
 WALKS = 300
 """Seeded walks of lock-step, before the tours."""
+ILLEGAL = 5
+"""Before one event of so many, lock-step sends an event that must be refused."""
+TRIES = 8
+"""So many events of other states are tried for one that is illegal in this state."""
+TOGETHER = 20
+"""Cases of lock-step in one unit."""
 SEED = 20261121
 
 
-def exploration(folder: str) -> str:
-    """The first rules that are broken in a closed model of the folder."""
+class Unit(NamedTuple):
+    """A part of a judge's work."""
+
+    complaint: Callable[[], str]
+    """What it complains of; empty: nothing."""
+    case: "Case | None" = None
+    """That of a proof."""
+
+
+def exploration(folder: str) -> Iterator[Unit]:
+    """A unit for each closed model of the folder; it complains of the first rules that are broken."""
+    for closed in _closed_models(folder):
+        yield Unit(partial(_explored, closed))
+
+
+def _explored(closed: "ClosedModel") -> str:
     from model.checker.explore import TooManyStatesError, explore
     from model.properties import of_component
 
-    for closed in _closed_models(folder):
-        try:
-            found = explore(
-                closed, of_component(closed.component), keep_transitions=False, limit=LIMIT
-            ).violation
-        except TooManyStatesError:
-            return f"unbounded: {closed.name}"
-        if found is not None:
-            return " ".join(found.rules)
-    return ""
+    known = of_component(closed.component)
+    try:
+        found = explore(closed, known, keep_transitions=False, limit=LIMIT).violation
+    except TooManyStatesError:
+        return too_long(f"unbounded {closed.name}")
+    return "" if found is None else " ".join(found.rules)
 
 
-def proofs(folder: str) -> str:
-    """The first rule that z3 refutes in a case of the folder."""
-    from model.checker.prove import prove
+def proofs(folder: str, assumed: "Assumed") -> Iterator[Unit]:
+    """A unit for each case of the folder; it complains of the first rule that z3 refutes.
+
+    `assumed` keeps the invariants of each shape.
+    """
+    for case in cases_of(folder):
+        yield Unit(partial(_refuted, case, assumed), case)
+
+
+def cases_of(folder: str) -> "list[Case]":
+    """The cases of the published proofs of a folder, small states first."""
     from model.proofs import all_cases
-    from model.properties import PROPERTIES
 
-    cases = [case for case in all_cases() if _folder_of(case.state) == folder]
-    cases.sort(key=lambda case: len(repr(case.state)))
-    refuted = prove(cases, PROPERTIES, stop_at_first=True).refutations
+    cases = [case for case in all_cases() if folder_of_state(case.state) == folder]
+    return sorted(cases, key=lambda case: len(repr(case.state)))
+
+
+def _refuted(case: "Case", assumed: "Assumed") -> str:
+    from model.checker.prove import prove
+    from model.properties import of_component
+
+    refuted = prove((case,), of_component(case.component), stop_at_first=True, assumed=assumed).refutations
     return refuted[0].rule if refuted else ""
 
 
-def triangle(folder: str, dumps: Path) -> str:
-    """The first model whose graph differs between TLC and the explorer; z3 reads the mutant itself."""
+def triangle(folder: str, dumps: Path) -> Iterator[Unit]:
+    """A unit for each model; it complains if the graphs of TLC and of the explorer differ.
+
+    The relation of z3 is left out: it reads the mutant itself.
+    """
     from conformance.compare.triangle import compare
     from conformance.components.registry import projection_of
     from spec.stategraph import state_graph
 
     models = [one for one in load_manifest().values() if one.is_compared(thorough=False)]
     for model in sorted(models, key=lambda one: one.states):
-        projection = projection_of(model)
-        if _folder_of(projection.closed_model.state) == folder:
+        projection = projection_of(model)._replace(cases=None)
+        if folder_of_state(projection.closed_model.state) == folder:
             graph = state_graph(model, kept=dumps)
-            if compare(model.name, graph, projection._replace(cases=None)).difference is not None:
-                return model.name
-    return ""
+
+            def differs(name: str = model.name, graph: Any = graph, projection: Any = projection) -> str:  # noqa: ANN401
+                return "" if compare(name, graph, projection).difference is None else name
+
+            yield Unit(differs)
 
 
-def lockstep(folder: str) -> str:
-    """The rule at the first divergence of the bundled implementation from the model."""
-    from spec.vocabulary import vocabulary
+class Script(NamedTuple):
+    """The events of one case of lock-step."""
 
-    if folder not in vocabulary():
-        return ""  # the composition has no adapter
+    component: str
+    config: "Wire"
+    events: "tuple[Wire, ...]"
+
+
+def lockstep(scripts: Iterable[Script], oracles: "Mapping[str, Oracles]") -> Iterator[Unit]:
+    """Units of several cases; one complains of the rule at the first divergence from the model.
+
+    `oracles` keep the answers of the model from unit to unit; of a mutant of the model nothing is kept.
+    """
+    waiting = iter(scripts)
+    while together := tuple(islice(waiting, TOGETHER)):
+        yield Unit(partial(_diverges, together, oracles))
+
+
+def _diverges(scripts: tuple[Script, ...], kept: "Mapping[str, Oracles]") -> str:
     from conformance.adapters.bundled import bundled_adapter
+    from conformance.adapters.protocol import Crashed
+    from conformance.drive.lockstep import given
+    from conformance.drive.loop import drive
+    from conformance.drive.oracle import Oracles
+
+    oracles = kept or {script.component: Oracles(script.component) for script in scripts}
+    cases = (given(oracles[one.component].of(one.config), one.events) for one in scripts)
+    played = drive(cases, bundled_adapter())
+    if (found := played.divergence) is not None:
+        return crash(found.got.how) if isinstance(found.got, Crashed) else found.rule or "no rule"
+    return "" if played.stopped is None else f"not made: {played.stopped.describe()}"
+
+
+def scripts_of(component: str) -> Iterator[Script]:
+    """Pinned runs, seeded walks, both again with illegal events, and tours of the state graphs."""
     from conformance.cases.directed import graphs_of
     from conformance.cases.pinned_runs import pinned_runs
     from conformance.cases.scripts import scripted, tours_of
     from conformance.cases.walks import walks
-    from conformance.drive.loop import drive
+    from conformance.drive.lockstep import Case, drawn
+    from conformance.drive.oracle import Oracle
 
-    toured = (one for graph in graphs_of(folder) for one in tours_of(graph))
-    adapter = bundled_adapter()
-    cases: Iterable[Any]
-    for cases in (
-        pinned_runs(folder),
-        islice(walks(folder, SEED, injects=True), WALKS),
-        scripted(toured, "tour"),
-    ):
-        played = drive(cases, adapter)
-        if played.divergence is not None:
-            return played.divergence.rule or "no rule"
-        if played.stopped is not None:
-            return f"stopped: {played.stopped.describe()}"
-    return ""
+    def played(cases: Iterable[Case | None]) -> "Iterator[tuple[Oracle, tuple[Wire, ...]]]":
+        for case in cases:
+            if case is not None and isinstance(case.oracle, Oracle):
+                events, _ = drawn(case.oracle, case.choose, case.length)
+                yield case.oracle, tuple(events)
+
+    short = [
+        *played(pinned_runs(component)),
+        *played(islice(walks(component, SEED, injects=True), WALKS)),
+    ]
+    yield from (Script(component, oracle.config, events) for oracle, events in short)
+    yield from with_illegal_events(component, short)
+    toured = (one for graph in graphs_of(component) for one in tours_of(graph))
+    yield from (
+        Script(component, oracle.config, events) for oracle, events in played(scripted(toured, "tour"))
+    )
 
 
-JUDGES: Mapping[str, Callable[[str, Path], str]] = {
-    "proofs": lambda folder, _: proofs(folder),
-    "exploration": lambda folder, _: exploration(folder),
-    "triangle": triangle,
-    "lock-step": lambda folder, _: lockstep(folder),
+def with_illegal_events(
+    component: str, runs: "Iterable[tuple[Oracle, tuple[Wire, ...]]]"
+) -> Iterator[Script]:
+    """The runs with events between theirs that the model refuses; each is legal in another state."""
+    runs = list(runs)
+    every = list({repr(event): event for _, events in runs for event in events}.values())
+    chance = Random(SEED)
+    for oracle, events in runs:
+        node, mixed, illegal = oracle.start, list[Any](), 0
+        for event in events:
+            if not chance.randrange(ILLEGAL):
+                tried = chance.sample(every, min(TRIES, len(every)))
+                refused = [one for one in tried if oracle.step(node, one).refused is not None]
+                mixed += refused[:1]
+                illegal += len(refused[:1])
+            mixed.append(event)
+            node = oracle.step(node, event).after
+        if illegal:
+            yield Script(component, oracle.config, tuple(mixed))
+
+
+PLAYED: Mapping[str, tuple[str, ...]] = {"dataflow": (), "store": ("store", "coordinator")}
+"""The components that lock-step plays for a folder that is not one: files of the store serve both, and the
+composition has no adapter.
+"""
+JUDGES: Mapping[str, tuple[str, ...]] = {
+    "spec": ("TLC",),
+    "model": ("proofs", "exploration", "triangle", "lock-step"),
+    "impl": ("lock-step",),
 }
-"""Of mutants of the model, by name, in the order of the table; a complaint of nothing is empty."""
+"""By layer, in the order of the table: only lock-step reads the implementation."""
 
 
-def tlc(module: str, text: str) -> str:
-    """The first definition that TLC finds violated in a model that reads this text of a module.
+class Judges:
+    """The units of each judge of a layer and folder, made when they are first needed."""
 
-    The pinned numbers of states are not compared: only the rules, and what TLC cannot evaluate.
-    """
-    from spec.tlc import TlcTimeoutError, job_of, run, specification
-    from spec.tool_output import Location, TlcError, UnparsedError
+    def __init__(self, layer: str, folder: str, dumps: Path) -> None:
+        self.names = JUDGES[layer]
+        self.assumed: Assumed = {}
+        self._folder = folder
+        self._dumps = dumps
+        self._scripts: list[Script] | None = None
+        self._oracles: dict[str, Oracles] = {}
 
-    models = [one for one in load_manifest().values() if one.violates is None and not one.thorough]
-    with specification() as folder:
-        (folder / f"{module}.tla").write_text(text, "utf-8")
-        for model in sorted(models, key=lambda one: one.states):
-            if module in read_by(model.module):
-                try:
-                    found = run(job_of(model), folder, timeout=SECONDS).violated
-                except TlcTimeoutError:
-                    return f"unbounded: {model.name}"
-                except UnparsedError:
-                    return UNPARSED
-                except TlcError:
-                    return f"crash: {model.name}"
-                if found is not None:
-                    return (
-                        f"line {found.line} of {found.module}" if isinstance(found, Location) else str(found)
-                    )
-    return ""
+    def record(self, *, keeps: bool) -> None:
+        """Make the scripts of lock-step; `keeps`: with the answers of the model, which is no mutant."""
+        from conformance.drive.oracle import Oracles
+
+        self._scripts = [*self._played()]
+        for script in self._scripts if keeps else ():
+            oracles = self._oracles.setdefault(script.component, Oracles(script.component))
+            oracles.of(script.config).transcript(script.events)
+
+    def units(self, judge: str) -> Iterator[Unit]:
+        """The units of a judge."""
+        folder = self._folder
+        match judge:
+            case "proofs":
+                return proofs(folder, self.assumed)
+            case "exploration":
+                return exploration(folder)
+            case "triangle":
+                return triangle(folder, self._dumps)
+            case _:
+                return lockstep(self._played() if self._scripts is None else self._scripts, self._oracles)
+
+    def _played(self) -> Iterator[Script]:
+        for component in PLAYED.get(self._folder, (self._folder,)):
+            yield from scripts_of(component)
 
 
-@cache
-def read_by(module: str) -> frozenset[str]:
-    """The modules that TLC reads for one: itself, and what it extends or instantiates."""
-    text = module_text(module)
-    lines = re.findall(r"^EXTENDS (.*)|INSTANCE (\w+)", text, re.MULTILINE)
-    named = {name for line in lines for name in re.findall(r"\w+", " ".join(line))} - {*STANDARD}
-    return frozenset({module}).union(*map(read_by, named))
-
-
-def _closed_models(folder: str) -> Iterable[Any]:
+def _closed_models(folder: str) -> "Iterable[ClosedModel]":
     from model.closed_models import closed_models
     from model.dataflow.environment import SHORT, closed_dataflow
 
     if folder == "dataflow":
         return map(closed_dataflow, SHORT)
-    return [closed for closed in closed_models() if _folder_of(closed.state) == folder]
+    return [closed for closed in closed_models() if folder_of_state(closed.state) == folder]
 
 
-def _folder_of(state: object) -> str:
+def folder_of_state(state: object) -> str:
     """The folder of `model/` that declares the records of a component's state."""
     return type(state).__module__.split(".")[1]

@@ -22,6 +22,7 @@ _COMPANIONS = {
     "properties",
     "wire",
     "CoordinatorEnvironment",
+    "UnalignedEnvironment",
 }
 """Modules that declare records, parse, or judge. What an event is made of changes no rule."""
 

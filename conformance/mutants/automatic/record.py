@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from conformance.mutants.automatic.campaign import Judged
+from conformance.mutants.automatic.complaints import Judged
 from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.score import ScoreError, sources, sources_now
 
@@ -37,7 +37,7 @@ class Record:
             if head == self.head:
                 known = {edit.id: edit for edit in edits}
                 return {
-                    one["id"]: Judged(known[one["id"]], one["complaints"], one["same_paths"])
+                    one["id"]: Judged(known[one["id"]], one["complaints"], one["same_paths"], one["is_run"])
                     for one in lines
                     if one["id"] in known
                 }
@@ -64,7 +64,7 @@ class Record:
         edit = judged.edit
         line = {
             "id": edit.id, "line": edit.line, "before": edit.before, "after": edit.after,
-            "complaints": judged.complaints, "same_paths": judged.same_paths,
+            "complaints": judged.complaints, "same_paths": judged.same_paths, "is_run": judged.is_run,
         }  # fmt: skip
         with self.file.open("ab") as file:
             file.write(orjson.dumps(line) + b"\n")

@@ -190,8 +190,8 @@ def all_coordinator_cases() -> Iterator[Case]:
     """All cases of the published proofs."""
     for at_once in (1, 2):
         for pending, queue, stored in product((0, 1, 2), (0, 1), (0, 1)):
-            if queue and pending < at_once:
-                continue  # COORD-03: no request waits that could start
+            if (queue and pending < at_once) or stored < pending - 1:
+                continue  # COORD-03: no request waits that could start; the others are thorough cases
             yield from coordinator_cases(2, pending, queue, stored, at_once)
     for tasks, retain in product((1, 2, 3, 4), (1, 2, 3)):
         yield from completion_cases(tasks, 2 if tasks < 3 else 1, retain, retain)
@@ -201,6 +201,8 @@ def all_coordinator_cases() -> Iterator[Case]:
 
 def thorough_coordinator_cases() -> Iterator[Case]:
     """One to four tasks, with one to three retained checkpoints, two pending ones, and any event."""
+    for at_once, queue in product((1, 2), (0, 1)):
+        yield from coordinator_cases(2, 2, queue, 0, at_once)
     for tasks, retain in product((1, 2, 3, 4), (1, 2, 3)):
         for stored in {0, retain - 1, retain}:
             yield from completion_cases(tasks, 2, stored, retain)

@@ -18,7 +18,7 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN
-from model.coordinator.properties.ends import suspension
+from model.coordinator.properties.ends import notified_tasks, suspension
 from model.coordinator.properties.terms import (
     beginners,
     emits,
@@ -63,6 +63,13 @@ def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return not started and after.next_id == before.next_id
 
 
+@COORDINATOR.state("COORD-01")
+def coord_01_deployed(coordinator: Coordinator) -> bool:
+    """A task that runs or has finished was deployed, and no task does both."""
+    statuses = zip(coordinator.tasks_run, coordinator.tasks_finished, coordinator.tasks_reached, strict=True)
+    return all(reached if runs != over else not runs for runs, over, reached in statuses)
+
+
 @COORDINATOR.step("COORD-02")
 def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Started ids are the next ones of the counter, which never falls."""
@@ -85,7 +92,7 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
     apart = not any(left == right for left in pending for right in durable)
     once = not any(left == right for left, right in itertools.combinations(durable, 2))
     drawn = all(1 <= known < coordinator.next_id for known in (*pending, *durable))
-    return ascending and apart and once and drawn
+    return coordinator.next_id >= 1 and ascending and apart and once and drawn
 
 
 @COORDINATOR.state("COORD-03")
@@ -173,8 +180,8 @@ def coord_12_stopped(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-10")
 def coord_10_deadlines(coordinator: Coordinator) -> bool:
-    """No pending checkpoint has expired."""
-    return all(pending.deadline > coordinator.now for pending in coordinator.pending)
+    """Time begins at 0, and no pending checkpoint has expired."""
+    return coordinator.now >= 0 and all(pending.deadline > coordinator.now for pending in coordinator.pending)
 
 
 @COORDINATOR.state("COORD-07")
@@ -202,7 +209,7 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
     phases = tuple(phase for phase in kinds if phase > -2)
     notified = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
     in_order = all(left <= right for left, right in itertools.pairwise(phases))
-    all_notified = notified == tuple(task for task, takes_part in enumerate(done.tasks) if takes_part)
+    all_notified = notified == tuple(task for task, own in enumerate(notified_tasks(done, after)) if own)
     return in_order and all_notified and is_stored(done, after)
 
 
@@ -284,4 +291,4 @@ def once_04(before: Coordinator, event: RestoreRequest, effects: Effects, after:
         files = tuple(use.handle for use in kept)
         registered = tuple(file for file in shared.registered if file.handle in files)
         shared = SharedState(registered, kept, durable, shared.unclaimed)
-    return after.shared == shared and (not rest or bool(event.tasks) or before.plan.interval > 0)
+    return after.shared == shared and (not rest or bool(before.queue) or before.plan.interval > 0)

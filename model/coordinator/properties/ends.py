@@ -118,7 +118,7 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
     shared = with_files(before, event)
     if not is_added(before, done):
         return after.shared == shared
-    if before.fault:
+    if before.fault != 0:
         return after.shared == unstored(before, shared, done)
     return after.shared == completed(before, shared, done, after)[0]
 
@@ -189,7 +189,7 @@ def completion(
     called = (Complete(done.checkpoint),)
     added = is_added(before, done)
     count = succeeded(before, done.checkpoint)
-    if added and before.fault:
+    if added and before.fault != 0:
         if not profile.counts_success_before_storing:
             count = before.failures
         refused, count = refusal(before, event, done, after, count)

@@ -48,6 +48,16 @@ def coord_13(coordinator: Coordinator) -> bool:
     return not any(is_more_urgent(behind, ahead) for ahead, behind in itertools.pairwise(coordinator.queue))
 
 
+@COORDINATOR_GENERATIONS.state("COORD-13")
+def coord_13_own(coordinator: Coordinator) -> bool:
+    """A request of the scheduler is periodic, for a checkpoint, not forced; all others await an answer."""
+    return all(
+        one.awaits_answer
+        or (coordinator.plan.interval > 0 and one.periodic and not one.forced and one.type == CHECKPOINT)
+        for one in coordinator.queue
+    )
+
+
 @COORDINATOR_GENERATIONS.step("COORD-13")
 def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """If no request joins, requests leave the queue from its head."""
@@ -95,9 +105,15 @@ def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: C
     done = last_missing(before, event)
     if type(event) is CoordinatorRestart:
         return after.pause_ends == 0
-    if done is None or (before.fault and is_added(before, done)) or not before.plan.min_pause:
+    if done is None or (before.fault != 0 and is_added(before, done)) or not before.plan.min_pause:
         return after.pause_ends == before.pause_ends
     return after.pause_ends == before.now + before.plan.min_pause
+
+
+@COORDINATOR_GENERATIONS.state("COORD-14")
+def coord_14_ends(coordinator: Coordinator) -> bool:
+    """The pause has passed, or ends within its length from now."""
+    return 0 <= coordinator.pause_ends <= coordinator.now + coordinator.plan.min_pause
 
 
 # ---------------------------------------------------------------- failures
@@ -273,7 +289,12 @@ def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, a
 def sub_11(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """A stored savepoint is the latest, ends the older checkpoints and is notified (FLINK-25191)."""
     done = completed_alone(before, event, effects)
-    if done is None or done.type != SAVEPOINT or not before.plan.profile.stores_savepoints or before.fault:
+    if (
+        done is None
+        or done.type != SAVEPOINT
+        or not before.plan.profile.stores_savepoints
+        or before.fault != 0
+    ):
         return True
     latest = after.store.entries[-1].checkpoint == done.checkpoint
     notified = emits(effects, NotifyComplete(done.checkpoint, 0))

@@ -169,6 +169,15 @@ def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordin
     return True
 
 
+@COORDINATOR_LIFE.state("COORD-27")
+def coord_27_awaited(coordinator: Coordinator) -> bool:
+    """Some task takes part in a pending checkpoint, and no other is awaited."""
+    return all(
+        any(one.tasks) and all(takes or done for takes, done in zip(one.tasks, one.acknowledged, strict=True))
+        for one in coordinator.pending
+    )
+
+
 @COORDINATOR_LIFE.step("COORD-28")
 def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A stop-with-savepoint that fails at a task fails the job; in older generations, wherever it fails."""

@@ -72,7 +72,7 @@ def coord_20_fault(before: Coordinator, event: Event, effects: Effects, after: C
     if type(event) is StoreFails:
         return after.fault == event.when
     done = last_missing(before, event)
-    if done is None or not before.fault or not is_added(before, done):
+    if done is None or before.fault == 0 or not is_added(before, done):
         return after.fault == before.fault and after.unseen == before.unseen
     written = () if before.fault == BEFORE else (Entry(done.checkpoint, done.type),)
     return after.fault == 0 and after.unseen == (*before.unseen, *written)

@@ -81,4 +81,4 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
 def added(before: Coordinator, event: Event) -> Pending | None:
     """The checkpoint that completes with this event and that the store adds; else None."""
     done = last_missing(before, event)
-    return None if done is None or before.fault or not is_added(before, done) else done
+    return None if done is None or before.fault != 0 or not is_added(before, done) else done

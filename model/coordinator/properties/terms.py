@@ -71,7 +71,7 @@ def replacing_checkpoint(before: Coordinator, effects: Effects) -> Pending | Non
             if done is None:
                 continue
             storing = done.type == CHECKPOINT or before.plan.profile.stores_savepoints
-            if storing and before.fault:
+            if storing and before.fault != 0:
                 return None
             if done.type != SAVEPOINT or storing:
                 return done

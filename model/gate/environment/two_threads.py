@@ -26,12 +26,12 @@ def closed_threads(channels: int, ids: int) -> ClosedModel:
             if threads.gate.closed[channel]:
                 continue
             for checkpoint in range(1, ids + 1):
-                yield "Receive", ReceiveBarrier(channel, checkpoint, *OPTIONS)
-                yield "Read", OptionedBarrier(channel, checkpoint, *OPTIONS)
-                yield "Cancel", Cancel(channel, checkpoint)
-            yield "EndOfPartition", EndOfPartition(channel)
+                yield "NetworkReceives", ReceiveBarrier(channel, checkpoint, *OPTIONS)
+                yield "TaskReads", OptionedBarrier(channel, checkpoint, *OPTIONS)
+                yield "TaskCancels", Cancel(channel, checkpoint)
+            yield "TaskEnds", EndOfPartition(channel)
         if threads.mail:
-            yield "Mail", RunMail()
+            yield "TaskRunsMail", RunMail()
 
     def allows(handed: Environment, event: Event) -> Environment | None:
         if type(event) is RunMail:

@@ -2,15 +2,15 @@
 
 Channels deliver barriers, announcements and cancellations with ids that never fall. The coordinator triggers
 every checkpoint at time 0, and time passes by one unit. The gate without the network has a TLA+ twin with the
-same environment (spec/gate/UnalignedModel.tla).
+same environment (spec/gate/UnalignedEnvironment.tla).
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from model.checker.closed_model import ClosedModel, Environment
-from model.events import Advance, Event, Step
-from model.gate.alignment import ALIGNED, FORCED_ALIGNED, NO_OPTIONS, TIMED, UNALIGNED, Options
+from model.checker.closed_model import ClosedModel, Environment, forgetting
+from model.events import Advance, Event
+from model.gate.alignment import ALIGNED, FORCED_ALIGNED, TIMED, UNALIGNED, Options
 from model.gate.events import Announce, Cancel, EndOfPartition, Inject, OptionedBarrier, Record
 from model.gate.polled_unaligned_gate import Passage, has_ended
 from model.gate.profiles import NEWEST, PROFILES, Profile
@@ -79,17 +79,10 @@ def closed_first_decides(channels: int, ids: int, *, alternating: bool, profile:
     The other options of the first barrier decide nothing, so states that differ only in those are one.
     """
     options = (Options(ALIGNED, False, 0), Options(ALIGNED, True, 0), Options(UNALIGNED, False, 0))
-    closed = closed_unaligned(
-        Bounds(
-            channels, ids, 0, 0, alternating, False, options, announced=False, profile=profile, one_type=True
-        )
+    bounds = Bounds(
+        channels, ids, 0, 0, alternating, False, options, announced=False, profile=profile, one_type=True
     )
-
-    def step(gate: UnalignedGate, event: Event) -> Step[UnalignedGate]:
-        taken = closed.step(gate, event)
-        return taken._replace(state=taken.state._replace(first=NO_OPTIONS))
-
-    return closed._replace(step=step, toured=False)
+    return forgetting(closed_unaligned(bounds), "first")
 
 
 def closed_passage(bounds: Bounds, waiting: int) -> ClosedModel:

@@ -1,18 +1,17 @@
 """The proofs of the aligned gate: any state and any id, for every profile, with and without waiting items."""
 
 from collections.abc import Iterator
-from functools import cache
 from itertools import product
 from typing import Any
 
 import z3
 
-from model.checker.prove import Case, assume_invariants
+from model.checker.prove import Case
 from model.checker.symbolic import bool_term, int_term, symbolic_like
 from model.gate import aligned, polled_gate
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
 from model.gate.profiles import NEWEST, Profile
-from model.properties import of_component
+from model.gate.properties.polled import follow_an_end
 from model.steps import step_of
 
 
@@ -67,29 +66,41 @@ def is_open(gate: aligned.Gate, item: Any) -> tuple[z3.BoolRef, ...]:  # noqa: A
 def network_cases(channels: int, waiting: int) -> Iterator[Case]:
     """A polled gate before which `waiting` items wait, of every class and on every channel."""
 
-    def items(position: int) -> Iterator[polled_gate.Item]:
-        for channel in range(channels):
-            name = f"waiting.{position}"
-            yield Record(channel, symbolic_like(0, f"{name}.value"))
-            yield Barrier(channel, symbolic_like(0, f"{name}.checkpoint"))
-            yield Cancel(channel, symbolic_like(0, f"{name}.checkpoint"))
-            yield EndOfPartition(channel)
-
-    for held in product(*(tuple(items(position)) for position in range(waiting))):
-        ended = [item.channel for item in held if type(item) is EndOfPartition]
-        if len(ended) != len(set(ended)) or follows_its_end(held):
-            continue
-        for channel in range(channels):
-            if channel not in ended:
-                for event in (
-                    Record(channel, 0),
-                    Barrier(channel, 0),
-                    Cancel(channel, 0),
-                    EndOfPartition(channel),
-                ):
-                    yield _network_case(channels, held, arriving(event))
+    for held in held_back(channels, waiting):
+        for item in next_items(channels, held):
+            yield _network_case(channels, held, item)
         if waiting < 2:
             yield _network_case(channels, held, symbolic_like(Injection(0), "event"))
+
+
+def held_back(channels: int, number: int) -> Iterator[tuple[polled_gate.Item, ...]]:
+    """Sequences of `number` items of every class that the channels may have delivered."""
+    sequences = product(
+        *(
+            [item for channel in range(channels) for item in _items(channel, f"waiting.{place}")]
+            for place in range(number)
+        )
+    )
+    return (held for held in sequences if not follow_an_end(held))
+
+
+def next_items(channels: int, held: tuple[polled_gate.Item, ...]) -> Iterator[polled_gate.Item]:
+    """An item of every class that a channel may deliver after the items of `held`."""
+    for channel in range(channels):
+        for item in _items(channel, "event"):
+            if not follow_an_end((*held, item)):
+                yield item
+
+
+def _items(channel: int, name: str) -> tuple[polled_gate.Item, ...]:
+    checkpoint = symbolic_like(0, f"{name}.checkpoint")
+    value = symbolic_like(0, f"{name}.value")
+    return (
+        Record(channel, value),
+        Barrier(channel, checkpoint),
+        Cancel(channel, checkpoint),
+        EndOfPartition(channel),
+    )
 
 
 def blocked_again_cases() -> Iterator[Case]:
@@ -103,15 +114,8 @@ def blocked_again_cases() -> Iterator[Case]:
         yield _network_case(3, waiting, arriving(event))
 
 
-@cache
-def _sound_gate(channels: int) -> tuple[aligned.Gate, tuple[z3.BoolRef, ...]]:
-    """A gate in any state, and its invariants."""
-    gate = symbolic_gate(channels, NEWEST)
-    return gate, assume_invariants(gate, of_component("gate"))
-
-
 def _network_case(channels: int, held: tuple[polled_gate.Item, ...], event: Any) -> Case:  # noqa: ANN401 - an Item
-    gate, sound = _sound_gate(channels)
+    gate = symbolic_gate(channels, NEWEST)
     injected = type(event) is Injection
     allowed = (int_term(event.checkpoint) >= 0,) if injected else is_open(gate, event)
     return Case(
@@ -121,17 +125,5 @@ def _network_case(channels: int, held: tuple[polled_gate.Item, ...], event: Any)
         polled_gate.Inbox(gate, held),
         event,
         step_of("network"),
-        (
-            *sound,
-            *allowed,
-            *(term for item in held for term in is_open(gate, item)),
-        ),
-    )
-
-
-def follows_its_end(held: tuple[polled_gate.Item, ...]) -> bool:
-    """An item waits behind the end of its own channel; no channel delivers that."""
-    return any(
-        type(item) is EndOfPartition and any(later.channel == item.channel for later in held[place + 1 :])
-        for place, item in enumerate(held)
+        allowed,
     )

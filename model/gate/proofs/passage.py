@@ -2,17 +2,13 @@
 
 from collections.abc import Iterator
 
-import z3
-
-from model.checker.prove import Case, assume_invariants
+from model.checker.prove import Case
 from model.checker.symbolic import symbolic_like
 from model.events import Advance
 from model.gate.alignment import NO_OPTIONS
 from model.gate.events import Announce, Cancel, EndOfPartition, Inject, OptionedBarrier, Record
 from model.gate.polled_unaligned_gate import Item, Passage
 from model.gate.proofs.unaligned import is_allowed, symbolic_gate
-from model.gate.unaligned import UnalignedGate
-from model.properties import of_component
 from model.steps import step_of
 
 
@@ -80,15 +76,5 @@ def _case(
         Passage(gate, waiting, symbolic_like((False,) * channels, "held")),
         event,
         step_of("passage"),
-        (*_sound(gate), *is_allowed(gate, event)),
+        is_allowed(gate, event),
     )
-
-
-_known: dict[str, tuple[z3.BoolRef, ...]] = {}
-
-
-def _sound(gate: UnalignedGate) -> tuple[z3.BoolRef, ...]:
-    """The invariants of the gate, made once for each shape."""
-    if (shape := repr(gate)) not in _known:
-        _known[shape] = assume_invariants(gate, of_component("unaligned"))
-    return _known[shape]

@@ -20,6 +20,7 @@ from model.gate.events import (
 )
 from model.gate.generations import REPEATED_BARRIER
 from model.gate.polled_gate import Item
+from model.gate.properties.terms import awaits
 from model.registry import Registry
 
 GATE = Registry("gate")
@@ -282,13 +283,13 @@ def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 @GATE.state("ALIGN-19")
 def align_19(gate: Gate) -> bool:
     """Blocked channels belong to a pending alignment, which still awaits an open channel."""
-    missing = sum(1 for has, ended in zip(gate.blocked, gate.closed, strict=True) if not (has or ended))
-    awaits = missing > gate.repeats and gate.repeats >= 0
-    clean = not any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True))
-    if gate.pending:  # one barrier has arrived: its channel is blocked, or has ended since and counts
-        begun = any(gate.blocked) or (gate.counts_as_aligned and any(gate.closed))
-        return gate.current >= 0 and clean and awaits and begun
-    return gate.current >= -1 and clean and not any(gate.blocked) and gate.repeats == 0
+    if not gate.pending:
+        return gate.current >= -1 and not any(gate.blocked) and gate.repeats == 0
+    if any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True)):
+        return False
+    if not any(gate.blocked) and not (gate.counts_as_aligned and any(gate.closed)):
+        return False  # one barrier has arrived: its channel is blocked, or has ended since and counts
+    return gate.current >= 0 and gate.repeats >= 0 and awaits(gate.blocked, gate.closed, gate.repeats)
 
 
 @GATE.state("ALIGN-23")

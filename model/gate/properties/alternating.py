@@ -1,7 +1,7 @@
 """UNAL-15 to UNAL-21 and UNAL-25 to UNAL-29: time, refusals, invariants; UNAL-23, UNAL-24: records."""
 
 from model.events import NONE, Advance, Effects, Event, Fail, Step
-from model.gate.alignment import NO_OPTIONS, TIMED, UNALIGNED, Options
+from model.gate.alignment import ALIGNED, NO_OPTIONS, TIMED, UNALIGNED, Options
 from model.gate.events import (
     Abort,
     Announce,
@@ -39,6 +39,8 @@ from model.gate.properties.unaligned import UNALIGNED_GATE
 from model.gate.unaligned import UnalignedGate
 from model.registry import Registry
 from model.steps import step_of
+
+__all__ = ["PASSAGE", "UNALIGNED_GATE"]
 
 PASSAGE = Registry("passage")
 
@@ -226,6 +228,18 @@ def kept_while_pending(before: UnalignedGate, event: Event, effects: Effects, af
 
 
 @UNALIGNED_GATE.state("UNAL-26")
+def unal_26_options(gate: UnalignedGate) -> bool:
+    """The options of the first barrier are known ones: a savepoint is never unaligned."""
+    return _are_known(gate.first)
+
+
+def _are_known(options: Options | OptionedBarrier | Announce) -> bool:
+    if options.timestamp < 0 or (options.savepoint and options.alignment == UNALIGNED):
+        return False
+    return ALIGNED <= options.alignment <= TIMED
+
+
+@UNALIGNED_GATE.state("UNAL-26")
 def unal_26(gate: UnalignedGate) -> bool:
     """Blocked and announced channels belong to a pending checkpoint, which still awaits an open channel."""
     if gate.failed:
@@ -347,6 +361,16 @@ def _read_alone(gate: UnalignedGate, item: Item | Inject | Advance) -> Step[Unal
 
 
 @PASSAGE.state("UNAL-24")
+def unal_24_options(passage: Passage) -> bool:
+    """The options of what waits are known ones."""
+    return all(
+        _are_known(item)
+        for item in passage.waiting
+        if type(item) is OptionedBarrier or type(item) is Announce
+    )
+
+
+@PASSAGE.state("UNAL-24")
 def unal_24_waiting(passage: Passage) -> bool:
     """Only items of held channels wait, and only blocked channels are held."""
     if passage.gate.failed:
@@ -354,3 +378,6 @@ def unal_24_waiting(passage: Passage) -> bool:
     if any(held and not blocked for held, blocked in zip(passage.held, passage.gate.blocked, strict=True)):
         return False
     return all(passage.held[item.channel] for item in passage.waiting)
+
+
+PASSAGE.part(UNALIGNED_GATE, lambda passage: passage.gate)

@@ -5,10 +5,12 @@ from model.gate.aligned import Gate
 from model.gate.buffering import UNLIMITED, Buffer
 from model.gate.events import Abort, Resume
 from model.gate.polled_gate import Item
-from model.gate.properties.polled import read_alone, read_in_order
+from model.gate.properties.aligned import GATE
+from model.gate.properties.polled import are_delivered, read_alone, read_in_order
 from model.registry import Registry
 
 BUFFER = Registry("buffer")
+BUFFER.part(GATE, lambda buffer: buffer.gate)
 _PAGE = 32 * 1024  # what the rule says, in bytes, whatever the model has
 
 
@@ -52,5 +54,6 @@ def _blocked(gate: Gate, _: Effects) -> tuple[bool, ...]:
 
 @BUFFER.state("ALIGN-23")
 def align_23_stored(buffer: Buffer) -> bool:
-    """Between two events only items of blocked channels are stored, and no replay is running."""
-    return not buffer.rolled and all(buffer.gate.blocked[item.channel] for item in buffer.stored)
+    """Between two events no replay runs; only items of blocked channels are stored, as these deliver them."""
+    held = all(buffer.gate.blocked[item.channel] for item in buffer.stored)
+    return not buffer.rolled and held and are_delivered(buffer.stored)

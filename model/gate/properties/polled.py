@@ -5,8 +5,9 @@ from typing import Any
 
 from model.events import Effects, Step
 from model.gate.aligned import Gate
-from model.gate.events import Injection, Process, Record
+from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Process, Record
 from model.gate.polled_gate import Inbox, Item
+from model.gate.properties.aligned import GATE
 from model.registry import Registry
 from model.steps import step_of
 
@@ -17,6 +18,7 @@ Held = Callable[[Any, Effects], tuple[bool, ...]]
 
 
 NETWORK = Registry("network")
+NETWORK.part(GATE, lambda inbox: inbox.gate)
 
 
 def read_in_order(
@@ -52,8 +54,24 @@ def align_17(before: Inbox, event: Item | Injection, effects: Effects, after: In
 
 @NETWORK.state("ALIGN-17")
 def align_17_waiting(inbox: Inbox) -> bool:
-    """Only items of blocked channels wait."""
-    return all(inbox.gate.blocked[item.channel] for item in inbox.waiting)
+    """Only items of blocked channels wait, as a channel delivers them."""
+    held = all(inbox.gate.blocked[item.channel] for item in inbox.waiting)
+    return held and are_delivered(inbox.waiting)
+
+
+def are_delivered(waiting: tuple[Item, ...]) -> bool:
+    """No id is negative, and no item follows the end of its channel."""
+    if any(isinstance(item, Barrier | Cancel) and item.checkpoint < 0 for item in waiting):
+        return False
+    return not follow_an_end(waiting)
+
+
+def follow_an_end(items: tuple[Item, ...]) -> bool:
+    """Some item follows the end of its own channel; no channel delivers that."""
+    return any(
+        type(item) is EndOfPartition and any(later.channel == item.channel for later in items[place + 1 :])
+        for place, item in enumerate(items)
+    )
 
 
 def read_alone(gate: Gate, item: Item | Injection) -> Step[Gate]:

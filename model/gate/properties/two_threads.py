@@ -14,11 +14,13 @@ from model.gate.events import (
     Trigger,
     TriggerUnaligned,
 )
+from model.gate.properties.alternating import UNALIGNED_GATE
 from model.gate.two_threads import Left, Threads
 from model.registry import Registry
 from model.steps import step_of
 
 THREADS = Registry("threads")
+THREADS.part(UNALIGNED_GATE, lambda threads: threads.gate)
 
 
 @THREADS.step("UNAL-30")

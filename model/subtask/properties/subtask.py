@@ -1,5 +1,7 @@
 """TASK-01 to TASK-10, stated over one subtask; `generations` holds the rules of single generations."""
 
+from itertools import combinations
+
 from model.events import (
     ASYNC_EXCEPTION,
     NONE,
@@ -225,6 +227,12 @@ def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 def task_09(subtask: Subtask) -> bool:
     """The number of remembered aborts does not exceed the bound."""
     return len(subtask.aborted) <= subtask.remembered_at_most
+
+
+@SUBTASK.state("TASK-09")
+def task_09_once(subtask: Subtask) -> bool:
+    """The task remembers the abort of an id once."""
+    return not any(left == right for left, right in combinations(subtask.aborted, 2))
 
 
 @SUBTASK.step("TASK-09")

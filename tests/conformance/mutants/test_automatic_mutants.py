@@ -9,13 +9,14 @@ import pytest
 
 from conformance import cli
 from conformance.mutants.automatic import campaign, record
+from conformance.mutants.automatic.complaints import UNPARSED, Judged
 from conformance.mutants.automatic.equivalent import same_paths
-from conformance.mutants.automatic.judges import UNPARSED, tlc
 from conformance.mutants.automatic.modules import edits
 from conformance.mutants.automatic.operators import Edit, edits_of
+from conformance.mutants.automatic.tla_judge import tlc
 from conformance.mutants.automatic.tla_operators import tla_edits_of
 from conformance.mutants.score import ScoreError
-from conformance.mutants.source_edit import EditError
+from conformance.mutants.source_edit import EditError, install_text
 from conformance.report import automatic_mutants as report
 from conformance.verdict import Verdict
 from model.store.proofs import store_cases
@@ -106,34 +107,51 @@ def test_an_equivalent_mutant_does_not_survive_and_is_counted():
 JUDGE = """
 import json, sys
 from pathlib import Path
-from conformance.mutants.automatic import campaign, record
-from conformance.mutants.automatic.judges import UNPARSED, tlc
+from conformance.mutants.automatic import campaign
 from conformance.mutants.automatic.operators import Edit
 edits = [Edit(*fields) for fields in json.loads(sys.argv[2])]
 print(json.dumps([
-    campaign.judge(edit, Path(sys.argv[1]), first=first).complaints
-    for first in (False, True) for edit in edits
+    [judged.complaints, judged.same_paths, judged.crashed]
+    for first in (False, True)
+    for judged in campaign.judge_all(edits, Path(sys.argv[1]), at_once=1, first=first)
 ]))
 """
 
 
 def test_each_judge_complains_of_the_mutant_only(tmp_path):
-    """A reader of offsets that remembers through a crash; an edit that changes nothing is no mutant."""
-    module, before = "model.offsets.offsets", "reader._replace(running=False, remembered=())"
+    """A reader of offsets that remembers through a crash, one that is the same, one that cannot crash.
+
+    The last one differs when the cases are made, and so is judged where nothing is prepared.
+    """
+    module = "model.offsets.offsets"
     source = dict(campaign.modules("model"))[module]
-    start = len(source[: source.index(before)].encode())
-    of_this = (f"{module}:by-hand", module, "by-hand", 1, start, start + len(before.encode()), before)
-    edits = json.dumps([(*of_this, before), (*of_this, "reader._replace(running=False)")])
+    chosen = [
+        ("reader._replace(running=False, remembered=())", "reader._replace(running=False)"),
+        ("reader._replace(running=False, remembered=())", "reader._replace(remembered=(), running=False)"),
+        ("reader._replace(running=False, remembered=())", "reader._replace(running=0 // 0)"),
+        ("Reader(True, ", "Reader(False, "),
+    ]
+    made = []
+    for number, (before, after) in enumerate(chosen):
+        start = len(source[: source.index(before)].encode())
+        line = source[: source.index(before)].count("\n") + 1
+        made.append(
+            (f"{module}:by-hand:{number}", module, "by-hand", line, start, start + len(before), before, after)
+        )
     model = load_manifest()["offsets_bound_2"]
     check(model, dump=kept_at(model, tmp_path))
     done = subprocess.run(
-        [sys.executable, "-c", JUDGE, tmp_path, edits], capture_output=True, text=True, check=True
+        [sys.executable, "-c", JUDGE, tmp_path, json.dumps(made)], capture_output=True, text=True, check=True
     )
-    same, forgets, _, only_the_first = json.loads(done.stdout)
+    remembers, same, crashes, differs, *only_the_first = json.loads(done.stdout)
 
-    assert same == {"proofs": "", "exploration": "", "triangle": "", "lock-step": ""}
-    assert all(forgets.values()), forgets
-    assert only_the_first == {"proofs": forgets["proofs"]}
+    assert remembers[0].keys() == {"proofs", "exploration", "triangle", "lock-step"}
+    assert all(remembers[0].values())
+    assert not any(same[0].values())
+    assert same[1] > 0
+    assert crashes[2]
+    assert differs[0]["proofs"] == "OFFSET-01"
+    assert only_the_first[0][0] == {"proofs": remembers[0]["proofs"]}
 
 
 @pytest.mark.parametrize(
@@ -142,27 +160,24 @@ def test_each_judge_complains_of_the_mutant_only(tmp_path):
      ("other > top", "other >= top", 1, False), ("STOP = 2", "STOP = 3", None, False)],
     ids=["equivalent", "different", "not run", "outside of functions"],
 )  # fmt: skip
-def test_a_mutant_is_equivalent_if_every_path_of_the_proofs_agrees(monkeypatch, before, after, line, same):
-    monkeypatch.setattr("model.proofs.all_cases", lambda: store_cases(1, 2))
+def test_a_mutant_is_equivalent_if_every_path_of_the_proofs_agrees(before, after, line, same):
     module, text = next(pair for pair in campaign.modules("model") if pair[0] == "model.store.store")
     stands = text[: text.index(before)].count("\n") + 1
     edit = Edit(f"{module}:by-hand", module, "by-hand", line or stands, 0, 0, before, after)
 
-    assert bool(same_paths(edit, text.replace(before, after), "store")) is same
+    assert bool(same_paths(edit, text.replace(before, after), [*store_cases(1, 2)], {})) is same
 
 
-def test_a_mutant_of_a_module_that_is_loaded_is_refused(tmp_path):
+def test_a_mutant_of_a_module_that_is_loaded_is_refused():
     import_module("model.offsets.offsets")
     with pytest.raises(EditError, match="loaded already"):
-        campaign.judge(
-            next(edit for edit in edits("model") if edit.module == "model.offsets.offsets"), tmp_path
-        )
+        install_text("model.offsets.offsets", "")
 
 
 def test_a_sample_is_judged_recorded_and_resumed(tmp_path, monkeypatch, capfd):
     """The verdict states its bound and the command that repeats it; what was judged is not judged again."""
     chosen = ["--layer", "spec", "--component", "offsets", "--sample", "1", "--seed", "3"]
-    words = ["mutants", "--automatic", *chosen, "--first", "--bar", "90"]
+    words = ["mutants", "--automatic", *chosen, "--first", "--threshold", "90"]
     page = tmp_path / "page.md"
     outputs = []
     for more in ((), ("--resume",)):
@@ -178,11 +193,11 @@ def test_a_sample_is_judged_recorded_and_resumed(tmp_path, monkeypatch, capfd):
     assert "1 judged before" in again[0]
     assert first[-3:] == again[-3:]
     assert first[-1] == f"again   barrierspec {' '.join(words)}"
-    assert "| spec/offsets | 1 | 1 | 1 | 0 | 0 |" in page.read_text().splitlines()
+    assert "| spec/offsets | 1 | 1 | 1 | 0 | 0 | 0 | 0 |" in page.read_text().splitlines()
 
 
 def _judged(complaint):
-    return campaign.Judged(next(iter(edits("spec"))), {"TLC": complaint})
+    return Judged(next(iter(edits("spec"))), {"TLC": complaint})
 
 
 def test_an_outcome_of_another_mutant_stays_and_one_of_other_sources_does_not(tmp_path, monkeypatch):

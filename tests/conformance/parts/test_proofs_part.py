@@ -1,12 +1,18 @@
 """The proofs part fails for what it must prove and did not, and no published case is vacuous by accident."""
 
+import pytest
+import z3
+
 from conformance.parts import proofs
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
 from model.channel.channel import CHANNEL_PROFILES
 from model.channel.proofs import channel_cases
-from model.checker.prove import Report, open_components, prove
+from model.checker.induction import assumed_facts, open_shapes
+from model.checker.prove import Report, prove
+from model.checker.symbolic import bool_term, int_term
 from model.coordinator.proofs.coordinator import coordinator_cases
+from model.gate.events import Cancel, Injection
 from model.gate.profiles import PROFILES
 from model.gate.proofs.aligned import gate_cases
 from model.gate.proofs.modes import mode_cases
@@ -54,33 +60,56 @@ def test_an_empty_coordinator_names_no_rule_of_its_masters():
     assert "COORD-23" not in report.fired
 
 
-def test_the_bound_names_what_is_closed_and_what_is_one_step():
-    closed = prove(all_offsets_cases(), PROPERTIES)
-    single = prove(coordinator_cases(2, 0, 0, 0, 1), PROPERTIES)
-    assert open_components(closed.starts, closed.afters) == {}
-    assert set(open_components(single.starts, single.afters)) == {"coordinator"}
-    assert proofs.closure_of([closed, single]) == (
-        f"closed under steps: {closed_name(closed)}; one step from the shapes given for the others "
-        f"(coordinator {len(single.starts)})"
+def test_the_bound_states_each_component_with_its_sizes():
+    cases = [*all_offsets_cases(), *coordinator_cases(2, 0, 0, 0, 1)]
+    assert proofs.induction_of(cases, [prove(cases, PROPERTIES)]) == (
+        "inductive: offsets (remembered snapshots 1 to 3); "
+        "one step, at sizes: coordinator (tasks 2, pending checkpoints 0 in 2.3)",
+        [],
     )
 
 
 def test_a_failed_gate_takes_no_further_step():
-    report = prove(gate_cases(2, PROFILES["flink-1.12"]), PROPERTIES)
-    assert open_components(report.starts, report.afters) == {}
+    assert lacking([*gate_cases(2), *gate_cases(2, PROFILES["flink-1.12"])]) == []
+
+
+def test_a_component_with_a_shape_that_no_case_starts_in_is_not_inductive():
+    (gap,) = lacking(case for case in all_offsets_cases() if len(case.state.remembered) != 1)
+    assert "offsets is not proved inductive: a step ends in a shape without cases" in gap
+
+
+@pytest.mark.parametrize("absent", [Injection, Cancel])
+def test_a_component_without_a_case_for_an_event_is_not_inductive(absent):
+    every = [*gate_cases(1), *gate_cases(2)]
+    assert lacking(every) == []
+    (gap,) = lacking(case for case in every if type(case.event) is not absent or len(case.state.closed) == 1)
+    assert f"gate is not proved inductive: no case has {absent.__name__}(" in gap
+    (gap,) = lacking(case for case in every if type(case.event) is not absent)
+    assert gap == f"gate is not proved inductive: no case has the event {absent.__name__}"
+
+
+def test_a_case_may_relate_its_event_to_the_state_and_may_not_assume_a_fact_of_the_state():
+    (case, *_) = (case for case in gate_cases(2) if type(case.event) is Cancel)
+    assert list(assumed_facts(case)) == []  # channel 0, on which it comes, is open, and its id not negative
+
+    fact = int_term(case.state.current) >= 0
+    assert list(assumed_facts(with_assumption(case, fact))) == [fact]
+    both = z3.And(int_term(case.event.checkpoint) >= 0, fact)
+    assert list(assumed_facts(with_assumption(case, both))) == [fact]
+    of_another_channel = z3.Not(bool_term(case.state.closed[1]))
+    assert list(assumed_facts(with_assumption(case, of_another_channel))) == [of_another_channel]
+    related = int_term(case.event.checkpoint) > int_term(case.state.current)
+    assert list(assumed_facts(with_assumption(case, related))) == []
+
+    (gap,) = lacking([*gate_cases(2), with_assumption(case, fact)])
+    assert "gate is not proved inductive: a case assumes a fact of the state, gate.current >= 0" in gap
 
 
 def test_a_channel_is_closed_within_its_size():
     cases = [case for items in (0, 1) for case in channel_cases(items, CHANNEL_PROFILES["flink-1.12"])]
     report = prove(cases, PROPERTIES, within={"channel": SIZES["channel"].holds})
     assert report.refutations == ()
-    assert open_components(report.starts, report.afters) == {}
-
-
-def test_a_start_without_a_shape_that_a_step_reaches_is_not_closed():
-    report = prove(gate_cases(2), PROPERTIES)
-    fewer = frozenset(start for start in report.starts if start not in report.afters)
-    assert open_components(fewer, report.afters)
+    assert list(open_shapes(report.starts, report.afters)) == []
 
 
 def test_an_initial_state_that_breaks_an_invariant_is_refuted(monkeypatch):
@@ -95,12 +124,20 @@ def test_an_initial_state_that_breaks_an_invariant_is_refuted(monkeypatch):
     assert {(one.rule, one.label) for one in refuted} == {
         ("ALIGN-19", "new gate"),
         ("UNAL-26", "new unaligned"),
+        ("UNAL-26", "new passage"),
+        ("UNAL-26", "new threads"),
     }
 
 
-def closed_name(report):
-    (name,) = {component for component, _ in report.starts}
-    return name
+def lacking(cases):
+    """What the induction over these cases lacks."""
+    cases = list(cases)
+    within = {name: size.holds for name, size in SIZES.items()}
+    return proofs.induction_of(cases, [prove(cases, PROPERTIES, within=within)])[1]
+
+
+def with_assumption(case, term):
+    return case._replace(assumptions=(*case.assumptions, term))
 
 
 def reported(proved, fired):

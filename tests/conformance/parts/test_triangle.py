@@ -175,5 +175,5 @@ def test_a_graph_that_lacks_one_edge_is_seen(dumped):
 
 
 def test_a_model_without_a_twin_is_an_error():
-    with pytest.raises(ProjectionError, match="SinkModel"):
-        projection_of(MODELS["sink"])
+    with pytest.raises(ProjectionError, match="LiveCoordinator"):
+        projection_of(MODELS["liveness"])

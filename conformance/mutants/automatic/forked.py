@@ -1,0 +1,67 @@
+"""A function in a forked process, and its limits of time and memory."""
+
+import multiprocessing
+import resource
+import signal
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from types import FrameType
+from typing import Any
+
+from conformance.mutants.automatic.complaints import crash, too_long
+
+SECONDS = 90
+"""Processor seconds for one judge; the unchanged sources need a third."""
+GIGABYTES = 4
+"""Address space of one mutant; TLC, which needs more, has run before."""
+Sends = Callable[..., None]
+"""A function whose last argument is the connection on which it sends its answers."""
+
+
+def answers(function: Sends, given: tuple[object, ...], patience: float = SECONDS * 10) -> Iterator[Any]:
+    """What a function sends from a forked process until it ends.
+
+    It is killed if nothing comes for `patience` seconds, or if nobody takes the answers any more.
+    """
+    forked = multiprocessing.get_context("fork")
+    ours, theirs = forked.Pipe(duplex=False)
+    process = forked.Process(target=_run, args=(function, given, ours, theirs))
+    process.start()
+    theirs.close()
+    try:
+        while ours.poll(patience):
+            yield ours.recv()
+    except EOFError:
+        pass
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def _run(function: Sends, given: tuple[object, ...], ours: Connection, theirs: Connection) -> None:
+    ours.close()
+    function(*given, theirs)
+
+
+class TooLongError(Exception):
+    """A judge has used up its processor time."""
+
+
+def limited(judging: Callable[[], Any], seconds: float = SECONDS) -> Any:  # noqa: ANN401 - what it returns
+    """What a function returns within the limits of memory and processor time, or a complaint."""
+    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+    signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return judging()
+    except TooLongError:
+        return too_long("processor time")
+    except (Exception, SystemExit) as wrong:  # noqa: BLE001 - whatever a mutant raises
+        return crash(type(wrong).__name__)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _too_long(number: int, frame: FrameType | None) -> None:
+    raise TooLongError

@@ -1,0 +1,190 @@
+"""Judging the mutants of one folder in processes that are forked from one that has loaded and run everything.
+
+What a mutant cannot change is made once: the cases, their invariants, closed models, graphs, the answers of
+the model. Each unit of a judge runs once without an edit, which shows the statements that it runs and the
+time that it takes. A mutant is a change of code in a forked process, judged by the units that run its edit.
+"""
+
+import gc
+import sys
+import time
+from collections.abc import Iterable
+from functools import _lru_cache_wrapper
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from conformance import machine
+from conformance.mutants.automatic.complaints import Judged, is_by_rule
+from conformance.mutants.automatic.coverage import Marks, Places, place_of
+from conformance.mutants.automatic.equivalent import changed, same_paths
+from conformance.mutants.automatic.forked import SECONDS, answers, limited
+from conformance.mutants.automatic.judges import Judges, Unit
+from conformance.mutants.automatic.modules import LAYERS, modules
+from conformance.mutants.automatic.operators import Edit
+from conformance.mutants.source_edit import install_text
+
+SLOWER = 10
+"""A mutant may take so many times as long as the original, and the seconds that follow."""
+LEAST = 5.0
+
+
+class Run(NamedTuple):
+    """A unit, as it ran without an edit."""
+
+    unit: Unit
+    places: Places
+    """What it runs."""
+    seconds: float
+
+
+class Prepared:
+    """The judges of a folder, and what each of their units runs."""
+
+    def __init__(self, layer: str, folder: str, judges: Judges) -> None:
+        self._files = machine.HOME / LAYERS[layer] / folder
+        self._judges = judges
+        sources = {name: text for name, text in modules(layer) if name.split(".")[-2] == folder}
+        self._marks = Marks(sources)
+        for name in sources:
+            import_module(name)
+        names = [judge for judge in judges.names if judge != "lock-step"]
+        units = {judge: [*judges.units(judge)] for judge in names}
+        self._assume(units.get("proofs", []))
+        self._early = self._marks.taken()
+        if layer == "model":
+            judges.record(keeps=False)
+        units["lock-step"] = [*judges.units("lock-step")]
+        self.complaint = ""
+        """Of the folder without an edit."""
+        self._runs = {judge: [*map(self._run, some)] for judge, some in units.items()}
+        gc.collect()
+        gc.freeze()
+
+    def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
+        """The mutant with this text; None if it has to be judged where nothing is prepared.
+
+        That is what changes more than functions, or a statement that ran while the judges were prepared.
+        """
+        place = place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
+        if place in self._early:
+            return None
+        runs = {judge: [run for run in some if place in run.places] for judge, some in self._runs.items()}
+        is_function, *found = answers(_judge, (edit, text, runs, first))
+        if not is_function:
+            return None
+        if not any(runs.values()):
+            return Judged(edit, dict.fromkeys(self._judges.names, ""), is_run=False)
+        judged = of_answers(edit, found, self._judges.names, first=first)
+        cases = [run.unit.case for run in runs.get("proofs", []) if run.unit.case is not None]
+        if judged.survives and cases:
+            for same in answers(_prove, (edit, text, cases, self._judges.assumed)):
+                return judged._replace(same_paths=same)
+        return judged
+
+    def _assume(self, units: Iterable[Unit]) -> None:
+        from model.checker.prove import assume_invariants
+        from model.properties import of_component
+        from model.registry import Start
+
+        for case in (unit.case for unit in units):
+            if case is not None and type(case.event) is not Start:
+                shape = f"{case.component} {case.state!r}"
+                if shape not in self._judges.assumed:
+                    known = of_component(case.component)
+                    self._judges.assumed[shape] = assume_invariants(case.state, known)
+
+    def _run(self, unit: Unit) -> Run:
+        forget()
+        self._marks.taken()
+        begun = time.process_time()
+        self.complaint = self.complaint or unit.complaint()
+        return Run(unit, self._marks.taken(), time.process_time() - begun)
+
+
+def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bool, found: Any) -> None:  # noqa: ANN401 - a connection
+    """Send the complaint of the folder without an edit, and each edit with its outcome or None."""
+    texts = dict(modules(layer))
+    judges = Judges(layer, folder, dumps)
+    left = [*edits]
+    if layer == "impl":  # the scripts need no implementation: it is loaded with an edit outside of functions
+        judges.record(keeps=True)
+        outside = [edit for edit in left if ":module:" in edit.id]
+        for edit in outside:
+            found.send((edit, judge_anew(edit, edit.apply(texts[edit.module]), judges, first=first)))
+        left = [edit for edit in left if edit not in outside]
+    prepared = Prepared(layer, folder, judges)
+    found.send((None, prepared.complaint))
+    for edit in left if not prepared.complaint else ():
+        found.send((edit, prepared.judged(edit, edit.apply(texts[edit.module]), first=first)))
+
+
+def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
+    """Judge one mutant in a process that loads the mutated module, and runs everything."""
+    found = [*answers(_judge_anew, (edit, text, judges, first))]
+    judged = of_answers(edit, found, judges.names, first=first)
+    if edit.module.startswith("model.") and judged.survives:
+        for same in answers(_prove, (edit, text, None, {})):
+            return judged._replace(same_paths=same)
+    return judged
+
+
+def of_answers(edit: Edit, found: list[str], names: Iterable[str], *, first: bool) -> Judged:
+    """The outcome of a mutant by the answers of its judges; one that does not answer has crashed."""
+    names = tuple(names)
+    if len(found) < len(names) and not (first and found and is_by_rule(found[-1])):
+        found.append("crash: no answer")  # out of memory, a crash of z3, or a hang
+    return Judged(edit, dict(zip(names, found, strict=False)))
+
+
+def forget() -> None:
+    """Drop what functions of the model and of the implementation have kept of earlier calls."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("model.", "impl.")):
+            for one in vars(module).values():
+                if isinstance(one, _lru_cache_wrapper):
+                    one.cache_clear()
+
+
+def _judge(edit: Edit, text: str, runs: dict[str, list[Run]], first: bool, found: Any) -> None:  # noqa: ANN401
+    try:
+        pairs = changed(import_module(edit.module), text)
+    except Exception:  # noqa: BLE001 - it cannot be loaded
+        pairs = ()
+    found.send(bool(pairs))
+    for original, mutated in pairs:
+        original.__code__, original.__defaults__ = mutated.__code__, mutated.__defaults__
+    forget()
+    for some in runs.values() if pairs else ():
+        complaint = _first_complaint((run.unit, LEAST + SLOWER * run.seconds) for run in some)
+        found.send(complaint)
+        if first and is_by_rule(complaint):
+            break
+
+
+def _judge_anew(edit: Edit, text: str, judges: Judges, first: bool, found: Any) -> None:  # noqa: ANN401
+    install_text(edit.module, text)
+    for judge in judges.names:
+        complaint = limited(lambda judge=judge: _first_complaint((unit, 0) for unit in judges.units(judge)))  # type: ignore[misc]
+        found.send(complaint)
+        if first and is_by_rule(complaint):
+            break
+
+
+def _first_complaint(units: Iterable[tuple[Unit, float]]) -> str:
+    """The first complaint by a rule; if there is none, of the first crash or time-out."""
+    other = ""
+    for unit, seconds in units:
+        complaint = limited(unit.complaint, seconds) if seconds else unit.complaint()
+        if is_by_rule(complaint):
+            return str(complaint)
+        other = other or complaint
+        if complaint.startswith("too long"):
+            break
+    return str(other)
+
+
+def _prove(edit: Edit, text: str, cases: Any, assumed: Any, found: Any) -> None:  # noqa: ANN401
+    forget()
+    same = limited(lambda: same_paths(edit, text, cases, assumed), SECONDS)
+    found.send(same if isinstance(same, int) else 0)

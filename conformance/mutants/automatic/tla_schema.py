@@ -1,0 +1,221 @@
+"""All mutants of the modules of a folder in one run of TLC for each model, and those left over one by one.
+
+A definition with mutants becomes `IF mutant = 1 THEN ... ELSE IF mutant = 2 THEN ... ELSE` the original,
+where `mutant` is a variable that the initial state picks. The rules of a model become conditions of each
+state and each step, whose violation is printed and ends the behaviours of that mutant only. A rule over whole
+behaviours cannot be judged in this way: a mutant that survives is judged with those by itself.
+"""
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from conformance.mutants.automatic.complaints import UNPARSED, Judged, crash, too_long
+from conformance.mutants.automatic.modules import modules
+from conformance.mutants.automatic.operators import Edit
+from conformance.mutants.automatic.tla_judge import models_of, read_by, tlc
+from spec.java import class_archive, find_jar, find_java
+from spec.manifest import Model
+from spec.tlc import specification
+from spec.tool_output import UNPARSED as UNPARSED_CODE
+from spec.tool_output import TlcError
+
+SECONDS = 3000
+"""Time limit of TLC for one model with all its mutants."""
+_DEFINED = re.compile(r"^(\w+)(\(.*?\))? ==(?= |$)")
+_IN_FULL = re.compile(r"\[\]\[(?=(?:(?!\]_vars|\[\]\[).|\n)*\]_vars)")
+_CHOSEN = re.compile(r"mutant = (\d+) THEN")
+_SCHEMA = """---- MODULE Schema ----
+EXTENDS {module}, Mutation, TLC
+Mutants == {{{mutants}}}
+ASSUME TLCSet(0, 0)
+ASSUME \\A m \\in Mutants : TLCSet(m, "")
+Check(name, ok) == ok \\/ (TLCSet(mutant, name) /\\ PrintT(<<"KILLED", mutant, name>>) /\\ FALSE)
+Names == IF TLCGet(0) = mutant THEN TRUE ELSE TLCSet(0, mutant) /\\ PrintT(<<"AT", mutant>>)
+SchemaInit == mutant \\in Mutants /\\ Init
+SchemaNext == TLCGet(mutant) = "" /\\ Names /\\ Next /\\ mutant' = mutant
+SchemaSpec == SchemaInit /\\ [][SchemaNext]_<<vars, mutant>>
+OverSteps == TLCGet(mutant) = "" /\\ (UNCHANGED vars \\/ ({steps}))
+OverStates == (Names /\\ FALSE) \\/ TLCGet(mutant) # "" \\/ ({states}) \\/ TRUE
+Bounded == TLCGet("level") < {deepest} \\/ Check("too long", FALSE)
+====
+"""
+
+
+def judge_schema(edits: Sequence[Edit]) -> Iterator[Judged]:
+    """The edits of the modules of one folder, each with the complaint of TLC."""
+    schema = _Schema(dict(enumerate(edits, 1)))
+    alone = []
+    for model in models_of({_module(edit) for edit in edits}):
+        if model.configuration.specification == "Spec":
+            schema.judge(model)
+        else:
+            alone.append(model.name)
+    texts = dict(modules("spec"))
+    for number, edit in schema.chosen.items():
+        complaint = schema.found.get(number)
+        if complaint is None:
+            complaint = tlc(_module(edit), edit.apply(texts[edit.module]), alone)
+        yield Judged(edit, {"TLC": complaint})
+
+
+class _Schema:
+    """Mutants by the values of the variable `mutant`, and the complaints of them that are known."""
+
+    def __init__(self, chosen: Mapping[int, Edit]) -> None:
+        self.chosen = chosen
+        self.found: dict[int, str] = {}
+        self._texts = {name.split(".")[-1]: text for name, text in modules("spec")}
+
+    def judge(self, model: Model) -> None:
+        """Run TLC on a model until every mutant has a complaint or has come to its end.
+
+        An expression that cannot be evaluated, or parsed, ends the run: it starts again without its mutant.
+        """
+        read = read_by(model.module)
+        while left := [
+            number
+            for number, edit in self.chosen.items()
+            if number not in self.found and _module(edit) in read
+        ]:
+            with specification() as folder:
+                self._write(model, left, folder)
+                output, exit_code = _run(folder)
+                for number, rule in re.findall(r'<<"KILLED", (\d+), "([^"]+)">>', output):
+                    self.found[int(number)] = too_long(model.name) if rule == "too long" else rule
+                if exit_code == 0:
+                    return
+                if exit_code == UNPARSED_CODE:
+                    self.found[_unparsed(output, folder)] = UNPARSED
+                    continue
+                if exit_code is None:
+                    self.found |= dict.fromkeys(
+                        (number for number in left if number not in self.found), too_long(model.name)
+                    )
+                    return
+                at = re.findall(r'<<"AT", (\d+)>>', output)
+                if not at:
+                    raise TlcError(f"{model.name}: expected the number of a mutant, got {output[-2000:]}")
+                self.found.setdefault(int(at[-1]), crash(model.name))
+
+    def _write(self, model: Model, left: Sequence[int], folder: Path) -> None:
+        """The modules with their mutants, and what TLC runs on."""
+        (folder / "Mutation.tla").write_text("---- MODULE Mutation ----\nVARIABLE mutant\n====\n", "utf-8")
+        for module in {_module(self.chosen[number]) for number in left}:
+            (folder / f"{module}.tla").write_text(self._module_text(module, left), "utf-8")
+        file = folder / f"{model.module}.tla"
+        rules = file.read_text("utf-8")
+        file.write_text(_IN_FULL.sub("  (", rules).replace("]_vars", ")"), "utf-8")
+        configuration = model.configuration
+        steps = [
+            f'Check("{name}", {name})'
+            for name in configuration.properties
+            if re.search(rf"^{name} ==\s+\[\]\[", rules, re.MULTILINE)
+        ]
+        for name in configuration.properties:
+            if (refined := re.search(rf"^{name} == (\w+)!Spec", rules, re.MULTILINE)) is not None:
+                other = refined[1]
+                steps.append(f'Check("{name}", {other}!Next \\/ UNCHANGED <<{other}!vars>>)')
+        states = [f'Check("{name}", {name})' for name in configuration.invariants]
+        if not model.may_stop:
+            states.append('Check("deadlock", ENABLED Next)')
+        text = _SCHEMA.format(
+            module=model.module,
+            mutants=", ".join(map(str, left)),
+            steps=" /\\ ".join(steps) or "TRUE",
+            states=" /\\ ".join(states) or "TRUE",
+            deepest=3 * model.depth + 5,
+        )
+        (folder / "Schema.tla").write_text(text, "utf-8")
+        changed = configuration._replace(
+            specification="SchemaSpec", invariants=("OverStates",), properties=()
+        )
+        extra = "ACTION_CONSTRAINT OverSteps\nCONSTRAINT Bounded\n"
+        (folder / "Schema.cfg").write_text(changed.text() + extra, "utf-8")
+
+    def _module_text(self, module: str, left: Sequence[int]) -> str:
+        """A module in which each definition chooses between its mutants and itself."""
+        source = self._texts[module]
+        lines = source.split("\n")
+        found, position = [], 0
+        for begin, end in _definitions(lines):
+            found += lines[position:begin]
+            position = end
+            here = [
+                number
+                for number in left
+                if _module(self.chosen[number]) == module and begin < self.chosen[number].line <= end
+            ]
+            if not here:
+                found += lines[begin:end]
+                continue
+            head, original = _body(lines[begin:end])
+            found.append(head)
+            for number in here:
+                mutated = self.chosen[number].apply(source).split("\n")
+                _, body = _body(mutated[begin : end + len(mutated) - len(lines)])
+                found += [f"  IF mutant = {number} THEN", *body, "  ELSE"]
+            found += original
+        text = "\n".join(found + lines[position:])
+        if re.search(r"^EXTENDS ", text, re.MULTILINE):
+            return re.sub(r"^EXTENDS ", "EXTENDS Mutation, ", text, count=1, flags=re.MULTILINE)
+        return re.sub(r"^(-+ MODULE \w+ -+\n(?:\(\*.*\*\)\n)*)", r"\1EXTENDS Mutation\n", text, count=1)
+
+
+def _run(folder: Path) -> tuple[str, int | None]:
+    """What TLC prints of the schema, and its exit code; None if it takes too long."""
+    java, jar = find_java(), find_jar()
+    command = [
+        java, "-XX:+UseSerialGC", *class_archive(java, jar).flags(folder), "-Xss64m",
+        f"-Djava.io.tmpdir={folder}", "-cp", str(jar), "tlc2.TLC", "-deadlock", "-tool", "-workers", "1",
+        "-metadir", tempfile.mkdtemp(dir=folder), "-fp", "0", "-config", "Schema.cfg", "Schema.tla",
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as late:
+        return (late.stdout or b"").decode(), None
+    return done.stdout, done.returncode
+
+
+def _unparsed(output: str, folder: Path) -> int:
+    """The mutant in whose text the parser finds an error. Raises TlcError if it is in none."""
+    meant = re.search(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)", output)
+    if meant is not None:
+        line, module = int(meant[1]), meant[2]
+    else:
+        parsed, at = re.search(r"In module (\w+)", output), re.search(r"line (\d+)", output)
+        module, line = (parsed[1], int(at[1])) if parsed and at else ("Schema", 0)
+    before = (folder / f"{module}.tla").read_text("utf-8").split("\n")[:line]
+    numbers = _CHOSEN.findall("\n".join(before))
+    if not numbers:
+        raise TlcError(f"expected an error in a mutant, got {output[-2000:]}")
+    return int(numbers[-1])
+
+
+def _definitions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first line of each definition, and the one behind its last."""
+    for begin, line in enumerate(lines):
+        if _DEFINED.match(line):
+            end = begin + 1
+            while end < len(lines) and lines[end][:1] in ("", " "):
+                end += 1
+            while not lines[end - 1].strip():
+                end -= 1
+            yield begin, end
+
+
+def _body(lines: Sequence[str]) -> tuple[str, list[str]]:
+    """What stands before the value of a definition, and the value, in the columns where it stood."""
+    named = _DEFINED.match(lines[0])
+    head = lines[0][: named.end()] if named else ""
+    rest = lines[0][len(head) :]
+    is_value = rest.strip() and not rest.strip().startswith("\\*")
+    return head, [" " * len(head) + rest, *lines[1:]] if is_value else list(lines[1:])
+
+
+def _module(edit: Edit) -> str:
+    return edit.module.split(".")[-1]
