@@ -2,9 +2,9 @@
 
 `manifests/` has a file for each component, several for a large one. A table `[module.NAME]` states
 once what the models of a module are checked for: `invariants`, `properties` and, unless it is `Spec`, the
-`specification`. If these list no rule, every rule that the module defines is checked. `ends` is an
-invariant that says where a behaviour may stop; a module without it never stops, or TLC reports a deadlock. A
-table `[model.NAME]` is one model:
+`specification`. If these list no rule, every rule that the module defines is checked. `terminates` is an
+invariant that says in which states a behaviour may stop; without it, also in a broken model, a state without
+a next one is a deadlock. A table `[model.NAME]` is one model:
 
     module, base    the module; or a model from which it has everything that it does not state itself
     shows           one sentence
@@ -12,7 +12,7 @@ table `[model.NAME]` is one model:
     replaces        definitions put in the place of operators, over those of the base
     checks          only these of the module's invariants and properties
     without         all of the module's invariants and properties but these
-    expect          `states` and `depth`; `violates` if a definition must be violated
+    expect          `states` and `depth`; `violates` if a definition must be violated, or "Deadlock"
     unexercised     rules that it checks and that do not count as checked: what they constrain does not occur
     triangle        its state graph is compared with the Python model's; "thorough" if only then
     lesson          a broken model that every verification runs; the others are run as mutants
@@ -39,7 +39,7 @@ from spec.modules import module_text, names_of
 
 _RULE = re.compile(r"[A-Z]+_\d\d")
 _STATED = re.compile(r"^([A-Z]+_\d\d) ==(\s*\[\]\[)?", re.MULTILINE)
-_OF_MODULE = ("specification", "invariants", "properties", "ends")
+_OF_MODULE = ("specification", "invariants", "properties", "terminates")
 _INHERITED = ("module", "constants", "replaces", "checks", "without")
 _OF_MODEL = (*_INHERITED, "base", "shows", "expect", "unexercised", "triangle", "lesson", "thorough")
 _EXPECTED = ("states", "depth", "violates")
@@ -83,7 +83,7 @@ class Model(NamedTuple):
     thorough: bool = False
     """A model that takes so long that only a thorough verification runs it."""
     may_stop: bool = False
-    """A state without a next one is no error: an invariant says where, or the model is a broken one."""
+    """A state without a next one is no error: an invariant says where."""
     compares_long: bool = False
     """A graph so large that only a thorough verification compares it."""
 
@@ -179,9 +179,9 @@ def _model(name: str, tables: Mapping[str, Mapping[str, _Table]]) -> Model:
                 f"correct it or add a table [module.{module}]"
             )
         configuration = _configuration(name, whole, modules[module])
-        ends = modules[module].get("ends")
-        if ends is not None and "violates" not in expect:
-            configuration = configuration._replace(invariants=(*configuration.invariants, ends))
+        terminates = modules[module].get("terminates")
+        if terminates is not None and "violates" not in expect:
+            configuration = configuration._replace(invariants=(*configuration.invariants, terminates))
         model = Model(
             name=name,
             module=module,
@@ -194,7 +194,7 @@ def _model(name: str, tables: Mapping[str, Mapping[str, _Table]]) -> Model:
             triangle=bool(entry.get("triangle", False)),
             lesson=entry.get("lesson", False),
             thorough=entry.get("thorough", False),
-            may_stop=ends is not None or "violates" in expect,
+            may_stop=terminates is not None,
             compares_long=entry.get("triangle") == "thorough",
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -308,7 +308,7 @@ def _rules(model: Model, unexercised: Collection[str]) -> tuple[str, ...]:
     """The IDs of the rules whose definitions it checks; of a broken one, of what it violates."""
     checked = model.configuration.checked
     if model.violates is not None:
-        if model.violates not in checked:
+        if model.violates not in (checked if model.may_stop else (*checked, "Deadlock")):
             raise UndefinedNameError(
                 f"model {model.name}: expected to violate what it checks, got {model.violates}; "
                 "add it to checks, or to the invariants or properties of the module"

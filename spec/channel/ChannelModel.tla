@@ -275,17 +275,15 @@ UNAL_34_Places ==
 (* The gate begins a snapshot, gives one up, or reads the last barrier that  *)
 (* it awaits: the older snapshot ends, the newer one begins, then it ends.   *)
 ReadsId == FirstItem[2]
+ReadsBarrier == Kind = "take" /\ Is(FirstItem, "barrier")
 Completes ==
-    Kind = "take" /\ Is(FirstItem, "barrier") /\ ReadsId >= begun /\ stored[ReadsId].receiver = "open"
+    ReadsBarrier /\ ReadsId >= begun /\ stored[ReadsId].receiver = "open"
 StartsAt == IF Kind = "start_persisting" THEN EventId
             ELSE IF Completes /\ ReadsId > begun /\ FirstItem[3] = "unaligned" THEN ReadsId ELSE -1
 IsNewer == Kind = "start_persisting" \/ (Completes /\ ReadsId > begun)
 Cut == begun > 0 /\ stored[begun].receiver = "open" /\ (IsNewer \/ Kind = "stop_persisting")
 EndsAt == (IF Cut THEN {begun} ELSE {}) \cup (IF Completes THEN {ReadsId} ELSE {})
 Ends(n) == <<<<"stop_persisting", n>>>>
-
-(* Behind a barrier in order that waits, the sender has stopped.             *)
-InOrderWaits(queue) == \E i \in DOMAIN queue : Is(queue[i], "barrier") /\ ~Hurries(queue[i])
 
 UNAL_34_Ends == [][(Kind \in {"take", "start_persisting", "stop_persisting"}) =>
     LET begins == StartsAt # -1 /\ ~Declines(StartsAt)
@@ -302,8 +300,8 @@ UNAL_34_Ends == [][(Kind \in {"take", "start_persisting", "stop_persisting"}) =>
                IF channel.last \in EndsAt \/ (begins /\ channel.last < StartsAt) THEN <<-1, 0>>
                ELSE <<channel.last, IF Kind = "take" /\ Is(FirstItem, "record") /\ channel.before > 0
                                     THEN channel.before - 1 ELSE channel.before>>
-        /\ channel'.blocked =
-               (channel.blocked /\ ~(Kind = "take" /\ Is(FirstItem, "barrier") /\ ~InOrderWaits(Tail(channel.input))))]_vars
+        /\ channel'.blocked = (channel.blocked /\ (ReadsBarrier => \E i \in DOMAIN channel.input :
+               i > 1 /\ Is(channel.input[i], "barrier") /\ ~Hurries(channel.input[i])))]_vars
 
 (* Urgent items are read first, nothing else changes places. *)
 UrgentFirst(queue) == queue = Urgents(queue) \o Others(queue)
@@ -330,10 +328,10 @@ UNAL_35 == [][
 (* read, while none newer has arrived.                                       *)
 UNAL_35_Waits ==
     /\ channel.restored = 0 =>
-        (MayTransfer(channel) <=>
+        (ENABLED Transfer <=>
             channel.output # <<>> /\ (channel.blocked => PassesBlock /\ Hurries(NextItem)))
-    /\ \A n \in Ids : MayPrioritise(channel, n) <=>
-        /\ CountsInOrder /\ Places(channel.input, n) # {}
+    /\ \A n \in Ids : ENABLED Prioritise(n) <=>
+        /\ n >= begun /\ CountsInOrder /\ Places(channel.input, n) # {}
         /\ channel.phase = "arrived" /\ channel.last = n
         /\ \A i \in DOMAIN channel.input : channel.input[i] # <<"announce", n>>
 

@@ -67,6 +67,9 @@ OnRequest(j, type) ==
                       !.pending = Append(@, [id |-> j.next, type |-> type, tasks |-> tasks, missing |-> tasks])],
             Each(Beginning(tasks), Trigger))
 
+(* SUB-06: one completed checkpoint is kept, and the next one deletes it. *)
+Discards(ids) == [i \in DOMAIN ids |-> <<"discard", ids[i]>>]
+
 OnAcknowledge(j, t, n) ==
     LET p == [PendingOf(j, n) EXCEPT !.missing = @ \ {t}]
     IN  IF ~IsPendingId(j, n) THEN JobStep(j, <<>>)
@@ -74,7 +77,7 @@ OnAcknowledge(j, t, n) ==
         THEN JobStep([j EXCEPT !.pending = [i \in DOMAIN @ |-> IF @[i].id = n THEN p ELSE @[i]]], <<>>)
         ELSE JobStep(
             [Without(j, n) EXCEPT !.store = IF p.type = "checkpoint" THEN <<n>> ELSE @],
-            <<<<"complete", n>>>>)
+            (IF p.type = "checkpoint" THEN Discards(j.store) ELSE <<>>) \o <<<<"complete", n>>>>)
 
 (* A failed checkpoint is aborted, and some stops fail the job. *)
 OnFail(j, n, reason, byTask) ==
@@ -87,7 +90,7 @@ OnTaskEnds(j, t) == JobStep([j EXCEPT !.up = @ \ {t}], <<>>)
 
 OnEnd(j, status) ==
     LET aborts == [i \in DOMAIN j.pending |-> <<"abort", j.pending[i].id, EndReason>>]
-        deletes == IF Keeps(status) THEN <<>> ELSE [i \in DOMAIN j.store |-> <<"discard", j.store[i]>>]
+        deletes == IF Keeps(status) THEN <<>> ELSE Discards(j.store)
     IN  IF ~j.open THEN JobStep(j, <<>>)
         ELSE JobStep([j EXCEPT !.open = FALSE, !.pending = <<>>, !.store = <<>>], aborts \o deletes)
 ==============================================================================

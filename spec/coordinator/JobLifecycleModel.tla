@@ -34,7 +34,7 @@ Acknowledge(t, n) == n < job.next /\ Take(<<"acknowledge", t, n>>, OnAcknowledge
 Decline(n) == n < job.next /\ Take(<<"decline", n>>, OnFail(job, n, "ASYNC_EXCEPTION", TRUE))
 Expire(n) == n < job.next /\ Take(<<"expire", n>>, OnFail(job, n, "CHECKPOINT_EXPIRED", FALSE))
 TaskEnds(t) == t \in job.up /\ Take(<<"task_ends", t>>, OnTaskEnds(job, t))
-End(status) == Take(<<"end", status>>, OnEnd(job, status))
+End(status) == status \in Ends /\ Take(<<"end", status>>, OnEnd(job, status))
 
 Next ==
     \/ \E type \in Types : Request(type)
@@ -93,7 +93,9 @@ AllEffects == [][Effects =
     CASE EventIs("request") ->
             IF ~job.open THEN <<<<"rejected", Which, "COORDINATOR_SHUTDOWN">>>>
             ELSE IF job.up = {} THEN <<<<"rejected", Which, "TRIGGER_CHECKPOINT_FAILURE">>>> ELSE First
-      [] IsLast -> <<<<"complete", AnsweredId>>>>
+      [] IsLast ->
+            (IF Of(AnsweredId).type = "stop" THEN <<>> ELSE [i \in DOMAIN job.store |-> <<"discard", job.store[i]>>])
+            \o <<<<"complete", AnsweredId>>>>
       [] EventIs("expire") /\ Known -> <<<<"abort", Which, "CHECKPOINT_EXPIRED">>>>
       [] EventIs("decline") /\ Known ->
             <<<<"abort", Which, "ASYNC_EXCEPTION">>>>

@@ -1,21 +1,24 @@
 --------------------------- MODULE LiveCoordinator ---------------------------
 (***************************************************************************)
-(* The progress of a coordinator, if time passes and a stopped job         *)
-(* restarts: rules LIVE-01 and LIVE-02.                                    *)
+(* The progress of a coordinator, if time passes: rules LIVE-01, LIVE-02    *)
+(* and LIVE-05.                                                            *)
 (*                                                                         *)
 (* No other step is fair: tasks need not answer, no further request need   *)
-(* arrive, and the job may fail for ever. So the time-out ends a           *)
-(* checkpoint that is not acknowledged, and its end lets the next one      *)
-(* start.                                                                  *)
+(* arrive, a job that has left RUNNING need not restart. So the time-out   *)
+(* ends a checkpoint that is not acknowledged, and its end lets the next   *)
+(* one start.                                                              *)
 (***************************************************************************)
 EXTENDS CoordinatorModel
 
-Fair ==
-    /\ WF_vars(Tick)
-    /\ WF_vars(EnterRunning)
-    /\ \A t \in Failing : WF_vars(TaskStatus(t))
+(* ENABLED <<Tick>>_vars, written out: TLC takes long to compute it, since it *)
+(* evaluates each LET in it again and again.                                 *)
+CanTick == k.pending # <<>> \/ k.pause > 0
+CanTickExactly == CanTick <=> ENABLED <<Tick>>_vars
 
-FairSpec == Spec /\ Fair
+(* Weak fairness. This is an operator, so that a model can replace it.       *)
+TimePasses == []<>~CanTick \/ []<><<Tick>>_vars
+
+FairSpec == Spec /\ TimePasses
 
 ------------------------------------------------------------------------------
 LIVE_01 == \A n \in Ids : n \in PendingIds(k) ~> n \notin PendingIds(k)
@@ -26,10 +29,22 @@ LIVE_02 ==
     /\ \A n \in Ids : (k.queue # <<>> /\ k.next = n) ~> (k.queue = <<>> \/ k.next > n)
     /\ k.queue # <<>> ~> k.queue = <<>>
 
+(* A user who requests a savepoint gets an answer: the request leaves the    *)
+(* queue, and a started savepoint is reported as complete or aborted.        *)
+WaitingSavepoints == Cardinality({i \in DOMAIN k.queue : k.queue[i].type = "savepoint"})
+IsPendingSavepoint(n) == \E p \in Range(k.pending) : p.id = n /\ p.type = "savepoint"
+IsReported(n) == \E i \in DOMAIN out : out[i][1] \in {"complete", "abort"} /\ out[i][2] = n
+
+LIVE_05 ==
+    /\ \A n \in Ids : WaitingSavepoints = n ~> WaitingSavepoints < n
+    /\ \A n \in Ids : IsPendingSavepoint(n) ~> IsReported(n)
+
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
+TimeMayStop == TRUE                                                 \* TimePasses
+NeverTicks == FALSE                                                 \* CanTick
 NothingExpires(c) == CoordinatorStep(c, <<>>)                       \* OnTick
 StartsNothing(c, effects) ==                                           \* Expire
     LET due == SelectSeq(c.pending, LAMBDA p : IsExpired(p))

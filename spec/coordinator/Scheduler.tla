@@ -81,8 +81,8 @@ Take(event, step) == scheduler' = step.scheduler /\ out' = <<event>> \o step.out
 
 Start == ~scheduler.runs /\ Take(<<"start">>, OnStart(scheduler))
 Stop == scheduler.runs /\ Take(<<"stop">>, OnStop(scheduler))
-Completion == Take(<<"completion">>, OnCompletion(scheduler))
-Tick == Take(<<"tick">>, OnTick(scheduler))
+Completion == TRUE /\ Take(<<"completion">>, OnCompletion(scheduler))   \* TLC labels it Completion, not Take
+Tick == TRUE /\ Take(<<"tick">>, OnTick(scheduler))
 
 Next == Start \/ Stop \/ Completion \/ Tick
 

@@ -57,7 +57,9 @@ IsMoving ==
 HasSentAll == \A s \in Sources : offset[s] = Start[s] + MaxRecords
 
 (* Nothing stays blocked: when nothing moves any more, all has been read.    *)
-StuckOnlyAtTheEnd == IsMoving \/ ~HasSentAll \/ \A c \in DOMAIN channel : channel[c] = <<>>
+StuckOnlyAtTheEnd ==
+    /\ IsMoving \/ ~HasSentAll \/ \A c \in DOMAIN channel : channel[c] = <<>>
+    /\ \A s \in Sources : offset[s] < Start[s] + MaxRecords => ENABLED Emit(s)
 
 ------------------------------------------------------------------------------
 ALIGN_17 == [][attempt' = attempt => \A c \in Sources :
@@ -101,6 +103,123 @@ ONCE_06 == [][(attempt' = attempt /\ StaleIsTaken) =>
     UNCHANGED <<coordinator, offset, gate, sinkGate, tasks, counted, received, external, snapshots>>]_vars
 
 Refines == Cut!Spec
+
+Consequences == Cut!StateIsOfTheCut /\ Cut!OutputIsOfACut
+
+------------------------------------------------------------------------------
+(* What one step changes: a step takes one item or one message, or none.     *)
+
+Taken == {c \in DOMAIN channel : Len(channel'[c]) < Len(channel[c])}
+Message == CHOOSE m \in net \ net' : TRUE
+Rest(c) == IF c \in Taken THEN Tail(channel[c]) ELSE channel[c]
+Added(c) == SubSeq(channel'[c], Len(Rest(c)) + 1, Len(channel'[c]))
+OnlyAdded(c) == \A d \in DOMAIN channel \ {c} : Added(d) = <<>>
+OnlyTask(t) == \A other \in Tasks \ {t} : tasks'[other] = tasks[other]
+OnlyCoordinator ==
+    UNCHANGED <<attempt, restored, offset, channel, gate, sinkGate, tasks, counted, received, external>>
+
+(* Task t stores this state of a checkpoint and sends its barrier, or it     *)
+(* stores nothing and may send a cancellation. What the coordinator discards *)
+(* is no completed checkpoint.                                               *)
+TakesPart(t, n) ==
+    n > tasks[t].last /\ n \notin Range(tasks[t].aborted) /\ n + MaxRemembered >= tasks[t].highest
+Stores(t, n, state) == snapshots'[n] = (t :> state) @@ snapshots[n]
+Discards(n) == snapshots'[n] = <<>> /\ n \notin {e.id : e \in Durable(coordinator')}
+StoresOnly(t, n, state) == \A m \in Ids \cup {0} :
+    snapshots'[m] = snapshots[m] \/ Discards(m) \/ (m = n /\ Stores(t, n, state))
+Sends(t, c, n, state, complete) ==
+    /\ OnlyTask(t) /\ OnlyAdded(c)
+    /\ \A i \in DOMAIN Added(c) : Added(c)[i] \in {attempt} \X {"barrier", "cancel"} \X Ids
+    /\ StoresOnly(t, n, state)
+    /\ LET barriers == SelectSeq(Added(c), LAMBDA item : item[2] = "barrier")
+       IN  IF complete /\ TakesPart(t, n)
+          THEN barriers = <<<<attempt, "barrier", n>>>> /\ (Stores(t, n, state) \/ Discards(n))
+           ELSE barriers = <<>> /\ \A m \in Ids : snapshots'[m] = snapshots[m] \/ Discards(m)
+
+(* A gate that reads these channels and has read nothing.                    *)
+Opened(channels) ==
+    [current |-> -1, pending |-> FALSE, blocked |-> {}, closed |-> {0, 1} \ channels, repeats |-> 0, failed |-> FALSE]
+
+(* A barrier has come on each channel of the gate that is open.              *)
+Completes(g, c, item) ==
+    /\ item[2] = "barrier" /\ (item[3] > g.current \/ (item[3] = g.current /\ g.pending))
+    /\ {0, 1} \ g.closed \subseteq {c} \cup IF item[3] = g.current THEN g.blocked ELSE {}
+
+AfterItem(g, c, item) ==
+    LET n == item[3]
+        idle == [g EXCEPT !.current = n, !.pending = FALSE, !.blocked = {}]
+    IN  IF n < g.current \/ (n = g.current /\ ~g.pending) THEN g
+        ELSE IF item[2] = "cancel" \/ Completes(g, c, item) THEN idle
+        ELSE [g EXCEPT !.current = n, !.pending = TRUE,
+                       !.blocked = {c} \cup IF n = g.current THEN @ ELSE {}]
+
+OfRecord(c, item) ==
+    IF c = ToSink
+    THEN /\ received' = [received EXCEPT ![item[3]] = @ + 1]
+         /\ contents' = [contents EXCEPT ![sink.open] = [@ EXCEPT ![item[3]] = Append(@, item[4])]]
+         /\ UNCHANGED <<attempts, coordinator, net, offset, gate, sinkGate, tasks, counted, sink, output, snapshots>>
+    ELSE /\ counted' = [counted EXCEPT ![c] = @ + 1] /\ OnlyAdded(ToSink) /\ Added(ToSink) = <<item>>
+         /\ UNCHANGED <<attempts, coordinator, net, offset, gate, sinkGate, tasks, received, external, snapshots>>
+
+OfBarrier(c, item) ==
+    IF c = ToSink
+    THEN /\ sinkGate' = AfterItem(sinkGate, 0, item) /\ OnlyTask(SinkTask) /\ OnlyAdded(ToSink)
+         /\ StoresOnly(SinkTask, item[3],
+                       [received |-> received, held |-> [open |-> sink'.open, pending |-> sink'.pending]])
+         /\ (Completes(sinkGate, 0, item) /\ TakesPart(SinkTask, item[3])) =>
+                sink'.pending = Append(sink.pending, <<item[3], sink.open>>)
+         /\ UNCHANGED <<attempts, offset, gate, counted, received, output>>
+    ELSE /\ gate' = AfterItem(gate, c, item)
+         /\ Sends(Operator, ToSink, item[3], counted, Completes(gate, c, item))
+         /\ UNCHANGED <<attempts, offset, sinkGate, counted, received, external>>
+
+OfMessage(m) ==
+    CASE m[2] = "trigger_task" ->
+            /\ Sends(m[3], m[3], m[4], offset[m[3]], TRUE)
+            /\ UNCHANGED <<attempts, offset, gate, sinkGate, counted, received, external>>
+      [] m[2] \in {"notify_complete", "notify_abort"} ->
+            /\ net' = net \ {m} /\ OnlyTask(m[3]) /\ (m[3] = SinkTask \/ UNCHANGED external)
+            /\ m[2] = "notify_complete" =>
+                /\ tasks'[m[3]].completed = Greatest({m[4], tasks[m[3]].completed})
+                /\ m[3] = SinkTask => \A i \in DOMAIN sink'.pending : sink'.pending[i][1] > m[4]
+            /\ UNCHANGED <<attempts, coordinator, offset, channel, gate, sinkGate, counted, received, snapshots>>
+      [] OTHER ->
+            OnlyCoordinator /\ declined' = declined /\ \A n \in Ids \cup {0} : snapshots'[n] = snapshots[n] \/ Discards(n)
+
+OfNothing ==
+    \/ /\ \E s \in Sources : /\ Added(s) = <<<<attempt, "record", s, offset[s]>>>> /\ OnlyAdded(s)
+                             /\ offset' = [offset EXCEPT ![s] = @ + 1]
+       /\ UNCHANGED <<attempts, coordinator, net, gate, sinkGate, tasks, counted, received, external, snapshots>>
+    \/ OnlyCoordinator /\ declined' \in {declined, declined + 1} /\ UNCHANGED snapshots
+
+(* What the coordinator starts, completes and ends becomes messages: triggers *)
+(* to the sources, and notifications to the tasks that listen.               *)
+PendingIds(k) == {k.pending[i].id : i \in DOMAIN k.pending}
+NewestIn(k) == IF k.store = <<>> THEN -1 ELSE LatestId(k.store)
+Done == IF NewestIn(coordinator') = NewestIn(coordinator) THEN {} ELSE {NewestIn(coordinator')}
+Given == PendingIds(coordinator) \ (PendingIds(coordinator') \cup Done)
+Posted ==
+    {<<attempt, "trigger_task", s, n>> : s \in Sources, n \in PendingIds(coordinator') \ PendingIds(coordinator)}
+        \cup {<<attempt, "notify_complete", t, n>> : t \in Listening, n \in Done}
+        \cup {<<attempt, "notify_abort", t, n, NewestIn(coordinator')>> : t \in Listening, n \in Given}
+Answered(m) == m[1] = attempt /\ m[2] \in {"acknowledge", "decline"} /\ m[3] \in Slow
+
+Frame == [][
+    IF attempt' # attempt
+    THEN /\ attempt' = attempt + 1 /\ declined' = declined
+         /\ gate' = Opened({0, 1}) /\ sinkGate' = Opened({0})
+         /\ tasks' = [t \in Tasks |-> NewSubtask]
+         /\ <<net', channel'>> = IF Zombies THEN <<net, channel>> ELSE <<{}, [c \in 0 .. 2 |-> <<>>]>>
+         /\ \A n \in Ids \cup {0} : snapshots'[n] = IF n \in CompletedIds THEN snapshots[n] ELSE <<>>
+    ELSE /\ \A c \in DOMAIN channel : IsPrefixOf(Rest(c), channel'[c])
+         /\ Posted \subseteq net' /\ \A m \in net' \ net : m \in Posted \/ Answered(m)
+         /\ Cardinality(Taken) + Cardinality(net \ net') <= 1
+         /\ IF Taken # {}
+            THEN LET c == CHOOSE c \in Taken : TRUE
+                     item == Head(channel[c])
+                 IN  item[1] = attempt => IF item[2] = "record" THEN OfRecord(c, item) ELSE OfBarrier(c, item)
+            ELSE IF net \ net' # {} THEN Message[1] = attempt => OfMessage(Message)
+            ELSE OfNothing]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

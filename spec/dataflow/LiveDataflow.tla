@@ -41,12 +41,36 @@ System ==
 
 LiveNext == System \/ Lose \/ (MayGoWrong /\ (Fail \/ Decline))
 
-(* The system can take a step: ENABLED <<System>>_vars, written out, because *)
-(* TLC takes very long to compute it.                                        *)
-HasToDo ==
-    \/ IsMoving \/ ~HasSentAll
-    \/ coordinator.next <= MaxCheckpoint /\ HasRoom(coordinator) /\ IsTime
-    \/ coordinator.pending # <<>> /\ OnTick(coordinator).coordinator # coordinator
+(* The actions of the system, each with the source or the channel it is of,  *)
+(* and when a step of each is possible: ENABLED <<Do(a)>>_vars, written out, *)
+(* because TLC takes very long to compute it. FairDataflow checks that.      *)
+Actions ==
+    ({"Emit", "SourceTriggered", "OperatorCounts", "OperatorAligns"} \X Sources)
+    \cup ({"SinkWrites", "SinkSnapshots", "TaskReceives", "CoordinatorReceives", "DropStale", "Request",
+           "TimeOut"} \X {ToSink})
+
+HasItem(c) == channel[c] # <<>> /\ IsCurrent(Head(channel[c])[1])
+HasRecord(c) == HasItem(c) /\ Head(channel[c])[2] = "record"
+HasBarrier(c) == HasItem(c) /\ Head(channel[c])[2] # "record"
+HasMessage(kinds) == \E m \in net : m[2] \in kinds /\ IsCurrent(m[1])
+
+Can(a) ==
+    CASE a[1] = "Emit" -> offset[a[2]] < Start[a[2]] + MaxRecords
+      [] a[1] = "SourceTriggered" -> \E m \in net : m[2] = "trigger_task" /\ m[3] = a[2] /\ IsCurrent(m[1])
+      [] a[1] = "OperatorCounts" -> HasRecord(a[2]) /\ Readable(gate, a[2])
+      [] a[1] = "OperatorAligns" -> HasBarrier(a[2]) /\ Readable(gate, a[2])
+      [] a[1] = "SinkWrites" -> HasRecord(ToSink)
+      [] a[1] = "SinkSnapshots" -> HasBarrier(ToSink)
+      [] a[1] = "TaskReceives" -> HasMessage({"notify_complete", "notify_abort"})
+      [] a[1] = "CoordinatorReceives" -> HasMessage({"acknowledge", "decline"})
+      [] a[1] = "DropStale" ->
+            \/ \E m \in net : ~IsCurrent(m[1])
+            \/ \E c \in DOMAIN channel : channel[c] # <<>> /\ ~IsCurrent(Head(channel[c])[1])
+      [] a[1] = "Request" -> coordinator.next <= MaxCheckpoint /\ HasRoom(coordinator) /\ IsTime
+      [] a[1] = "TimeOut" ->
+            coordinator.pending # <<>> /\ ~IsMoving /\ OnTick(coordinator).coordinator # coordinator
+
+HasToDo == \E a \in Actions : Can(a)
 
 (* Weak fairness: the system stops only if no step is possible. *)
 LiveSpec == Init /\ [][LiveNext]_vars /\ ([]<>~HasToDo \/ []<><<System>>_vars)

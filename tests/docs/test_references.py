@@ -10,6 +10,7 @@ from blocks import PAGES, ROOT, blocks_of
 
 from conformance.adapters.flink.releases import releases
 from conformance.cli import barrierspec
+from conformance.compare.table import with_table
 from conformance.mutants.catalogue import load_catalogue
 from conformance.site.command_pages import options_table
 from conformance.verdict import Exit
@@ -133,3 +134,13 @@ def test_tables_of_options_are_made_from_the_command(pytestconfig):
         written = made
     assert written == made
     assert OPTIONS.findall(written) == [("<!-- options: conform -->\n\n", "conform")]
+
+
+def test_the_table_of_triangles_is_made_from_the_manifests(pytestconfig):
+    page = ROOT / "docs" / "learn" / "reading-the-specification.md"
+    written = page.read_text(encoding="utf-8")
+    if pytestconfig.getoption("--rewrite"):
+        page.write_text(with_table(written), encoding="utf-8")
+        written = page.read_text(encoding="utf-8")
+    assert written == with_table(written)
+    assert "| `SinkModel` | sink_1_13" in written

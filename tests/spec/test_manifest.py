@@ -244,7 +244,7 @@ def test_a_replay_has_the_definitions_of_its_generation():
     assert generation_replaces("Flink_1_14", "AlignedModel") == {}
 
 
-def test_a_model_that_holds_says_where_it_may_stop_and_any_other_model_may_stop_anywhere():
+def test_a_model_says_where_it_may_stop_or_checks_deadlock():
     models = load_manifest()
     ends = {
         name: model for name, model in models.items() if "StuckOnlyAtTheEnd" in model.configuration.invariants
@@ -252,5 +252,14 @@ def test_a_model_that_holds_says_where_it_may_stop_and_any_other_model_may_stop_
 
     assert len(ends) > 30
     assert all(model.may_stop and model.violates is None for model in ends.values())
-    assert all(model.may_stop for model in models.values() if model.violates is not None)
     assert not models["coordinator"].may_stop
+    assert not models["broken_coordinator_no_limit"].may_stop
+    assert models["broken_fair_any_item"].violates == "Deadlock"
+
+
+def test_a_model_that_may_stop_cannot_expect_a_deadlock():
+    stops = broken(expect='{ violates = "Deadlock", states = 4, depth = 2 }')
+
+    assert parse_manifest(stops)["variant"].rules == ()
+    with pytest.raises(UndefinedNameError, match="got Deadlock"):
+        parse_manifest(stops.replace("[module.StoreModel]", '[module.StoreModel]\nterminates = "TypeOK"'))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from conformance.components.component import Component
+from conformance.components.coordinator.parts import project_job, project_scheduler, project_trigger
 from conformance.components.coordinator.projection import (
     project_coordinator,
     project_failures,
@@ -31,6 +32,9 @@ COMPONENT = Component(
         "CoordinatorModel": project_coordinator,
         "FailuresModel": project_failures,
         "SharedState": project_files,
+        "Scheduler": project_scheduler,
+        "TriggerModel": project_trigger,
+        "JobLifecycleModel": project_job,
     },
     bind=bind_coordinator,
 )

@@ -21,8 +21,6 @@ _COMPANIONS = {
     "proofs",
     "properties",
     "wire",
-    "CoordinatorEnvironment",
-    "UnalignedEnvironment",
 }
 """Modules that declare records, parse, or judge. What an event is made of changes no rule."""
 
@@ -41,7 +39,7 @@ def modules(layer: str) -> Iterator[tuple[str, str]]:
         if (
             file.stem not in _COMPANIONS
             and file.parent.name not in _NOT_COMPONENTS
-            and not re.search("Model$|^Live", file.stem)
+            and not re.search("Model$|Environment$|^Live", file.stem)
         ):
             yield _name(file.relative_to(home)), file.read_text("utf-8")
 

@@ -380,4 +380,10 @@ def unal_24_waiting(passage: Passage) -> bool:
     return all(passage.held[item.channel] for item in passage.waiting)
 
 
+@PASSAGE.state("UNAL-26")
+def unal_26_waiting(passage: Passage) -> bool:
+    """The options of barriers and announcements that wait are known ones."""
+    return all(_are_known(item) for item in passage.waiting if isinstance(item, OptionedBarrier | Announce))
+
+
 PASSAGE.part(UNALIGNED_GATE, lambda passage: passage.gate)

@@ -1,0 +1,80 @@
+---------------------------- MODULE FairDataflow -----------------------------
+(***************************************************************************)
+(* LiveDataflow with weak fairness of each action by itself: the records   *)
+(* are committed as well (LIVE-03), and rule LIVE-04.                      *)
+(*                                                                         *)
+(* An action is chosen before its step is taken. So TLC checks without     *)
+(* ENABLED, inside of which it evaluates each LET again and again, that    *)
+(* Can(a) <=> ENABLED <<Do(a)>>_vars, and therefore that                   *)
+(* HasToDo <=> ENABLED <<System>>_vars: a chosen action without a step is  *)
+(* a deadlock, and a step of an action that cannot be chosen is            *)
+(* unexpected.                                                             *)
+(***************************************************************************)
+EXTENDS LiveDataflow
+
+VARIABLE chosen     \* the action of the next step, or Nothing
+
+allVars == <<vars, chosen>>
+
+Nothing == <<"nothing", ToSink>>
+Unexpected == <<"unexpected", ToSink>>
+
+Do(a) ==
+    CASE a[1] = "Emit" -> Emit(a[2])
+      [] a[1] = "SourceTriggered" -> SourceTriggered(a[2])
+      [] a[1] = "OperatorCounts" -> OperatorCounts(a[2])
+      [] a[1] = "OperatorAligns" -> OperatorAligns(a[2])
+      [] a[1] = "SinkWrites" -> SinkWrites
+      [] a[1] = "SinkSnapshots" -> SinkSnapshots
+      [] a[1] = "TaskReceives" -> TaskReceives
+      [] a[1] = "CoordinatorReceives" -> CoordinatorReceives
+      [] a[1] = "DropStale" -> DropStale
+      [] a[1] = "Request" -> RequestInTime
+      [] a[1] = "TimeOut" -> TimeOut
+
+Choose(a) == chosen = Nothing /\ Can(a) /\ chosen' = a /\ UNCHANGED vars
+
+(* A step that changes something, and that is one of the system. *)
+Perform(a) == chosen = a /\ chosen' = Nothing /\ Do(a) /\ vars' # vars /\ System
+
+Surprise(a) == chosen = Nothing /\ ~Can(a) /\ chosen' = Unexpected /\ Do(a) /\ vars' # vars
+
+SystemSurprise == chosen = Nothing /\ ~HasToDo /\ chosen' = Unexpected /\ System /\ vars' # vars
+
+Fault == chosen = Nothing /\ chosen' = Nothing /\ (Lose \/ (MayGoWrong /\ (Fail \/ Decline)))
+
+(* The only states in which the dataflow may stop. *)
+Terminated == chosen = Nothing /\ ~HasToDo /\ AllIsCommitted
+
+ChosenNext ==
+    \/ \E a \in Actions : Choose(a) \/ Perform(a) \/ Surprise(a)
+    \/ SystemSurprise \/ Fault \/ (Terminated /\ UNCHANGED allVars)
+
+(* The actions that are fair: each is chosen again and again, or cannot be.  *)
+(* A model replaces it.                                                      *)
+FairActions == Actions
+
+FairSpec ==
+    /\ Init /\ chosen = Nothing /\ [][ChosenNext]_allVars
+    /\ []<>(chosen = Nothing)
+    /\ \A a \in FairActions : []<>(chosen = a \/ ~Can(a))
+
+------------------------------------------------------------------------------
+StepsAreExpected == chosen # Unexpected
+
+(* What StuckOnlyAtTheEnd calls possible, is so: without a request and time. *)
+MovesExactly == (IsMoving \/ ~HasSentAll) <=> \E a \in Actions : a[1] \notin {"Request", "TimeOut"} /\ Can(a)
+
+EveryRecordIsCommitted == LIVE_03
+
+LIVE_04 == \A c \in Sources : c \in gate.blocked ~> c \notin gate.blocked
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+NoTime == {a \in Actions : a[1] # "TimeOut"}                        \* FairActions
+NoRequests == {a \in Actions : a[1] # "Request"}                    \* FairActions
+AnyItem(c) == HasItem(c)                                            \* HasRecord
+NoMessage(kinds) == FALSE                                           \* HasMessage
+==============================================================================
