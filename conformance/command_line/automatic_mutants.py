@@ -60,6 +60,7 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
     """
     from conformance.machine import source
     from conformance.mutants.automatic.campaign import judge_all
+    from conformance.mutants.automatic.modules import left_out
     from conformance.mutants.automatic.record import Record
     from conformance.parts.result import DUMPS
     from conformance.report import automatic_mutants as report
@@ -89,5 +90,5 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
     )
     click.echo(report.closing(found, total, how.threshold, again))
     if how.page is not None:
-        how.page.write_text(report.page(found, total, again, source()), "utf-8")
+        how.page.write_text(report.page(found, total, again, source(), left_out(chosen.layers)), "utf-8")
     return report.verdict(found, how.threshold).exit_code

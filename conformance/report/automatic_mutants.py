@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from conformance.mutants.automatic.operators import NO_PROTOCOL
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ def verdict(found: Sequence["Judged"], threshold: float = 100) -> Verdict:
     return Verdict.DIVERGES if 100 * len(survivors(found)) > (100 - threshold) * mutants else Verdict.CONFORMS
 
 
-def page(found: Sequence["Judged"], total: int, again: str, commit: str) -> str:
-    """The score and the survivors as a page in Markdown."""
+def page(found: Sequence["Judged"], total: int, again: str, commit: str, left_out: Mapping[str, int]) -> str:
+    """The score, the survivors and what is not edited (`left_out`, by class) as a page in Markdown."""
     rows = [*_scores(found)]
     judges = [judge for judge in COLUMNS if any(judge in one.by_judge for one in rows)]
     heads = ("folder", "mutants", "killed", *judges, "crashed", "too long", "proved equivalent", "survive")
@@ -94,6 +95,9 @@ def page(found: Sequence["Judged"], total: int, again: str, commit: str) -> str:
             "",
             *listed,
         ]
+    if left_out:
+        lines += ["", "Edits that are left out, as they change no protocol:", ""]
+        lines += [f"- {number} of {name}: {NO_PROTOCOL[name]}." for name, number in left_out.items()]
     return "\n".join([*lines, ""])
 
 

@@ -1,7 +1,8 @@
 """The protocol modules that are mutated: of `model/`, `impl/core/` and `spec/`, without what judges them."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +31,15 @@ def edits(layer: str) -> tuple[Edit, ...]:
     """Every edit of the protocol modules of a layer, in the order of the files."""
     edited = tla_edits_of if layer == "spec" else edits_of
     return tuple(edit for module, source in modules(layer) for edit in edited(module, source))
+
+
+def left_out(layers: Iterable[str]) -> Counter[str]:
+    """The number of edits of these layers that are no edits of the protocol, by class."""
+    found: Counter[str] = Counter()
+    for layer in layers:
+        for module, source in modules(layer) if layer != "spec" else ():
+            edits_of(module, source, found)
+    return found
 
 
 def modules(layer: str) -> Iterator[tuple[str, str]]:

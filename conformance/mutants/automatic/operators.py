@@ -1,12 +1,13 @@
 """The mutation operators for Python: every edit of one expression or statement of a module.
 
 Each operator looks at one node of the syntax tree and yields replacements of its text; what is around the
-text stays as it is. Names of rules, messages, docstrings, annotations, decorators and what is written for
-people are left alone: they are no part of the protocol.
+text stays as it is. Messages, docstrings, annotations and decorators are left alone, and so is what else is
+no part of the protocol (`NO_PROTOCOL`).
 """
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from typing import Any, NamedTuple
@@ -54,14 +55,25 @@ _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _NOT_DROPPED = re.compile(r"^[A-Z]\w*$|(rules|fired)$")
 """Elements that name a constant or a class, or the rules that fired."""
 _RULE = re.compile(r"[A-Z]+-\d\d")
-_NO_PROTOCOL = {"describe", "__repr__", "__reduce__"}
-"""Functions that write a state for people, or pickle it."""
+TEXT, PICKLING, STRICT, RENUMBERED, RULES = "text", "pickling", "strict", "renumbered", "names of rules"
+NO_PROTOCOL = {
+    TEXT: "no rule prescribes the words in which a state is written for people",
+    PICKLING: "how a state is pickled is seen by no other component",
+    STRICT: "`strict=` of zip compares lengths that the code has made equal itself",
+    RENUMBERED: "a constant that is only compared with its siblings may be any number that none of them is",
+    RULES: "the rules that a step names explain it, and are no effect",
+}
+"""Why edits are left out, by class."""
+_FUNCTIONS = {"describe": TEXT, "__repr__": TEXT, "__reduce__": PICKLING}
 _OF_DIFFERENT_TYPES = {"Step", "isinstance", "enumerate", "map", "cast"}
 """Functions whose arguments are not swapped: the result would be no protocol, only an exception."""
 
 
-def edits_of(module: str, source: str) -> tuple[Edit, ...]:
-    """Every edit of a module, in the order of its text."""
+def edits_of(module: str, source: str, left_out: Counter[str] | None = None) -> tuple[Edit, ...]:
+    """Every edit of a module, in the order of its text.
+
+    `left_out` is increased by the number of edits that are left out, by class.
+    """
     encoded = source.encode()
     starts = [0]
     for begun in encoded.splitlines(keepends=True):
@@ -76,11 +88,18 @@ def edits_of(module: str, source: str) -> tuple[Edit, ...]:
 
     numbers: dict[str, Iterator[int]] = {}
     found: list[Edit] = []
-    for function, node in _nodes(ast.parse(source)):
+    tree = ast.parse(source)
+    siblings = _siblings(tree)
+    for function, node, reason in _nodes(tree):
         for operator, target, after in _replacements(node, text):
             start, end = span(target)
             before = text(target)
             if before == after:
+                continue
+            is_free = operator == "constant" and after not in siblings.get(id(target), {after})
+            if why := reason or (RENUMBERED if is_free else ""):
+                if left_out is not None:
+                    left_out[why] += 1
                 continue
             key = f"{module}:{function}:{operator}"
             number = next(numbers.setdefault(key, count(1)))
@@ -89,14 +108,36 @@ def edits_of(module: str, source: str) -> tuple[Edit, ...]:
     return tuple(sorted(found, key=lambda edit: (edit.start, edit.end, edit.id)))
 
 
-def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
-    """The nodes that may be edited, each with the name of its function or class."""
-    pending: list[tuple[str, ast.AST]] = [("module", tree)]
+def _siblings(tree: ast.Module) -> dict[int, frozenset[str]]:
+    """The numbers of the names that a module numbers one after the other, by the node of each number."""
+    groups: list[list[ast.Constant]] = [[]]
+    for one in tree.body:
+        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant):
+            continue  # what documents a name
+        match one:
+            case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=int()) as number):
+                groups[-1].append(number)
+            case ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=parts)):
+                groups += [[part for part in parts if isinstance(part, ast.Constant)], []]
+            case _:
+                groups.append([])
+    found: dict[int, frozenset[str]] = {}
+    for group in groups:
+        values = frozenset(str(number.value) for number in group)
+        if len(group) > 1 and values == {*map(str, range(len(group)))}:
+            found |= {id(number): values for number in group}
+    return found
+
+
+def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST, str]]:
+    """The nodes, each with the name of its function or class, and why it is left out; empty if it is not."""
+    pending: list[tuple[str, ast.AST, str]] = [("module", tree, "")]
     while pending:
-        function, node = pending.pop()
-        if _names_rules(node) or (isinstance(node, ast.FunctionDef) and node.name in _NO_PROTOCOL):
-            continue
-        yield function, node
+        function, node, reason = pending.pop()
+        if isinstance(node, ast.FunctionDef):
+            reason = reason or _FUNCTIONS.get(node.name, "")
+        reason = reason or (RULES if _names_rules(node) else "")
+        yield function, node, reason
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             inner = node.name if function == "module" else f"{function}.{node.name}"
             parts: list[ast.AST] = [*node.body]
@@ -106,21 +147,24 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
                     for default in (*node.args.defaults, *node.args.kw_defaults)
                     if default is not None
                 ]
-            pending += [(inner, part) for part in reversed(parts)]
+            pending += [(inner, part, reason) for part in reversed(parts)]
         elif isinstance(node, ast.AnnAssign):
             if node.value is not None:
-                pending.append((function, node.value))
+                pending.append((function, node.value, reason))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Step":
-            pending += [(function, part) for part in reversed(node.args[:2])]  # the third names rules
+            pending += [(function, part, reason or RULES) for part in reversed(node.args[2:])]
+            pending += [(function, part, reason) for part in reversed(node.args[:2])]
+        elif isinstance(node, ast.keyword) and node.arg == "strict":
+            pending.append((function, node.value, reason or STRICT))
         elif not isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr | ast.Raise | ast.Assert):
-            pending += [(function, part) for part in reversed(list(ast.iter_child_nodes(node)))]
+            pending += [(function, part, reason) for part in reversed(list(ast.iter_child_nodes(node)))]
 
 
 def _names_rules(node: ast.AST) -> bool:
     """Whether this tuple or assignment names rules, which explain a step and are no part of it."""
     if isinstance(node, ast.Tuple):
         return any(isinstance(part, ast.Constant) and _RULE.fullmatch(str(part.value)) for part in node.elts)
-    return isinstance(node, ast.Assign | ast.AnnAssign) and any(
+    return isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and any(
         isinstance(target, ast.Name) and target.id in {"rule", "rules"}
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
     )

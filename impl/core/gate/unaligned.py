@@ -102,13 +102,17 @@ class UnalignedGate(Gate[UnalignedEvent]):
     def announce(self, channel: int, checkpoint: int, *options: *OptionFields) -> GateEffects:
         """The announcement of a barrier of `checkpoint` arrives on `channel`."""
         self.require_open(channel)
-        if self._profile.type_decides:
-            raise ProtocolError("this generation has no announcements; send the barrier itself")
+        self.require_announcements()
         read = self.options(checkpoint, *options)
         if not self._profile.first_decides and not self._is_late(checkpoint):  # UNAL-05
             self._begin(checkpoint, read)
             self._on_announcement(channel)
         return self._take_effects()
+
+    def require_announcements(self) -> None:
+        """Raises ProtocolError if the generation has no announcements."""
+        if self._profile.type_decides:
+            raise ProtocolError("this generation has no announcements; send the barrier itself")
 
     def inject(self, checkpoint: int, *options: *OptionFields) -> GateEffects:
         """The task itself is triggered; no sender has sent a barrier, so no channel is blocked (UNAL-22)."""

@@ -107,13 +107,20 @@ def test_an_equivalent_mutant_does_not_survive_and_is_counted():
 JUDGE = """
 import json, sys
 from pathlib import Path
-from conformance.mutants.automatic import campaign
+from conformance.mutants.automatic import campaign, judges
 from conformance.mutants.automatic.operators import Edit
+def cases_of(folder):
+    from model.offsets.proofs import all_offsets_cases
+    from model.proofs import start_cases
+    return [*start_cases(cases := [*all_offsets_cases()]), *cases]
+judges.cases_of = cases_of
+judges.WALKS = 10
 edits = [Edit(*fields) for fields in json.loads(sys.argv[2])]
 print(json.dumps([
     [judged.complaints, judged.same_paths, judged.crashed]
     for first in (False, True)
-    for judged in campaign.judge_all(edits, Path(sys.argv[1]), at_once=1, first=first)
+    for part in campaign.parts_of(edits, 1)
+    for judged in campaign.judge_part(part, Path(sys.argv[1]), first=first)
 ]))
 """
 
