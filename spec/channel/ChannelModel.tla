@@ -84,11 +84,10 @@ Begin(w, n, persists) ==
         THEN [started EXCEPT !.stored[n].receiver = "given up"]
         ELSE Noted(started, step.out)
 
-(* The sender continues once the receiver has read the barrier behind which  *)
-(* it stopped, and not earlier.                                              *)
-InOrder(item) == IsBarrier(item) /\ ~IsUrgent(item)
+(* The sender continues once the barrier behind which it stopped is read.    *)
 Continued(w) ==
-    IF SelectSeq(w.channel.input, InOrder) # <<>> THEN w ELSE [w EXCEPT !.channel = OnResume(@).channel]
+    IF SelectSeq(w.channel.input, LAMBDA item : IsBarrier(item) /\ ~IsUrgent(item)) # <<>> THEN w
+    ELSE [w EXCEPT !.channel = OnResume(@).channel]
 
 (* The receiver reads a barrier.                                             *)
 Aligned(before, n, a) ==
@@ -189,14 +188,12 @@ Of(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Leaves == Kind = "transfer" /\ Len(channel'.output) < Len(channel.output)
 NextItem == Head(channel.output)
 FirstItem == Head(channel.input)
-
 Is(item, kind) == item[1] = kind
 Hurries(item) == Is(item, "announce") \/ (Is(item, "barrier") /\ item[3] = "unaligned")
 Urgents(queue) == SelectSeq(queue, Hurries)
 Others(queue) == SelectSeq(queue, LAMBDA item : ~Hurries(item))
 Values(queue) ==
-    LET records == SelectSeq(queue, LAMBDA item : Is(item, "record"))
-    IN  [i \in 1 .. Len(records) |-> records[i][2]]
+    LET records == SelectSeq(queue, LAMBDA item : Is(item, "record")) IN [i \in 1 .. Len(records) |-> records[i][2]]
 Overtaking(queue, item) == Urgents(queue) \o <<item>> \o Others(queue)
 Timed(n) == <<"barrier", n, "timeout">>
 Places(queue, n) == {i \in 1 .. Len(queue) : queue[i] = Timed(n)}
@@ -351,23 +348,19 @@ UNAL_36 == [][
 
 (* While restored records are unread, nothing else has arrived. *)
 UNAL_36_Only ==
-    channel.restored > 0 =>
-        channel.restored = Len(channel.input) /\ channel.restored = Len(Values(channel.input))
+    channel.restored > 0 => channel.restored = Len(channel.input) /\ channel.restored = Len(Values(channel.input))
 
-(* A complete checkpoint stores every record between those read and those    *)
-(* written, in order.                                                        *)
+(* A complete checkpoint stores, in order, the records written and not read. *)
 UNAL_37 ==
     \A n \in Ids : IsComplete(n) =>
-        stored[n].input \o stored[n].output =
-            [i \in 1 .. stored[n].sent - stored[n].read |-> stored[n].read + i]
+        stored[n].input \o stored[n].output = [i \in 1 .. stored[n].sent - stored[n].read |-> stored[n].read + i]
 
 (* Therefore the receiver reads every record once. *)
 UNAL_37_Once == [][\A i \in DOMAIN Of("record") : Of("record")[i][2] = read + 1]_vars
 
 (* The effects, and nothing else, are stored with their checkpoints.         *)
 Given(kind, n) == SelectSeq(Effects, LAMBDA e : e[1] = kind /\ e[2] = n)
-GivenUp(n) ==
-    Given("lose_output", n) \o Given("decline", n) # <<>> \/ (Cut /\ n = begun)
+GivenUp(n) == Given("lose_output", n) \o Given("decline", n) # <<>> \/ (Cut /\ n = begun)
 
 UNAL_37_Stored == [][Kind # "recover" =>
     /\ sent' = IF Kind = "emit" THEN EventId ELSE sent
@@ -387,8 +380,7 @@ UNAL_37_Stored == [][Kind # "recover" =>
                               ELSE IF Completes /\ n = ReadsId THEN "done" ELSE stored[n].receiver]]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 OnlyUnaligned == {"unaligned"}                                      \* Alignments, in a model that holds
 StoresNothing(ch) == <<>>                                           \* Overtaken
@@ -400,8 +392,7 @@ NoticeLast(queue, item) ==                                          \* Placed
     IN  IF item[3] = "timeout" THEN Append(there, Notice(item[2])) ELSE there
 OnlyNew(input, output) == NewChannel                                \* OnRestore
 ContinuesAtEnd(w, n) ==                                             \* EndPersisting
-    [w EXCEPT !.channel = OnResume(OnStopPersisting(@, n).channel).channel,
-              !.out = Append(@, <<"stop_persisting", n>>)]
+    [w EXCEPT !.channel = OnResume(OnStopPersisting(@, n).channel).channel, !.out = Append(@, <<"stop_persisting", n>>)]
 SenderFirst(input, output) ==                                       \* OnRestore
     [NewChannel EXCEPT !.output = [i \in 1 .. Len(input) + Len(output) |->
         Record(IF i <= Len(output) THEN output[i] ELSE input[i - Len(output)])]]
