@@ -11,7 +11,6 @@ from model.channel.proofs import channel_cases
 from model.checker.induction import assumed_facts, open_shapes
 from model.checker.prove import Report, prove
 from model.checker.symbolic import bool_term, int_term
-from model.coordinator.proofs.coordinator import coordinator_cases
 from model.gate.events import Cancel, Injection
 from model.gate.profiles import PROFILES
 from model.gate.proofs.aligned import gate_cases
@@ -72,11 +71,13 @@ def test_a_property_that_rejects_nothing_is_a_finding(monkeypatch, tmp_path):
     ]
 
 
-def test_the_bound_states_each_component_with_its_sizes():
-    cases = [*all_offsets_cases(), *coordinator_cases(2, 0, 0, 0, 1)]
+def test_the_bound_states_each_component_with_its_sizes(monkeypatch):
+    single = {"offsets": SIZES["offsets"], "gate": SIZES["gate"]._replace(inductive=False)}
+    monkeypatch.setattr(proofs, "SIZES", single)
+    cases = [*all_offsets_cases(), *gate_cases(1), *gate_cases(2)]
     assert proofs.induction_of(cases, [prove(cases, PROPERTIES)]) == (
         "inductive: offsets (remembered snapshots 1 to 3); "
-        "one step, at sizes: coordinator (tasks 2, pending checkpoints 0 in 2.3)",
+        "one step, at sizes: gate (channels 1 to 2 in flink-1.14)",
         [],
     )
 
