@@ -91,7 +91,6 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
     )
     click.echo(report.closing(found, total, how.threshold, again))
     if how.page is not None:
-        counts = left_out(chosen.layers).items()
-        reasons = {f"{name}: {NO_PROTOCOL[name]}": number for name, number in counts}
-        how.page.write_text(report.page(found, total, again, source(), reasons), "utf-8")
+        out = {f"{name}: {NO_PROTOCOL[name]}": count for name, count in left_out(chosen.layers).items()}
+        how.page.write_text(report.page(found, total, again, source(), out), "utf-8")
     return report.verdict(found, how.threshold).exit_code

@@ -66,7 +66,7 @@ def verdict(found: Sequence["Judged"], threshold: float = 100) -> Verdict:
 
 
 def page(found: Sequence["Judged"], total: int, again: str, commit: str, left_out: Mapping[str, int]) -> str:
-    """The score, the survivors and what is not edited (`left_out`, by reason) as a page in Markdown."""
+    """The score, the survivors and what is left out (`left_out`, by class and reason) in Markdown."""
     rows = [*_scores(found)]
     judges = [judge for judge in COLUMNS if any(judge in one.by_judge for one in rows)]
     heads = ("folder", "mutants", "killed", *judges, "crashed", "too long", "proved equivalent", "survive")
