@@ -7,6 +7,8 @@ not. Numbers without a bound, and the generations, are those of the cases.
 from collections.abc import Mapping
 from typing import Any
 
+from model.channel.events import MakeUrgent
+from model.channel.proofs import may_become_urgent
 from model.checker.induction import Size
 from model.coordinator.proofs import closed
 from model.gate.events import Inject, Injection
@@ -52,9 +54,8 @@ SIZES: Mapping[str, Size] = {
             "channels": lambda passage: len(passage.gate.closed),
             "waiting items": lambda passage: len(passage.waiting),
         },
-        {"waiting items": 1},
-        includes=lambda passage: len(passage.gate.closed) == 2,
-        inductive=False,
+        {"channels": 2, "waiting items": 1},
+        includes=lambda passage: passage.gate.alternating and passage.gate.counts_as_aligned,
     ),
     "threads": Size(
         {
@@ -70,7 +71,7 @@ SIZES: Mapping[str, Size] = {
         },
         {},
         includes=lambda channel: len(channel.output) + len(channel.input) <= 1 + channel.profile.passes_block,
-        inductive=False,
+        sends=lambda channel, event: type(event) is not MakeUrgent or may_become_urgent(channel.input),
     ),
     "subtask": Size(
         {

@@ -61,6 +61,7 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
     from conformance.machine import source
     from conformance.mutants.automatic.campaign import judge_all
     from conformance.mutants.automatic.modules import left_out
+    from conformance.mutants.automatic.operators import NO_PROTOCOL
     from conformance.mutants.automatic.record import Record
     from conformance.parts.result import DUMPS
     from conformance.report import automatic_mutants as report
@@ -90,5 +91,6 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
     )
     click.echo(report.closing(found, total, how.threshold, again))
     if how.page is not None:
-        how.page.write_text(report.page(found, total, again, source(), left_out(chosen.layers)), "utf-8")
+        out = {f"{name}: {NO_PROTOCOL[name]}": count for name, count in left_out(chosen.layers).items()}
+        how.page.write_text(report.page(found, total, again, source(), out), "utf-8")
     return report.verdict(found, how.threshold).exit_code

@@ -14,21 +14,26 @@ task here shares a file.
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.compare.projection import Given, Node, Projection
+from conformance.compare.projection import Given, Node, Projection, Words
 from conformance.components.coordinator.projection import FAULTS, coordinator_record
 from conformance.components.gate.aligned import GATE
 from conformance.components.records import pairs
 from conformance.components.sink import SINK as SINK_RECORD
 from conformance.components.sink import snapshot_of
 from conformance.components.subtask import SUBTASK
-from model.checker.closed_model import ClosedModel, forgetting
+from conformance.vectors.tla.text import plain
+from model.checker.closed_model import ClosedModel, Offered, forgetting
+from model.components import COMPONENTS
+from model.coordinator.events import NotifyAbort, NotifyComplete, TriggerTask
 from model.dataflow.dataflow import Content, Counts, Cut, Dataflow, Sent, Tasks, Wires, beginning
 from model.dataflow.environment import UNBOUNDED, Scope, closed_dataflow
 from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TRIGGER, Message
-from model.events import NONE
+from model.events import NONE, Effect, Event
 from model.gate.aligned import new_gate
 from model.gate.events import Barrier, Cancel, Record
+from model.sink.events import AbortTransaction, Begin, Commit, PreCommit
 from model.store.store import CHECKPOINT, SAVEPOINT
+from model.subtask.events import Acknowledge, BroadcastBarrier, BroadcastCancel, Decline
 from spec.values import State
 
 OPERATOR, SINK, TO_SINK = 2, 3, 2
@@ -168,3 +173,33 @@ def project_dataflow(given: Given) -> Projection:
         return dataflow_of(closed.state, state), (state["declined"],), ()
 
     return Projection(closed, node, lambda event, effects: ())
+
+
+_EFFECTS: Mapping[str, tuple[type, ...]] = {
+    "coordinator": (TriggerTask, NotifyComplete, NotifyAbort),
+    "sink": (PreCommit, Begin, Commit, AbortTransaction),
+    "subtask": (Acknowledge, Decline, BroadcastBarrier, BroadcastCancel),
+}
+"""The compared effects: messages of the coordinator, transactions of the sink, answers and barriers."""
+
+
+def project_effects(given: Given) -> Projection:
+    """DataflowEffects.tla and the closed dataflow with its effects, each component's in their order."""
+    inner = project_dataflow(given)
+    closed = inner.closed_model
+
+    def offers(dataflow: Dataflow) -> Offered:
+        return ((f"{action}Seen", event) for action, event in closed.offers(dataflow))
+
+    def node(state: State) -> Node:
+        return (*inner.node(state)[:2], state["did"])
+
+    def words(event: Event, effects: tuple[Effect, ...]) -> Words:
+        return tuple(
+            plain(component, COMPONENTS[component].words.write_effect(effect))
+            for component, kinds in _EFFECTS.items()
+            for effect in effects
+            if type(effect) in kinds and getattr(effect, "task", 0) != NONE  # to a task, not to its operators
+        )
+
+    return Projection(closed._replace(offers=offers), node, words)

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from conformance.compare.projection import Projection, given_by
 from conformance.components.component import Component
-from conformance.components.dataflow import project_dataflow
+from conformance.components.dataflow import project_dataflow, project_effects
 from spec.manifest import Model
 from spec.vocabulary import vocabulary
 
@@ -16,6 +16,7 @@ COMPONENTS: Mapping[str, Component] = {
 
 _PROJECTIONS = {
     "DataflowModel": project_dataflow,
+    "DataflowEffects": project_effects,
     **{module: made for one in COMPONENTS.values() for module, made in one.projections.items()},
 }
 

@@ -19,22 +19,26 @@ from conformance.report import mutants
 from conformance.report.formats import documents
 
 FORMAT = 2
-_JUDGED_BY = ("spec", "model", "impl", "conformance/adapters", "conformance/drive", "conformance/mutants")
+_SUITE = ("adapters", "cases", "compare", "components", "drive", "generators", "mutants")
+_JUDGED_BY = ("spec", "model", "impl", *(f"conformance/{name}" for name in _SUITE))
 _PINNED = ("conformance/rule-cases.txt", "conformance/scenarios.toml")
 _SUFFIXES = (".py", ".tla", ".toml", ".json")
 
 
 @cache
-def sources() -> str:
-    """A checksum over all files that decide the outcome of a mutant, as they were at the first call."""
-    return sources_now()
+def sources(folders: tuple[str, ...] = _JUDGED_BY) -> str:
+    """A checksum over all files that decide the outcome of a mutant, as they were at the first call.
+
+    `folders`: those of something else.
+    """
+    return sources_now(folders)
 
 
-def sources_now() -> str:
+def sources_now(folders: tuple[str, ...] = _JUDGED_BY) -> str:
     """The checksum over these files as they are."""
     checksum = hashlib.sha256()
     files = [machine.HOME / name for name in _PINNED]
-    for folder in _JUDGED_BY:
+    for folder in folders:
         found = (machine.HOME / folder).rglob("*")
         files += sorted(file for file in found if file.suffix in _SUFFIXES)
     for file in files:

@@ -12,8 +12,10 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import click
@@ -36,6 +38,8 @@ SHARES = 40
 LONGEST = 86_400
 """Seconds; a unit ends with the time of all."""
 RESULTS = Path("build/thorough.jsonl")
+SOURCES = ("spec", "model", "conformance")
+"""All that units run."""
 
 
 class Done(NamedTuple):
@@ -78,19 +82,37 @@ def run(unit: str, build: Path) -> tuple[str, str]:
 
 
 def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Done]:
-    """The units that finish before `until`, a time of `time.monotonic`, as they finish."""
+    """The units that finish before `until`, a time of `time.monotonic`, as they finish.
+
+    Units that run when the time is over, or when nobody takes the next outcome, are ended, and what they have
+    written to the folder of temporary files is removed.
+    """
+    running: set[int] = set()
+    is_over = False
 
     def one(unit: str) -> Done | None:
         begun = time.monotonic()
-        if begun >= until:
+        if begun >= until or is_over:
             return None
         command = own_process("conformance.parts.thorough", "--unit", unit)
-        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        with (
+            TemporaryDirectory(prefix="barrierspec-unit-") as folder,
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, start_new_session=True, env={**os.environ, "TMPDIR": folder}
+            ) as process,
+        ):
+            running.add(process.pid)
+            if is_over:
+                end(process.pid)
             try:
                 output, _ = process.communicate(timeout=until - begun)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)  # with the TLC that it has started
+                end(process.pid)
                 return None
+            finally:
+                running.discard(process.pid)
+        if is_over:
+            return None
         seconds = round(time.monotonic() - begun)
         if process.returncode:
             return Done(unit, f"ended with {process.returncode}", "", seconds)
@@ -99,7 +121,19 @@ def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Don
 
     with ThreadPoolExecutor(processes) as pool:
         futures = [pool.submit(one, unit) for unit in chosen]
-        yield from (done for future in as_completed(futures) if (done := future.result()) is not None)
+        try:
+            yield from (done for future in as_completed(futures) if (done := future.result()) is not None)
+        finally:
+            is_over = True
+            for process in tuple(running):
+                end(process)
+            pool.shutdown(cancel_futures=True)
+
+
+def end(process: int) -> None:
+    """End a unit with the TLC that it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
 
 
 def finished(results: Path) -> list[Done]:
@@ -108,7 +142,7 @@ def finished(results: Path) -> list[Done]:
         return []
     try:
         head, *lines = map(orjson.loads, results.read_bytes().splitlines())
-        return [Done(*line) for line in lines] if head == [sources(), SHARES] else []
+        return [Done(*line) for line in lines] if head == [sources(SOURCES), SHARES] else []
     except ValueError:  # an interrupted write
         return []
 
@@ -137,7 +171,7 @@ def main(minutes: float, processes: int, resume: bool, unit: str | None) -> None
         f"{len(left)} of {len(every)} models and blocks of proofs, at most {minutes:g} minutes; {RESULTS}"
     )
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_bytes(b"\n".join(map(orjson.dumps, ([sources(), SHARES], *map(list, done)))) + b"\n")
+    RESULTS.write_bytes(b"\n".join(map(orjson.dumps, ([sources(SOURCES), SHARES], *map(list, done)))) + b"\n")
     for one in run_all(left, time.monotonic() + minutes * 60, processes):
         with RESULTS.open("ab") as file:
             file.write(orjson.dumps([*one]) + b"\n")

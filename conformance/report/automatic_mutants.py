@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from conformance.mutants.automatic.operators import NO_PROTOCOL
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def verdict(found: Sequence["Judged"], threshold: float = 100) -> Verdict:
 
 
 def page(found: Sequence["Judged"], total: int, again: str, commit: str, left_out: Mapping[str, int]) -> str:
-    """The score, the survivors and what is not edited (`left_out`, by class) as a page in Markdown."""
+    """The score, the survivors and what is left out (`left_out`, by class and reason) in Markdown."""
     rows = [*_scores(found)]
     judges = [judge for judge in COLUMNS if any(judge in one.by_judge for one in rows)]
     heads = ("folder", "mutants", "killed", *judges, "crashed", "too long", "proved equivalent", "survive")
@@ -97,7 +96,7 @@ def page(found: Sequence["Judged"], total: int, again: str, commit: str, left_ou
         ]
     if left_out:
         lines += ["", "Edits that are left out, as they change no protocol:", ""]
-        lines += [f"- {number} of {name}: {NO_PROTOCOL[name]}." for name, number in left_out.items()]
+        lines += [f"- {number} of {why}." for why, number in left_out.items()]
     return "\n".join([*lines, ""])
 
 

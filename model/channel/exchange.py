@@ -24,6 +24,7 @@ from model.channel.events import (
     StoreInput,
     StoreOutput,
 )
+from model.channel.items import Mark
 from model.events import NONE, Effects, Event, Rules, Step
 from model.gate.alignment import UNALIGNED
 
@@ -127,7 +128,12 @@ def noted(exchange: Exchange, effects: Effects, rules: Rules) -> Step[Exchange]:
 
 
 def on_barrier(exchange: Exchange, checkpoint: int, alignment: int) -> Step[Exchange]:
-    """The receiver reads a barrier: its snapshot begins, if it has not, and completes for this channel."""
+    """The receiver reads a barrier: its snapshot begins, if it has not, and completes for this channel.
+
+    The sender continues once the receiver has read the barrier behind which it stopped, and not earlier.
+    """
+    if not any(type(item) is Mark and item.alignment != UNALIGNED for item in exchange.channel.input):
+        exchange = exchange._replace(channel=channel.on_resume(exchange.channel).state)
     if checkpoint < exchange.begun or exchange.checkpoints[checkpoint - 1].receiver != OPEN:
         return Step(exchange, (), ())
     effects: Effects = ()
@@ -170,11 +176,9 @@ def begin(exchange: Exchange, checkpoint: int, *, persists: bool) -> Step[Exchan
 
 
 def ended_persisting(exchange: Exchange, checkpoint: int) -> Step[Exchange]:
-    """The channel stores no further records for the checkpoint, and its sender may continue."""
+    """The channel stores no further records for the checkpoint."""
     ended = channel.on_stop_persisting(exchange.channel, checkpoint)
-    resumed = channel.on_resume(ended.state)
-    emitted = (EndPersisting(checkpoint),)
-    return Step(exchange._replace(channel=resumed.state), emitted, (*ended.rules, *resumed.rules))
+    return Step(exchange._replace(channel=ended.state), (EndPersisting(checkpoint),), ended.rules)
 
 
 def on_recover(exchange: Exchange, checkpoint: int) -> Step[Exchange]:

@@ -83,18 +83,22 @@ def _queues(name: str, length: int, *more: Item) -> Iterator[Queue]:
 
 
 def _events(state: Channel) -> Iterator[Event]:
-    """Every event; as many records are restored at each end as the state has items there."""
+    """Every event; a restore with up to two records."""
     known = symbolic_like(0, "event.checkpoint")
     yield Emit(symbolic_like(0, "event.value"))
     yield SendBarrier(known, symbolic_like(0, "event.alignment"))
     yield from (TimeOut(known), AbortAtSender(known), ResumeSender(), Transfer(), Take())
     yield from (BeginPersisting(known), EndPersisting(known))
-    if "barrier" in " ".join(_named(state.input)).rpartition("announce")[2]:
+    if may_become_urgent(state.input):
         yield MakeUrgent(known)
-    yield RestoreChannel(
-        tuple(symbolic_like(0, f"in.{place}") for place in range(len(state.input))),
-        tuple(symbolic_like(0, f"out.{place}") for place in range(len(state.output))),
-    )
+    values = symbolic_like((0, 0), "value")
+    for end in range(3):
+        yield from (RestoreChannel(values[:start], values[start:end]) for start in range(end + 1))
+
+
+def may_become_urgent(queue: Queue) -> bool:
+    """A barrier in order may wait in the queue: some barrier stands behind all announcements."""
+    return "barrier" in " ".join(_named(queue)).rpartition("announce")[2]
 
 
 def _promise(state: Channel, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - any event of a channel

@@ -14,6 +14,7 @@ import z3
 
 from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
 from model.checker.symbolic import SymbolicBool, SymbolicInt, concrete, formula
+from model.checker.vacuity import Key, key_of, matters
 from model.events import Event, Step
 from model.properties import Property
 from model.registry import Start
@@ -64,8 +65,8 @@ class Report(NamedTuple):
 
     proved: frozenset[str]
     """Rules all of whose properties hold in every case."""
-    fired: frozenset[str]
-    """Rules that some step of a case names; a proof of any other rule may be vacuous."""
+    mattered: frozenset[Key]
+    """The properties that reject a wrong result of some step; the proof of any other one may be vacuous."""
     refutations: tuple[Refutation, ...]
     cases: int
     """Number of cases that the invariants and the environment permit."""
@@ -79,6 +80,10 @@ class Report(NamedTuple):
     """
 
 
+LARGE = frozenset({"coordinator"})
+"""Components whose states have too many parts to try every mistake on every path."""
+TRIES = 4
+"""Number of paths of each case on which a property is tried, though no step on them names its rule."""
 Assumed = dict[str, tuple[z3.BoolRef, ...]]
 """The invariants of a shape as terms, by the text of the shape, and of a part by that of the part."""
 
@@ -90,15 +95,17 @@ def prove(
     stop_at_first: bool = False,
     assumed: Assumed | None = None,
     within: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
+    mattered: set[Key] | None = None,
 ) -> Report:
     """Evaluates every property in every case of its component.
 
     `assumed` keeps the invariants of each shape for a later call with the same properties. `within`: whether
     a state of a component is within the sizes of its proof; what is larger is left out of `Report.afters`.
+    `mattered` keeps the properties that matter for a later call.
     """
     refutations: list[Refutation] = []
     checked: set[str] = set()
-    fired: set[str] = set()
+    mattering = mattered if mattered is not None else set()
     case_count = path_count = check_count = 0
     starts: set[tuple[str, Pattern]] = set()
     afters: set[tuple[str, Pattern]] = set()
@@ -118,9 +125,10 @@ def prove(
             starts.add((case.component, pattern_of(case.state)))
         known = tuple(found for found in known if found.concerns(case.event))
         ground = Ground(solver, solution=solver.model())
-        for path in paths(lambda case=case: case.step(case.state, case.event), ground):  # type: ignore[misc]
+        steps = paths(lambda case=case: case.step(case.state, case.event), ground)  # type: ignore[misc]
+        for place, path in enumerate(steps):
             path_count += 1
-            fired.update(path.result.rules)
+            examine(case, path, ground, known, place < TRIES or case.component not in LARGE, mattering)
             is_small = within.get(case.component, lambda _: True)(path.result.state)
             if is_small and not has_failed(path.result.state):
                 afters.add((case.component, pattern_of(path.result.state)))
@@ -135,12 +143,14 @@ def prove(
                     refutations.append(refutation)
                     if stop_at_first:
                         counts = (case_count, path_count, check_count)
-                        return Report(frozenset(), frozenset(fired), tuple(refutations), *counts)
+                        return Report(frozenset(), frozenset(mattering), tuple(refutations), *counts)
             here.go_to(())
     failed = {refutation.rule for refutation in refutations}
     proved = frozenset(checked - failed)
     counts = (case_count, path_count, check_count)
-    return Report(proved, frozenset(fired), tuple(refutations), *counts, frozenset(starts), frozenset(afters))
+    return Report(
+        proved, frozenset(mattering), tuple(refutations), *counts, frozenset(starts), frozenset(afters)
+    )
 
 
 def pattern_of(state: Any) -> Pattern:  # noqa: ANN401
@@ -192,6 +202,31 @@ def assume_invariants(
         solver.add(term)
         terms.append(term)
     return tuple(terms)
+
+
+def examine(
+    case: Case,
+    path: Path[Step[Any]],
+    ground: Ground,
+    known: tuple[Property, ...],
+    every: bool,
+    mattering: set[Key],
+) -> None:
+    """Adds to `mattering` the properties that reject a wrong result of a solution of this path.
+
+    `every`: also those whose rule the step does not name, with fewer mistakes.
+    """
+    named, solution = path.result.rules, path.solution if path.solution is not None else ground.start.solution
+    untried = [found for found in known if (every or found.rule in named) and key_of(found) not in mattering]
+    if not untried:
+        return
+    assert solution is not None  # that of the case at least
+    step = concrete((case.state, case.event, path.result.effects, path.result.state), solution)
+    for found in untried:
+        if matters(
+            found, *step, every=not found.over_steps or found.rule in named or case.component not in LARGE
+        ):
+            mattering.add(key_of(found))
 
 
 def refute(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> Refutation | None:

@@ -36,8 +36,6 @@ class CoordinatorProfile:
     """
     turn_after_deletion: bool = True
     """One more turn for each checkpoint that the store has deleted."""
-    plans_later: bool = True
-    """Participants are determined after all effects of an event: further turns find a start under way."""
     savepoints_may_wait: bool = True
     """With unaligned checkpoints savepoints are not forced; else they always are."""
     awaits_every_task: bool = False
@@ -172,7 +170,6 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             savepoints_may_wait=False,
             awaits_every_task=True,
             finished_tasks_prevent_start=False,
-            plans_later=False,
             abort_notifications=False,
             turns_after_end=0,
             forced_not_subsumed=True,
@@ -188,12 +185,11 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             turns_after_end=1,
             awaits_every_task=True,
             finished_tasks_prevent_start=False,
-            plans_later=False,
             keeps_possibly_stored=False,
             protects_newest_checkpoint=False,
             counts_in_order=False,
         ),
-        _up_to_1_13("1.12", awaits_every_task=True, finished_tasks_prevent_start=False, plans_later=False),
+        _up_to_1_13("1.12", awaits_every_task=True, finished_tasks_prevent_start=False),
         _up_to_1_13("1.13", awaits_every_task=True),
         _up_to_1_14("1.14"),
         CoordinatorProfile(

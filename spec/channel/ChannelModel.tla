@@ -49,8 +49,7 @@ Init ==
 Exchange(ch, r, b, bk, effects) == [channel |-> ch, read |-> r, begun |-> b, stored |-> bk, out |-> effects]
 
 EndPersisting(w, n) ==
-    [w EXCEPT !.channel = OnResume(OnStopPersisting(@, n).channel).channel,
-              !.out = Append(@, <<"stop_persisting", n>>)]
+    [w EXCEPT !.channel = OnStopPersisting(@, n).channel, !.out = Append(@, <<"stop_persisting", n>>)]
 
 GiveUp(w) == EndPersisting([w EXCEPT !.stored[w.begun].receiver = "given up"], w.begun)
 
@@ -85,12 +84,18 @@ Begin(w, n, persists) ==
         THEN [started EXCEPT !.stored[n].receiver = "given up"]
         ELSE Noted(started, step.out)
 
+(* The sender continues once the barrier behind which it stopped is read.    *)
+Continued(w) ==
+    IF SelectSeq(w.channel.input, LAMBDA item : IsBarrier(item) /\ ~IsUrgent(item)) # <<>> THEN w
+    ELSE [w EXCEPT !.channel = OnResume(@).channel]
+
 (* The receiver reads a barrier.                                             *)
-Aligned(w, n, a) ==
-    IF n < w.begun \/ ~IsOpen(w, n) THEN w
-    ELSE LET started == IF n > w.begun THEN Begin(w, n, a = "unaligned") ELSE w
-             done == IF IsOpen(started, n) THEN [started EXCEPT !.stored[n].receiver = "done"] ELSE started
-         IN  EndPersisting(done, n)
+Aligned(before, n, a) ==
+    LET w == Continued(before)
+    IN  IF n < w.begun \/ ~IsOpen(w, n) THEN w
+        ELSE LET started == IF n > w.begun THEN Begin(w, n, a = "unaligned") ELSE w
+                 done == IF IsOpen(started, n) THEN [started EXCEPT !.stored[n].receiver = "done"] ELSE started
+             IN  EndPersisting(done, n)
 
 Become(w, event) ==
     /\ channel' = w.channel /\ read' = w.read /\ begun' = w.begun /\ stored' = w.stored
@@ -183,14 +188,12 @@ Of(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Leaves == Kind = "transfer" /\ Len(channel'.output) < Len(channel.output)
 NextItem == Head(channel.output)
 FirstItem == Head(channel.input)
-
 Is(item, kind) == item[1] = kind
 Hurries(item) == Is(item, "announce") \/ (Is(item, "barrier") /\ item[3] = "unaligned")
 Urgents(queue) == SelectSeq(queue, Hurries)
 Others(queue) == SelectSeq(queue, LAMBDA item : ~Hurries(item))
 Values(queue) ==
-    LET records == SelectSeq(queue, LAMBDA item : Is(item, "record"))
-    IN  [i \in 1 .. Len(records) |-> records[i][2]]
+    LET records == SelectSeq(queue, LAMBDA item : Is(item, "record")) IN [i \in 1 .. Len(records) |-> records[i][2]]
 Overtaking(queue, item) == Urgents(queue) \o <<item>> \o Others(queue)
 Timed(n) == <<"barrier", n, "timeout">>
 Places(queue, n) == {i \in 1 .. Len(queue) : queue[i] = Timed(n)}
@@ -269,8 +272,9 @@ UNAL_34_Places ==
 (* The gate begins a snapshot, gives one up, or reads the last barrier that  *)
 (* it awaits: the older snapshot ends, the newer one begins, then it ends.   *)
 ReadsId == FirstItem[2]
+ReadsBarrier == Kind = "take" /\ Is(FirstItem, "barrier")
 Completes ==
-    Kind = "take" /\ Is(FirstItem, "barrier") /\ ReadsId >= begun /\ stored[ReadsId].receiver = "open"
+    ReadsBarrier /\ ReadsId >= begun /\ stored[ReadsId].receiver = "open"
 StartsAt == IF Kind = "start_persisting" THEN EventId
             ELSE IF Completes /\ ReadsId > begun /\ FirstItem[3] = "unaligned" THEN ReadsId ELSE -1
 IsNewer == Kind = "start_persisting" \/ (Completes /\ ReadsId > begun)
@@ -293,7 +297,8 @@ UNAL_34_Ends == [][(Kind \in {"take", "start_persisting", "stop_persisting"}) =>
                IF channel.last \in EndsAt \/ (begins /\ channel.last < StartsAt) THEN <<-1, 0>>
                ELSE <<channel.last, IF Kind = "take" /\ Is(FirstItem, "record") /\ channel.before > 0
                                     THEN channel.before - 1 ELSE channel.before>>
-        /\ channel'.blocked = (channel.blocked /\ EndsAt = {})]_vars
+        /\ channel'.blocked = (channel.blocked /\ (ReadsBarrier => \E i \in DOMAIN channel.input :
+               i > 1 /\ Is(channel.input[i], "barrier") /\ ~Hurries(channel.input[i])))]_vars
 
 (* Urgent items are read first, nothing else changes places. *)
 UrgentFirst(queue) == queue = Urgents(queue) \o Others(queue)
@@ -320,10 +325,10 @@ UNAL_35 == [][
 (* read, while none newer has arrived.                                       *)
 UNAL_35_Waits ==
     /\ channel.restored = 0 =>
-        (MayTransfer(channel) <=>
+        (ENABLED Transfer <=>
             channel.output # <<>> /\ (channel.blocked => PassesBlock /\ Hurries(NextItem)))
-    /\ \A n \in Ids : MayPrioritise(channel, n) <=>
-        /\ CountsInOrder /\ Places(channel.input, n) # {}
+    /\ \A n \in Ids : ENABLED Prioritise(n) <=>
+        /\ n >= begun /\ CountsInOrder /\ Places(channel.input, n) # {}
         /\ channel.phase = "arrived" /\ channel.last = n
         /\ \A i \in DOMAIN channel.input : channel.input[i] # <<"announce", n>>
 
@@ -343,23 +348,19 @@ UNAL_36 == [][
 
 (* While restored records are unread, nothing else has arrived. *)
 UNAL_36_Only ==
-    channel.restored > 0 =>
-        channel.restored = Len(channel.input) /\ channel.restored = Len(Values(channel.input))
+    channel.restored > 0 => channel.restored = Len(channel.input) /\ channel.restored = Len(Values(channel.input))
 
-(* A complete checkpoint stores every record between those read and those    *)
-(* written, in order.                                                        *)
+(* A complete checkpoint stores, in order, the records written and not read. *)
 UNAL_37 ==
     \A n \in Ids : IsComplete(n) =>
-        stored[n].input \o stored[n].output =
-            [i \in 1 .. stored[n].sent - stored[n].read |-> stored[n].read + i]
+        stored[n].input \o stored[n].output = [i \in 1 .. stored[n].sent - stored[n].read |-> stored[n].read + i]
 
 (* Therefore the receiver reads every record once. *)
 UNAL_37_Once == [][\A i \in DOMAIN Of("record") : Of("record")[i][2] = read + 1]_vars
 
 (* The effects, and nothing else, are stored with their checkpoints.         *)
 Given(kind, n) == SelectSeq(Effects, LAMBDA e : e[1] = kind /\ e[2] = n)
-GivenUp(n) ==
-    Given("lose_output", n) \o Given("decline", n) # <<>> \/ (Cut /\ n = begun)
+GivenUp(n) == Given("lose_output", n) \o Given("decline", n) # <<>> \/ (Cut /\ n = begun)
 
 UNAL_37_Stored == [][Kind # "recover" =>
     /\ sent' = IF Kind = "emit" THEN EventId ELSE sent
@@ -379,8 +380,7 @@ UNAL_37_Stored == [][Kind # "recover" =>
                               ELSE IF Completes /\ n = ReadsId THEN "done" ELSE stored[n].receiver]]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 OnlyUnaligned == {"unaligned"}                                      \* Alignments, in a model that holds
 StoresNothing(ch) == <<>>                                           \* Overtaken
@@ -391,6 +391,8 @@ NoticeLast(queue, item) ==                                          \* Placed
     LET there == IF IsUrgent(item) THEN WithUrgent(queue, item) ELSE Append(queue, item)
     IN  IF item[3] = "timeout" THEN Append(there, Notice(item[2])) ELSE there
 OnlyNew(input, output) == NewChannel                                \* OnRestore
+ContinuesAtEnd(w, n) ==                                             \* EndPersisting
+    [w EXCEPT !.channel = OnResume(OnStopPersisting(@, n).channel).channel, !.out = Append(@, <<"stop_persisting", n>>)]
 SenderFirst(input, output) ==                                       \* OnRestore
     [NewChannel EXCEPT !.output = [i \in 1 .. Len(input) + Len(output) |->
         Record(IF i <= Len(output) THEN output[i] ELSE input[i - Len(output)])]]

@@ -59,7 +59,7 @@ COORD_03 == [][\A i \in DOMAIN Effects :
 COORD_04 == [][\A n \in Started :
     LET Trigger(t) == <<"trigger_task", t, n, PendingOf(k', n).type>>
     IN  /\ SelectSeq(Effects, LAMBDA e : e[1] = "trigger_task" /\ e[3] = n) = InTaskOrder(Sources, Trigger)
-        /\ PendingOf(k', n).missing = Tasks]_vars
+        /\ PendingOf(k', n).missing = Tasks /\ PendingOf(k', n).age = 0]_vars
 
 COORD_05 == [][AcknowledgesPending =>
     LET missing == PendingOf(k, AcknowledgedId).missing
@@ -72,7 +72,13 @@ COORD_05 == [][AcknowledgesPending =>
 COORD_06 == [][(EventIs("acknowledge") /\ ~AcknowledgesPending) =>
     Effects = <<<<"discard_state", Task, AcknowledgedId>>>> /\ k' = k]_vars
 
-COORD_07 == [][StoreThrows \/ Completed = IF IsComplete THEN {AcknowledgedId} ELSE {}]_vars
+COORD_07 == [][
+    /\ StoreThrows \/ Completed = IF IsComplete THEN {AcknowledgedId} ELSE {}
+    /\ \A n \in PendingIds(k) \cap PendingIds(k') :
+        PendingOf(k, n).missing \ PendingOf(k', n).missing
+            \subseteq IF EventIs("acknowledge") /\ AcknowledgedId = n THEN {Task} ELSE {}
+    /\ EventIs("coordinator_restart") \/ \A n \in PendingIds(k) \ PendingIds(k') :
+        n \in Completed \/ \E i \in DOMAIN Effects : Effects[i][1] = "abort" /\ Effects[i][2] = n]_vars
 
 (* The kinds of effects, in the order of their ranks. *)
 Rank(e) ==
@@ -87,7 +93,8 @@ COORD_08 == [][\A n \in Completed : (PendingOf(k, n).type = "checkpoint" /\ ~Sto
     LET Notify(t) == <<"notify_complete", t, n>>
     IN  /\ \A i, j \in DOMAIN Effects : i < j => Rank(Effects[i]) <= Rank(Effects[j])
         /\ EffectsOf("notify_complete") = InTaskOrder(Tasks, Notify)
-        /\ LatestId(k'.store) = n]_vars
+        /\ LatestId(k'.store) = n
+        /\ {m \in PendingIds(k') : m < n /\ PendingOf(k', m).type = "checkpoint"} = {}]_vars
 
 COORD_09 == [][EventIs("decline") =>
     LET n == out'[1][2]
@@ -97,8 +104,8 @@ COORD_09 == [][EventIs("decline") =>
         THEN /\ n \notin PendingIds(k')
              /\ IsPrefixOf(<<<<"abort", n, out'[1][3]>>>>
                            \o InTaskOrder(Tasks \ PendingOf(k, n).missing, Discard), Effects)
-             /\ CoordinatorHas("abort_notifications") =>
-                    SelectSeq(EffectsOf("notify_abort"), LAMBDA e : e[3] = n) = InTaskOrder(Tasks, Notify)
+             /\ SelectSeq(EffectsOf("notify_abort"), LAMBDA e : e[3] = n) =
+                    IF CoordinatorHas("abort_notifications") THEN InTaskOrder(Tasks, Notify) ELSE <<>>
         ELSE Effects = <<>> /\ k' = k]_vars
 
 COORD_10 == [][EventIs("tick") =>

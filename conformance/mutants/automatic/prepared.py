@@ -165,7 +165,11 @@ def _judge(edit: Edit, text: str, runs: dict[str, list[Run]], first: bool, found
 def _judge_anew(edit: Edit, text: str, judges: Judges, first: bool, found: Any) -> None:  # noqa: ANN401
     install_text(edit.module, text)
     for judge in judges.names:
-        complaint = limited(lambda judge=judge: _first_complaint((unit, 0) for unit in judges.units(judge)))  # type: ignore[misc]
+
+        def complains(judge: str = judge) -> str:
+            return _first_complaint((unit, SECONDS) for unit in judges.units(judge))
+
+        complaint = limited(complains)
         found.send(complaint)
         if first and is_by_rule(complaint):
             break

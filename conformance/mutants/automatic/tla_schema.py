@@ -18,6 +18,7 @@ from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.automatic.tla_judge import models_of, read_by, tlc
 from spec.java import class_archive, find_jar, find_java
 from spec.manifest import Model
+from spec.modules import module_text
 from spec.tlc import specification
 from spec.tool_output import UNPARSED as UNPARSED_CODE
 from spec.tool_output import TlcError
@@ -29,17 +30,18 @@ _IN_FULL = re.compile(r"\[\]\[(?=(?:(?!\]_vars|\[\]\[).|\n)*\]_vars)")
 _CHOSEN = re.compile(r"mutant = (\d+) THEN")
 _SCHEMA = """---- MODULE Schema ----
 EXTENDS {module}, Mutation, TLC
-Mutants == {{{mutants}}}
+SchemaMutants == {{{mutants}}}
 ASSUME TLCSet(0, 0)
-ASSUME \\A m \\in Mutants : TLCSet(m, "")
-Check(name, ok) == ok \\/ (TLCSet(mutant, name) /\\ PrintT(<<"KILLED", mutant, name>>) /\\ FALSE)
-Names == IF TLCGet(0) = mutant THEN TRUE ELSE TLCSet(0, mutant) /\\ PrintT(<<"AT", mutant>>)
-SchemaInit == mutant \\in Mutants /\\ Init
-SchemaNext == TLCGet(mutant) = "" /\\ Names /\\ Next /\\ mutant' = mutant
+ASSUME \\A schemaMutant \\in SchemaMutants : TLCSet(schemaMutant, "")
+SchemaCheck(schemaRule, schemaOk) ==
+    schemaOk \\/ (TLCSet(mutant, schemaRule) /\\ PrintT(<<"KILLED", mutant, schemaRule>>) /\\ FALSE)
+SchemaNames == IF TLCGet(0) = mutant THEN TRUE ELSE TLCSet(0, mutant) /\\ PrintT(<<"AT", mutant>>)
+SchemaInit == mutant \\in SchemaMutants /\\ Init
+SchemaNext == TLCGet(mutant) = "" /\\ SchemaNames /\\ Next /\\ mutant' = mutant
 SchemaSpec == SchemaInit /\\ [][SchemaNext]_<<vars, mutant>>
-OverSteps == TLCGet(mutant) = "" /\\ (UNCHANGED vars \\/ ({steps}))
-OverStates == (Names /\\ FALSE) \\/ TLCGet(mutant) # "" \\/ ({states}) \\/ TRUE
-Bounded == TLCGet("level") < {deepest} \\/ Check("too long", FALSE)
+SchemaOverSteps == TLCGet(mutant) = "" /\\ (UNCHANGED vars \\/ ({steps}))
+SchemaOverStates == (SchemaNames /\\ FALSE) \\/ TLCGet(mutant) # "" \\/ ({states}) \\/ TRUE
+SchemaBounded == TLCGet("level") < {deepest} \\/ SchemaCheck("too long", FALSE)
 ====
 """
 
@@ -67,7 +69,6 @@ class _Schema:
     def __init__(self, chosen: Mapping[int, Edit]) -> None:
         self.chosen = chosen
         self.found: dict[int, str] = {}
-        self._texts = {name.split(".")[-1]: text for name, text in modules("spec")}
 
     def judge(self, model: Model) -> None:
         """Run TLC on a model until every mutant has a complaint or has come to its end.
@@ -103,24 +104,25 @@ class _Schema:
     def _write(self, model: Model, left: Sequence[int], folder: Path) -> None:
         """The modules with their mutants, and what TLC runs on."""
         (folder / "Mutation.tla").write_text("---- MODULE Mutation ----\nVARIABLE mutant\n====\n", "utf-8")
-        for module in {_module(self.chosen[number]) for number in left}:
+        instantiate = {name for name in read_by(model.module) if "INSTANCE" in module_text(name)}
+        for module in {_module(self.chosen[number]) for number in left} | instantiate:
             (folder / f"{module}.tla").write_text(self._module_text(module, left), "utf-8")
         file = folder / f"{model.module}.tla"
         rules = file.read_text("utf-8")
         file.write_text(_IN_FULL.sub("  (", rules).replace("]_vars", ")"), "utf-8")
         configuration = model.configuration
         steps = [
-            f'Check("{name}", {name})'
+            f'SchemaCheck("{name}", {name})'
             for name in configuration.properties
             if re.search(rf"^{name} ==\s+\[\]\[", rules, re.MULTILINE)
         ]
         for name in configuration.properties:
             if (refined := re.search(rf"^{name} == (\w+)!Spec", rules, re.MULTILINE)) is not None:
                 other = refined[1]
-                steps.append(f'Check("{name}", {other}!Next \\/ UNCHANGED <<{other}!vars>>)')
-        states = [f'Check("{name}", {name})' for name in configuration.invariants]
+                steps.append(f'SchemaCheck("{name}", {other}!Next \\/ UNCHANGED <<{other}!vars>>)')
+        states = [f'SchemaCheck("{name}", {name})' for name in configuration.invariants]
         if not model.may_stop:
-            states.append('Check("deadlock", ENABLED Next)')
+            states.append('SchemaCheck("deadlock", ENABLED Next)')
         text = _SCHEMA.format(
             module=model.module,
             mutants=", ".join(map(str, left)),
@@ -130,14 +132,14 @@ class _Schema:
         )
         (folder / "Schema.tla").write_text(text, "utf-8")
         changed = configuration._replace(
-            specification="SchemaSpec", invariants=("OverStates",), properties=()
+            specification="SchemaSpec", invariants=("SchemaOverStates",), properties=()
         )
-        extra = "ACTION_CONSTRAINT OverSteps\nCONSTRAINT Bounded\n"
+        extra = "ACTION_CONSTRAINT SchemaOverSteps\nCONSTRAINT SchemaBounded\n"
         (folder / "Schema.cfg").write_text(changed.text() + extra, "utf-8")
 
     def _module_text(self, module: str, left: Sequence[int]) -> str:
         """A module in which each definition chooses between its mutants and itself."""
-        source = self._texts[module]
+        source = module_text(module)
         lines = source.split("\n")
         found, position = [], 0
         for begin, end in _definitions(lines):

@@ -39,7 +39,7 @@ from model.events import NONE, Effects, Event
 from model.frames import Frame
 from model.registry import Property, Registry
 
-_OF_RECEIVER = "channel.blocked channel.phase channel.seen channel.last channel.before begun checkpoints"
+_OF_RECEIVER = "channel.phase channel.seen channel.last channel.before begun checkpoints"
 
 EXCHANGE = Registry("exchange")
 EXCHANGE.frames({
@@ -52,7 +52,7 @@ EXCHANGE.frames({
     Transfer: Frame("UNAL-35", "channel checkpoints", "(store_output | store_input)?"),
     Take: Frame(
         "UNAL-34",
-        f"channel.input channel.restored read {_OF_RECEIVER}",
+        f"channel.input channel.restored channel.blocked read {_OF_RECEIVER}",
         "record | announce"
         "| barrier (stop_persisting? (start_persisting (store_input | decline)?)? stop_persisting)?",
     ),
@@ -85,7 +85,10 @@ for known in CHANNEL.properties:
 
 @EXCHANGE.step("UNAL-34")
 def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """The older snapshot ends, the newer one begins, and its barrier ends it; the sender then continues."""
+    """The older snapshot ends, the newer one begins, and its barrier ends it.
+
+    The sender continues when no barrier in order is unread any more.
+    """
     if not of_gate(before, event) or type(event) is Recover:
         return True
     was, starts, read = before.channel, starting(before, event), completing(before, event)
@@ -105,9 +108,11 @@ def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchan
         phase, seen = AWAITED, starts
     if was.last in ends or (begins and was.last < starts):
         place = (NONE, 0)
+    unread = was.input[1:] if type(event) is Take else was.input
+    stays = type(event) is not Take or any(type(item) is Mark and not hurries(item) for item in unread)
     return effects == emitted and after.channel == was._replace(
-        input=was.input[1:] if type(event) is Take else was.input,
-        blocked=was.blocked and not ends,
+        input=unread,
+        blocked=was.blocked and stays,
         phase=phase,
         seen=seen,
         last=place[0],

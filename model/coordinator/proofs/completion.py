@@ -21,16 +21,21 @@ from model.coordinator.events import (
     JobStatus,
     RestoreRequest,
     StoreFails,
+    TaskStatus,
     TriggerFails,
+    TriggerRequest,
 )
 from model.coordinator.failures import Failures
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.coordinator import coordinator_events, is_sound, symbolic_coordinator
+from model.coordinator.requests import Request
 from model.coordinator.state import CREATED, RUNNING, Coordinator
-from model.events import AFTER, BEFORE, MAYBE, Advance, Event
+from model.events import AFTER, BEFORE, MAYBE, NONE, Advance, Event
 from model.steps import step_of
-from model.store.store import CHECKPOINT, STOP, Entry
+from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
+DIFFERENT = ("2.3", "1.20", "1.17", "1.15", "1.14", "1.13", "1.12", "1.11", "1.9")
+"""The generations, each with steps of its own."""
 ENDS = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
 REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_READY")
 """Reasons of declines: one for each set of releases that counts it, and one that none counts."""
@@ -142,15 +147,41 @@ def closed_cases(closed: Coordinator) -> Iterator[Case]:
     )
     for event in events:
         yield case_of("shut down", closed, event)
-    yield case_of("shut down", closed._replace(status=CREATED), JobEnd("FAILED"))
+    stopped = closed._replace(status=CREATED)
+    yield case_of("shut down", stopped, JobEnd("FAILED"))
+    with_timer = stopped._replace(plan=closed.plan._replace(interval=1))
+    yield case_of("shut down", with_timer, TaskStatus(0, RUNNING))
+    reported = with_timer.scheduler._replace(awaited=(False,))
+    yield case_of("shut down", with_timer._replace(scheduler=reported), JobStatus(RUNNING))
+
+
+def waiting_cases(name: str) -> Iterator[Case]:
+    """Four periodic requests wait; each end of a checkpoint has its turns. A stop has stopped the timer."""
+    state = of_release(
+        symbolic_coordinator(1, 1, 0, 1, 1), name, interval=2, initial_delay=1, min_pause=1, unaligned=True
+    )
+    waiting = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=True)
+    state = state._replace(
+        pending=(state.pending[0]._replace(type=CHECKPOINT),),
+        queue=(waiting,) * 4 if state.plan.profile.queues_requests else (),
+        pause_ends=symbolic_like(0, "pause_ends"),
+        scheduler=state.scheduler._replace(
+            runs=True, follows=True, awaited=(False,), delay=1, due=symbolic_like(0, "due")
+        ),
+    )
+    in_time = int_term(state.scheduler.due) > int_term(state.now)
+    for event in (acknowledged(), any_id("ASYNC_EXCEPTION"), TriggerRequest(SAVEPOINT)):
+        yield case_of("four wait", state, event, in_time)
+    stopped = state._replace(queue=(), scheduler=state.scheduler._replace(runs=False, due=NONE))
+    yield case_of("stopped by a stop", stopped, JobStatus(RUNNING))
 
 
 # ---------------------------------------------------------------- older releases
 
 
-def older_cases(name: str, pending: int, stored: int) -> Iterator[Case]:
+def older_cases(name: str, pending: int, stored: int, tasks: int = 2) -> Iterator[Case]:
     """Events that end or replace a checkpoint in an older release, which stores savepoints."""
-    state = of_release(symbolic_coordinator(2, pending, 0, stored, 2), name)
+    state = of_release(symbolic_coordinator(tasks, pending, 0, stored, 2), name)
     lost = TriggerFails(0, symbolic_like(0, "event.checkpoint"))
     for event in (acknowledged(), any_id("ASYNC_EXCEPTION"), JobStatus("CANCELLING"), lost):
         yield case_of(f"{stored} stored", state, event)
@@ -164,7 +195,7 @@ def ending_cases() -> Iterator[Case]:
     for name, tolerable in product(("2.3", "1.14", "1.11", "1.9"), (0, 1)):
         for counted in range(tolerable + 1):
             yield from failure_cases(name, tolerable, counted, 1)
-    for name, fault in product(("2.3", "1.17", "1.15", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):
+    for name, fault in product(DIFFERENT[:-1], (BEFORE, AFTER, MAYBE)):
         yield from store_failure_cases(name, fault, 1, 1)
     yield from store_failure_cases("2.3", MAYBE, 2, 1)
     for stored, unseen in ((0, 0), (1, 0), (0, 1), (1, 1)):
@@ -173,8 +204,12 @@ def ending_cases() -> Iterator[Case]:
     for name in ("2.3", "1.14"):
         for pending, waiting, stored in ((0, 0, 0), (1, 0, 1), (1, 1, 0)):
             yield from job_end_cases(name, pending, waiting, stored)
-    for name, pending in (*product(("1.14", "1.11", "1.9"), (1, 2)), ("1.17", 1), ("1.15", 1), ("1.13", 1)):
+    for name in DIFFERENT:
+        yield from waiting_cases(name)
+    for name, pending in product(("1.14", "1.11", "1.9"), (1, 2)):
         yield from older_cases(name, pending, 1)
+    for name in ("1.20", "1.17", "1.15", "1.13", "1.12"):
+        yield from older_cases(name, 2, 1, tasks=1)
 
 
 def thorough_ending_cases() -> Iterator[Case]:

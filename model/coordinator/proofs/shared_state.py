@@ -18,7 +18,7 @@ from model.coordinator.events import (
     RestoreRequest,
     StoreFails,
 )
-from model.coordinator.proofs.completion import any_id, case_of, of_release
+from model.coordinator.proofs.completion import DIFFERENT, any_id, case_of, of_release
 from model.coordinator.proofs.coordinator import symbolic_coordinator
 from model.coordinator.shared_state import Registered, SharedState, Use
 from model.coordinator.state import Coordinator
@@ -101,6 +101,9 @@ def all_file_cases() -> Iterator[Case]:
             yield from file_cases(name, 1, used, brought)
         yield from unseen_cases(name)
     yield from file_cases("2.3", 1, (1,), (1,), unclaimed=True)
+    for name in DIFFERENT:
+        if name not in ("2.3", "1.14"):
+            yield from file_cases(name, 1, (1,), ())
 
 
 def thorough_file_cases() -> Iterator[Case]:

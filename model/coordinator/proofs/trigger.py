@@ -20,7 +20,7 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.proofs.completion import acknowledged, any_id, case_of, of_release
+from model.coordinator.proofs.completion import DIFFERENT, acknowledged, any_id, case_of, of_release
 from model.coordinator.proofs.coordinator import symbolic_coordinator
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
@@ -234,16 +234,20 @@ def beginning_cases() -> Iterator[Case]:
     for phase in ("begun", "outlived"):
         yield from master_cases("1.15", 2, 1, 1, 0, phase)
     yield from master_cases("1.15", 1, 2, 1, 0, "outlived")
+    for name in DIFFERENT[1:-1]:  # 1.9 awaits its masters within the request
+        yield from master_cases(name, 1, 1, 1, 0, "begun")
     for name in ("2.3", "1.17", "1.15"):
         yield from refused_start_cases(name)
     yield from longest_queue_cases()
     for status, runs in product((RUNNING, RESTARTING), (False, True)):
         yield from listener_cases(status, other_runs=runs)
-    for name, runs in product(("2.3", "1.20", "1.14", "1.11", "1.9"), (False, True)):
+    for name, runs in product(DIFFERENT, (False, True)):
         yield from scheduler_cases(name, 1 if runs else 0, runs=runs)
     yield from scheduler_cases("2.3", 0, runs=True)
     for name, (one, other) in product(("2.3", "1.14", "1.13", "1.12"), product((0, 1, 2), repeat=2)):
         yield from finished_cases(name, (one == 1, other == 1), (one == 2, other == 2))
+    for name in ("1.20", "1.17", "1.15", "1.11"):
+        yield from finished_cases(name, (True, False), (False, False))
 
 
 def thorough_beginning_cases() -> Iterator[Case]:

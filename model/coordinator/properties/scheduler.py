@@ -5,6 +5,7 @@ from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
+    Fail,
     FailTasks,
     JobEnd,
     JobStatus,
@@ -155,6 +156,19 @@ def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Co
 
 
 @COORDINATOR_SCHEDULER.step("COORD-26", JobStatus, TaskStatus)
+def coord_26_shut_down(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """Each start of the scheduler of a coordinator that was shut down fails, and nothing else happens."""
+    if before.open or not before.plan.interval:
+        return True
+    fails = (Fail("IllegalArgumentException"),)
+    if any(before.scheduler.unreported):  # it may start before their reports and after
+        return effects in ((), fails, fails * 2)
+    again = type(event) is JobStatus and not before.plan.profile.follows_tasks
+    starts = after.scheduler.follows and (again or not before.scheduler.follows)
+    return effects == (fails if starts else ())
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26", JobStatus, TaskStatus)
 def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """What stops the scheduler ends all that waits and is pending, and up to 1.17 what starts it does too."""
     known, now, profile = before.scheduler, after.scheduler, before.plan.profile
@@ -164,7 +178,8 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
     elif type(event) is JobStatus and not profile.follows_tasks:
         ends = not now.follows or (before.open and (profile.start_suspends or known.runs))
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
-    if effects[: len(expected)] == expected:
+    may_end = ends or profile.follows_tasks  # its listener may stop and start in one event
+    if may_end and effects[: len(expected)] == expected:
         left = effects[len(expected) :]
         return not any(type(effect) is Abort for effect in left)
     return not ends and not any(type(effect) is Abort for effect in effects)

@@ -361,6 +361,16 @@ def _read_alone(gate: UnalignedGate, item: Item | Inject | Advance) -> Step[Unal
 
 
 @PASSAGE.state("UNAL-24")
+def unal_24_options(passage: Passage) -> bool:
+    """The options of what waits are known ones."""
+    return all(
+        _are_known(item)
+        for item in passage.waiting
+        if type(item) is OptionedBarrier or type(item) is Announce
+    )
+
+
+@PASSAGE.state("UNAL-24")
 def unal_24_waiting(passage: Passage) -> bool:
     """Only items of held channels wait, and only blocked channels are held."""
     if passage.gate.failed:

@@ -8,13 +8,16 @@ from importlib import import_module
 import pytest
 
 from conformance import cli
+from conformance.drive.oracle import Oracle
 from conformance.mutants.automatic import campaign, record
 from conformance.mutants.automatic.complaints import UNPARSED, Judged
 from conformance.mutants.automatic.equivalent import same_paths
+from conformance.mutants.automatic.judges import with_illegal_events
 from conformance.mutants.automatic.modules import edits
 from conformance.mutants.automatic.operators import Edit, edits_of
 from conformance.mutants.automatic.tla_judge import tlc
 from conformance.mutants.automatic.tla_operators import tla_edits_of
+from conformance.mutants.automatic.tla_schema import judge_schema
 from conformance.mutants.score import ScoreError
 from conformance.mutants.source_edit import EditError, install_text
 from conformance.report import automatic_mutants as report
@@ -221,12 +224,37 @@ def test_an_outcome_of_another_mutant_stays_and_one_of_other_sources_does_not(tm
         kept.add(_judged(""))
 
 
-def test_an_edit_that_is_no_tla_is_no_mutant():
-    module = next(text for name, text in campaign.modules("spec") if name == "spec.offsets.Offsets")
-    unparsed = tlc("Offsets", module.replace("Len(filed)", "Lenn(filed)", 1))
-    found = [_judged(unparsed), _judged("ALIGN_01"), _judged("")]
+def test_mutants_in_one_run_of_tlc_are_judged_like_each_by_itself():
+    """One is no TLA+, one breaks a rule, one is the original: it holds."""
+    module, text = next(pair for pair in campaign.modules("spec") if pair[0] == "spec.offsets.Offsets")
+    edit = next(one for one in edits("spec") if one.module == module and ":drop-effect:" not in one.id)
+    before = "Len(filed)"
+    start = len(text[: text.index(before)].encode())
+    here = edit._replace(
+        line=text[: text.index(before)].count("\n") + 1, start=start, end=start + len(before), before=before
+    )
+    edited = [here._replace(after="Lenn(filed)"), edit, here._replace(after=before)]
+    unparsed, broken, same = (judged.complaints["TLC"] for judged in judge_schema(edited))
 
     assert unparsed == UNPARSED
+    assert broken == tlc("Offsets", edit.apply(text))
+    assert broken
+    assert same == ""
+
+
+def test_lock_step_plays_events_that_must_be_refused():
+    """A restore while the reader runs, for instance: the model refuses it, and stays as it was."""
+    oracle = Oracle("offsets", {})
+    restore, crash = {"kind": "restore", "offsets": 0}, {"kind": "crash"}
+    (script,) = with_illegal_events("offsets", [(oracle, (crash, restore) * 9)])
+    edges = oracle.transcript(script.events)
+
+    assert {edge.refused is None for edge in edges} == {True, False}
+
+
+def test_an_edit_that_is_no_tla_is_no_mutant():
+    found = [_judged(UNPARSED), _judged("ALIGN_01"), _judged("")]
+
     assert [*report.score(found)] == [
         "spec/channel           2 mutants, 1 killed: TLC 1; 1 edits are no TLA+",
     ]

@@ -11,7 +11,6 @@ from model.channel.proofs import channel_cases
 from model.checker.induction import assumed_facts, open_shapes
 from model.checker.prove import Report, prove
 from model.checker.symbolic import bool_term, int_term
-from model.coordinator.proofs.coordinator import coordinator_cases
 from model.gate.events import Cancel, Injection
 from model.gate.profiles import PROFILES
 from model.gate.proofs.aligned import gate_cases
@@ -19,7 +18,7 @@ from model.gate.proofs.modes import mode_cases
 from model.initial_states import INITIAL_STATES
 from model.offsets.proofs import all_offsets_cases
 from model.proofs import start_cases
-from model.properties import PROPERTIES
+from model.properties import PROPERTIES, Property, of_component
 from model.sizes import SIZES
 from model.store.proofs import store_cases
 
@@ -33,38 +32,52 @@ def test_a_case_that_the_invariants_exclude_proves_nothing():
 def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
     monkeypatch.setattr(proofs, "_claim", lambda _: None)  # tests/model/test_generations.py proves them
-    monkeypatch.setattr(proofs, "_share", lambda *_: reported({"ALIGN-01"}, {"ALIGN-01"}))
+    monkeypatch.setattr(proofs, "_share", lambda *_: reported({"ALIGN-01"}, ()))
     result = proofs.run(Context(0, tmp_path))
 
     assert result.verdict is Verdict.UNDETERMINED
     assert "ALIGN-02" in result.findings[0].line
 
 
-def test_what_no_case_reaches_is_not_proved(monkeypatch, tmp_path):
-    every = proofs.PROVED_HERE | {"ONCE-01"}
+def test_a_property_that_rejects_nothing_is_a_finding(monkeypatch, tmp_path):
+    """What is true of every result, and what concerns an event that cannot occur, says nothing."""
+
+    def never_occurs(before, event, effects, after):
+        return not (type(event) is Cancel and before.pending and before.current < 0) or not effects
+
+    vacuous = (
+        Property("ALIGN-09", "gate", True, never_occurs),
+        Property("ALIGN-19", "gate", False, lambda gate: gate.pending or not gate.pending),
+    )
+    stepped = [*gate_cases(1), *gate_cases(2), *gate_cases(2, PROFILES["flink-1.13"])]
+    cases = [*start_cases(stepped), *stepped]
+    report = prove(cases, (*of_component("gate"), *vacuous))
+    assert report.refutations == ()
+    monkeypatch.setattr("model.properties.PROPERTIES", (*of_component("gate"), *vacuous))
+    assert proofs.vacuous_in(cases, [report]) == list(vacuous)
+
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
     monkeypatch.setattr(proofs, "_claim", lambda _: None)  # tests/model/test_generations.py proves them
-    monkeypatch.setattr(proofs, "_share", lambda *_: reported(every, every - {"ONCE-01", "ALIGN-03"}))
+    monkeypatch.setattr(proofs, "_cases", lambda *_: cases)
+    monkeypatch.setattr(proofs, "_share", lambda *_: report)
+    monkeypatch.setattr(proofs, "PROVED_HERE", frozenset({"ALIGN-01", "ALIGN-09", "ALIGN-19"}))
     result = proofs.run(Context(0, tmp_path))
-
-    assert set(result.rules) == every - {"ONCE-01", "ALIGN-03"}
+    assert result.verdict is Verdict.UNDETERMINED
+    assert "ALIGN-01" in result.rules
+    assert not {"ALIGN-09", "ALIGN-19"} & set(result.rules)
     assert [finding.line for finding in result.findings] == [
-        "no case checks ALIGN-03; add one to model/*/proofs"
+        "ALIGN-09: never_occurs of gate rejects no wrong result of any case",
+        "ALIGN-19: <lambda> of gate rejects no wrong result of any case",
     ]
 
 
-def test_an_empty_coordinator_names_no_rule_of_its_masters():
-    report = prove(coordinator_cases(2, 0, 0, 0, 1), PROPERTIES)
-
-    assert "COORD-23" in report.proved
-    assert "COORD-23" not in report.fired
-
-
-def test_the_bound_states_each_component_with_its_sizes():
-    cases = [*all_offsets_cases(), *coordinator_cases(2, 0, 0, 0, 1)]
+def test_the_bound_states_each_component_with_its_sizes(monkeypatch):
+    single = {"offsets": SIZES["offsets"], "gate": SIZES["gate"]._replace(inductive=False)}
+    monkeypatch.setattr(proofs, "SIZES", single)
+    cases = [*all_offsets_cases(), *gate_cases(1), *gate_cases(2)]
     assert proofs.induction_of(cases, [prove(cases, PROPERTIES)]) == (
         "inductive: offsets (remembered snapshots 1 to 3); "
-        "one step, at sizes: coordinator (tasks 2, pending checkpoints 0 in 2.3)",
+        "one step, at sizes: gate (channels 1 to 2 in flink-1.14)",
         [],
     )
 
@@ -140,8 +153,8 @@ def with_assumption(case, term):
     return case._replace(assumptions=(*case.assumptions, term))
 
 
-def reported(proved, fired):
-    return Report(frozenset(proved), frozenset(fired), (), 1, 1, 1)
+def reported(proved, mattered):
+    return Report(frozenset(proved), frozenset(mattered), (), 1, 1, 1)
 
 
 class InThisProcess:

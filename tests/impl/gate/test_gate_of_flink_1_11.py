@@ -90,3 +90,11 @@ def test_a_lone_channel_is_not_blocked_for_a_savepoint():
 def test_there_are_no_announcements():
     with pytest.raises(ProtocolError, match="no announcements"):
         gate().apply({"kind": "announce", "channel": 0, "checkpoint": 1})
+
+
+def test_an_announcement_does_not_wait_behind_a_barrier():
+    """At the polled level what arrives on a blocked channel waits; an event that is not legal is refused."""
+    polled = gate(level="polled")
+    barrier(polled, 0, 1, savepoint=True)
+    with pytest.raises(ProtocolError, match="no announcements"):
+        polled.apply({"kind": "announce", "channel": 0, "checkpoint": 1})

@@ -1,0 +1,103 @@
+"""Which properties matter: each has to reject some wrong result of a step, or some wrong state.
+
+A property that no case contradicts may say nothing: its condition may never hold, or it may accept every
+result. So a solution of a case, with the effects and the state that the step gives there, is made wrong in
+one place. A property that rejects one of these wrong results applies to a step that can occur, and forbids
+something there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+from model.events import Effects, Event
+from model.registry import Property
+
+Key = tuple[str, str, str]
+"""The component, the rule and the name of a property."""
+
+
+def key_of(found: Property) -> Key:
+    """What identifies a property."""
+    return found.component, found.rule, found.name
+
+
+def matters(
+    found: Property,
+    before: Any,  # noqa: ANN401 - any component's state
+    event: Event,
+    effects: Effects,
+    after: Any,  # noqa: ANN401
+    *,
+    every: bool = True,
+) -> bool:
+    """Whether the property, which accepts this step, rejects it with one mistake.
+
+    `every`: with each mistake in the state, not only with one in each of its fields.
+
+    All values are concrete. A mistake with which the property raises an error counts for nothing.
+    """
+    changes = _changed(after) if every else _one_by_field(after)
+    if not found.over_steps:
+        return any(_rejects(found, state) for state in changes)
+    if any(_rejects(found, before, event, wrong, after) for wrong in _wrong_effects(effects)):
+        return True
+    return any(_rejects(found, before, event, effects, wrong) for wrong in (before, *changes))
+
+
+def _rejects(found: Property, *values: Any) -> bool:  # noqa: ANN401
+    try:
+        return not found.holds(*values)
+    except (AssertionError, AttributeError, LookupError, TypeError, ValueError):
+        return False
+
+
+def _wrong_effects(effects: Effects) -> Iterator[Effects]:
+    """An effect is left out, comes twice, is of another class or has another value; or they are reversed."""
+    for place, effect in enumerate(effects):
+        yield (*effects[:place], *effects[place + 1 :])
+        yield (*effects[: place + 1], *effects[place:])
+        others = (other(*effect[:-1]) for other in _like(type(effect)))
+        for wrong in (*_changed(effect), *others):
+            yield (*effects[:place], wrong, *effects[place + 1 :])
+    yield effects[::-1]
+
+
+@cache
+def _like(effect: type) -> tuple[Any, ...]:
+    """The other classes of its module with the same fields."""
+    fields_of = getattr(effect, "_fields", ())
+    every = vars(import_module(effect.__module__)).values()
+    return tuple(one for one in every if getattr(one, "_fields", None) == fields_of and one is not effect)
+
+
+def _one_by_field(state: Any) -> Iterator[Any]:  # noqa: ANN401
+    for field, part in state._asdict().items():
+        for wrong in islice(_changed(part), 1):
+            yield state._replace(**{field: wrong})
+
+
+def _changed(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any record of the model
+    """The value with one mistake: an int, a truth value, a switch, or a sequence with a part less or more."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield value + 1
+        yield value - 1
+    elif isinstance(value, str):
+        yield f"not {value}"
+    elif isinstance(value, tuple):
+        make = type(value)._make if hasattr(value, "_make") else tuple
+        for place, part in enumerate(value):
+            for wrong in _changed(part):
+                yield make((*value[:place], wrong, *value[place + 1 :]))
+        if make is tuple and value:
+            yield value[:-1]
+            yield (*value, value[-1])
+    elif is_dataclass(value) and not isinstance(value, type):
+        for switch in fields(value):
+            if isinstance(getattr(value, switch.name), bool):
+                yield replace(value, **{switch.name: not getattr(value, switch.name)})
