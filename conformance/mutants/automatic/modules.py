@@ -9,11 +9,11 @@ from pathlib import Path
 from conformance import machine
 from conformance.mutants.automatic.operators import Edit, edits_of
 from conformance.mutants.automatic.tla_operators import tla_edits_of
+from conformance.rules.protocol_modules import NO_COMPONENTS
 
 LAYERS = {"spec": "spec", "model": "model", "impl": "impl/core"}
 """The layers with the folder of their components."""
 _SUFFIX = {"spec": ".tla"}
-_NOT_COMPONENTS = {"checker"}
 _COMPANIONS = {
     "__init__",
     "environment",
@@ -48,7 +48,7 @@ def modules(layer: str) -> Iterator[tuple[str, str]]:
     for file in sorted((home / LAYERS[layer]).glob(f"*/*{_SUFFIX.get(layer, '.py')}")):
         if (
             file.stem not in _COMPANIONS
-            and file.parent.name not in _NOT_COMPONENTS
+            and file.parent.name not in NO_COMPONENTS
             and not re.search("Model$|Environment$|^Live", file.stem)
         ):
             yield _name(file.relative_to(home)), file.read_text("utf-8")
