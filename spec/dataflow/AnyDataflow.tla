@@ -231,12 +231,13 @@ Crash ==
     /\ Keep(Surviving \cup {0, latest})
     /\ UNCHANGED <<next, latest, aborts, outside>>
 
-RestoredFrom == latest
+(* The one completed checkpoint that every task reads.                       *)
+RestoredFrom(t) == latest
 
 Restore ==
     /\ ~up /\ up' = TRUE
-    /\ task' = [t \in Tasks |-> [NewTask EXCEPT !.history = captured[RestoredFrom][t].history,
-                                                !.prepared = captured[RestoredFrom][t].prepared]]
+    /\ task' = [t \in Tasks |-> [NewTask EXCEPT !.history = captured[RestoredFrom(t)][t].history,
+                                                !.prepared = captured[RestoredFrom(t)][t].prepared]]
     /\ UNCHANGED <<failures, coordinator, channel, snapshots, outside>>
 
 (* All is read, every checkpoint has ended, and what may be is committed. *)

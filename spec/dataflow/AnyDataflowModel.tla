@@ -69,7 +69,8 @@ OneBarrier(t, arrived) == TRUE                                      \* IsAligned
 OneMissing(n) == Cardinality(Tasks \ acknowledged[n]) <= 1          \* Enough
 Early(n) == TRUE                                                    \* MayCommit
 AllSurvive == pending                                               \* Surviving
-FirstCheckpoint == 0                                                \* RestoredFrom
+FirstCheckpoint(t) == 0                                             \* RestoredFrom
+OnlyWithInputs(t) == IF t \in Sources THEN 0 ELSE latest            \* RestoredFrom
 
 (* HasCredit: all channels of a reader take their buffers from one pool.     *)
 RECURSIVE Total(_)
