@@ -3,7 +3,7 @@
 from model.checker.closed_model import ClosedModel
 from model.coordinator.environment.plain import closed_coordinator
 from model.coordinator.profiles import COORDINATOR_PROFILES
-from model.gate.environment.aligned import closed_gate, closed_network
+from model.gate.environment.aligned import closed_gate, closed_history, closed_network
 from model.gate.profiles import NEWEST, PROFILES
 from model.store.environment import closed_store
 
@@ -37,6 +37,7 @@ def closed_models() -> tuple[ClosedModel, ...]:
         closed_gate(2, 3, counts_as_aligned=True, polled=False, injects=True),
         closed_gate(3, 2, counts_as_aligned=True, polled=True, injects=True),
         closed_network(2, 2, 2),
+        closed_history(2, 3),
         *closed_mode_models(),
         *closed_subtask_models(),
         closed_coordinator(2, 3, max_concurrent=2, retain=1),

@@ -14,6 +14,7 @@ from model.gate import (
     two_threads,
     unaligned,
 )
+from model.gate.polled_gate import Watched, new_watched
 from model.gate.polled_unaligned_gate import Passage
 from model.gate.two_threads import Threads
 from model.offsets.offsets import new_reader
@@ -60,9 +61,15 @@ def _threads(threads: Threads) -> Threads:
     return fresh._replace(gate=gate)
 
 
+def _watched(watched: Watched) -> Watched:
+    gate = watched.gate
+    return new_watched(len(gate.closed), gate.counts_as_aligned, gate.profile)
+
+
 INITIAL_STATES: Mapping[str, Callable[[Any], Any]] = {
     "gate": lambda gate: aligned.new_gate(len(gate.closed), gate.counts_as_aligned, gate.profile),
     "network": _inbox,
+    "history": _watched,
     "buffer": _buffer,
     "tracker": _tracker,
     "unaligned": _unaligned,

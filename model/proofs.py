@@ -19,7 +19,7 @@ from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_
 from model.coordinator.proofs.trigger import beginning_cases, thorough_beginning_cases
 from model.dataflow.proofs import all_dataflow_cases
 from model.gate.profiles import NEWEST, PROFILES
-from model.gate.proofs.aligned import blocked_again_cases, gate_cases, network_cases
+from model.gate.proofs.aligned import blocked_again_cases, gate_cases, history_cases, network_cases
 from model.gate.proofs.modes import mode_cases
 from model.gate.proofs.passage import thorough_passage_cases
 from model.gate.proofs.unaligned import thorough_unaligned_cases
@@ -62,6 +62,9 @@ def step_cases(channels: int) -> Iterator[Case]:
     for count, waiting in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0), (4, 1)):
         yield from network_cases(count, waiting)
     yield from blocked_again_cases()
+    for profile in PROFILES.values():
+        for count in range(1, min(channels, 3) + 1):
+            yield from history_cases(count, profile)
     yield from mode_cases(channels)
     yield from all_channel_cases()
     for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):

@@ -20,6 +20,7 @@ from model.dataflow.properties import DATAFLOW
 from model.gate.properties.aligned import GATE
 from model.gate.properties.alternating import PASSAGE
 from model.gate.properties.buffering import BUFFER
+from model.gate.properties.history import HISTORY
 from model.gate.properties.polled import NETWORK
 from model.gate.properties.tracking import TRACKER
 from model.gate.properties.two_threads import THREADS
@@ -39,6 +40,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
     for registry in (
         GATE,
         NETWORK,
+        HISTORY,
         BUFFER,
         TRACKER,
         UNALIGNED_GATE,

@@ -29,6 +29,11 @@ SIZES: Mapping[str, Size] = {
         {"waiting items": 1},
         sends=lambda inbox, event: _may_follow(inbox.waiting, event),
     ),
+    "history": Size(
+        {"channels": lambda watched: len(watched.gate.closed)},
+        {},
+        sends=lambda watched, event: watched.gate.profile.ends_count or type(event) is not Injection,
+    ),
     "buffer": Size(
         {
             "channels": lambda buffer: len(buffer.gate.closed),

@@ -83,6 +83,8 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
     """The step of one component: it passes the event's fields to the function of its class."""
     if component == "network":
         return network_step
+    if component == "history":
+        return history_step
     if component == "buffer":
         return buffer_step
     if component == "passage":
@@ -102,6 +104,13 @@ def network_step(inbox: polled_gate.Inbox, item: Any) -> Step[Any]:  # noqa: ANN
     if type(item) is Injection:
         return polled_gate.on_inject(inbox, item.checkpoint)
     return polled_gate.on_arrival(inbox, item)
+
+
+def history_step(watched: polled_gate.Watched, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
+    """The step of the polled gate that records what it reads."""
+    if type(item) is Injection:
+        return polled_gate.on_watched_inject(watched, item.checkpoint)
+    return polled_gate.on_watched_item(watched, item)
 
 
 def buffer_step(buffer: buffering.Buffer, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item

@@ -85,3 +85,41 @@ def at_gate(gate: Gate, item: Item) -> Step[Gate]:
         return steps.on_end_of_partition(gate, item.channel)
     assert type(item) is Record
     return Step(gate, (Process(item.channel, item.value),), ("ALIGN-17",))
+
+
+class Watched(NamedTuple):
+    """A polled gate and what it has read: what a snapshot means is stated over it (ALIGN-25).
+
+    It decides nothing: a gate alone takes each step, and the other fields record the items that it reads.
+    """
+
+    gate: Gate
+    last: tuple[int, ...]
+    """By channel: the id of the last barrier or cancellation that was read; 0 at first."""
+    at_barrier: tuple[bool, ...]
+    """By channel: the last item that was read is the barrier with this id."""
+
+
+def new_watched(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Watched:
+    """A new gate that has read nothing."""
+    gate = aligned.new_gate(channels, counts_as_aligned, profile)
+    return Watched(gate, (0,) * channels, (False,) * channels)
+
+
+def on_watched_inject(watched: Watched, checkpoint: int) -> Step[Watched]:
+    """The coordinator triggers the task; nothing is read."""
+    gate, effects, rules = aligned_steps(watched.gate).on_inject(watched.gate, checkpoint)
+    return Step(watched._replace(gate=gate), effects, rules)
+
+
+def on_watched_item(watched: Watched, item: Item) -> Step[Watched]:
+    """The step of the gate, and the item noted as the last one of its channel; none of a blocked channel."""
+    if watched.gate.blocked[item.channel]:
+        return Step(watched, (), ())  # the network holds it back (ALIGN-17)
+    gate, effects, rules = at_gate(watched.gate, item)
+    last, at_barrier, channel = watched.last, watched.at_barrier, item.channel
+    if type(item) is Barrier or type(item) is Cancel:
+        last = (*last[:channel], item.checkpoint, *last[channel + 1 :])
+    if type(item) is Barrier or type(item) is Cancel or type(item) is Record:
+        at_barrier = (*at_barrier[:channel], type(item) is Barrier, *at_barrier[channel + 1 :])
+    return Step(Watched(gate, last, at_barrier), effects, rules)

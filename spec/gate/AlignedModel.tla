@@ -5,9 +5,10 @@
 (* reference model describes the same closed model; both graphs are        *)
 (* compared state for state and edge for edge.                             *)
 (*                                                                         *)
-(* Rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21 and SUB-01 are stated  *)
-(* here over one step: `gate` before and after, the event and the effects  *)
-(* in out'. ALIGN-17 is about records and is stated in Dataflow.tla.       *)
+(* Rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21, ALIGN-24, ALIGN-25    *)
+(* and SUB-01 are stated here over one step: `gate` before and after, the  *)
+(* event and the effects in out'. ALIGN-17 is about records and is stated  *)
+(* in Dataflow.tla.                                                        *)
 (***************************************************************************)
 EXTENDS AlignedGenerations
 
@@ -257,6 +258,13 @@ ALIGN_21 ==
             THEN EffectsOf("trigger") = <<>> /\ gate'.repeats = Counted
             ELSE EffectsOf("trigger") = <<<<"trigger", EventId>>>> /\ gate'.repeats = 0
        ELSE gate'.repeats \in {0, gate.repeats}]_vars
+
+(* A task that polls takes its snapshot where it has read each channel       *)
+(* exactly to the barrier, or to the end; last' is what each has delivered,  *)
+(* where a cancelled id is not triggered any more (ALIGN-18).                *)
+ALIGN_25 == [][(Polled /\ ~EventIs("inject")) =>
+    /\ \A i \in DOMAIN EffectsOf("trigger") : \A c \in OpenChannels(gate') : last'[c] = EffectsOf("trigger")[i][2]
+    /\ \A c \in gate'.blocked : last'[c] = gate'.current]_vars
 
 ------------------------------------------------------------------------------
 (* All effects in order, and what changes.                                   *)

@@ -7,6 +7,7 @@ from model.events import Event
 from model.gate import aligned, polled_gate
 from model.gate.aligned import Gate
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
+from model.gate.polled_gate import Watched, new_watched
 from model.gate.profiles import NEWEST, Profile
 from model.steps import step_of
 
@@ -84,4 +85,25 @@ def closed_network(channels: int, ids: int, waiting: int) -> ClosedModel:
         offers,
         inner.allows,
         step_of("network"),
+    )
+
+
+def closed_history(channels: int, ids: int) -> ClosedModel:
+    """A polled gate with what it has read: a blocked channel delivers nothing."""
+    inner = closed_gate(channels, ids, counts_as_aligned=True, polled=True)
+
+    def offers(watched: Watched) -> Iterator[tuple[str, Event]]:
+        yield from inner.offers(watched.gate)
+        for channel in range(channels):
+            if not watched.gate.closed[channel] and not watched.gate.blocked[channel]:
+                yield "Record", Record(channel, 0)
+
+    return ClosedModel(
+        f"gate of {channels} channels, ids to {ids}, with what it has read",
+        "history",
+        new_watched(channels, True),
+        (0,) * channels,
+        offers,
+        inner.allows,
+        step_of("history"),
     )

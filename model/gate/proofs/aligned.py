@@ -10,6 +10,7 @@ from model.checker.prove import Case
 from model.checker.symbolic import bool_term, int_term, symbolic_like
 from model.gate import aligned, polled_gate
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
+from model.gate.polled_gate import Watched
 from model.gate.profiles import NEWEST, Profile
 from model.gate.properties.polled import follow_an_end
 from model.steps import step_of
@@ -71,6 +72,25 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
             yield _network_case(channels, held, item)
         if waiting < 2:
             yield _network_case(channels, held, symbolic_like(Injection(0), "event"))
+
+
+def history_cases(channels: int, profile: Profile = NEWEST) -> Iterator[Case]:
+    """A gate in any state, with what it has read, and every item that a channel may deliver."""
+    gate = symbolic_gate(channels, profile)
+    last = tuple(symbolic_like(0, f"last.{channel}") for channel in range(channels))
+    at_barrier = tuple(symbolic_like(False, f"at barrier.{channel}") for channel in range(channels))
+    for channel in range(channels):
+        for event in _items(channel, "event"):
+            yield _history_case(Watched(gate, last, at_barrier), event, is_open(gate, event))
+    if profile.ends_count:
+        injected = symbolic_like(Injection(0), "event")
+        yield _history_case(Watched(gate, last, at_barrier), injected, (int_term(injected.checkpoint) >= 0,))
+
+
+def _history_case(watched: Watched, event: Any, allowed: tuple[z3.BoolRef, ...]) -> Case:  # noqa: ANN401 - an Item
+    gate = watched.gate
+    name = f"{gate.profile.name}, {len(gate.closed)} channels, {event.kind}"
+    return Case("history", name, watched, event, step_of("history"), allowed)
 
 
 def held_back(channels: int, number: int) -> Iterator[tuple[polled_gate.Item, ...]]:

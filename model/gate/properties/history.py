@@ -1,0 +1,40 @@
+"""ALIGN-25: what a snapshot means, stated over what the gate has read."""
+
+from model.events import Effects
+from model.gate.events import Injection, Trigger
+from model.gate.polled_gate import Item, Watched
+from model.gate.properties.aligned import GATE
+from model.registry import Registry
+
+HISTORY = Registry("history")
+HISTORY.part(GATE, lambda watched: watched.gate)
+
+
+@HISTORY.step("ALIGN-25")
+def align_25(before: Watched, event: Item | Injection, effects: Effects, after: Watched) -> bool:
+    """A snapshot is taken where the gate has read each channel exactly to its barrier, or to its end."""
+    if type(event) is Injection:
+        return True  # ALIGN-24: no barrier is awaited
+    return all(
+        closed or (at_barrier and last == effect.checkpoint)
+        for effect in effects
+        if type(effect) is Trigger
+        for closed, at_barrier, last in zip(after.gate.closed, after.at_barrier, after.last, strict=True)
+    )
+
+
+@HISTORY.state("ALIGN-25")
+def align_25_blocked(watched: Watched) -> bool:
+    """Of a blocked channel nothing was read behind the barrier of the pending checkpoint."""
+    return all(
+        not blocked or (at_barrier and last == watched.gate.current)
+        for blocked, at_barrier, last in zip(
+            watched.gate.blocked, watched.at_barrier, watched.last, strict=True
+        )
+    )
+
+
+@HISTORY.state("ALIGN-25")
+def align_25_once(watched: Watched) -> bool:
+    """No barrier is counted twice: a blocked channel delivers none."""
+    return watched.gate.repeats == 0
