@@ -2,7 +2,8 @@
 
 Tasks have numbers from 1, and a channel leads from a task to one with a greater number. A task without an
 input reads numbers; a task without an output writes transactions. What a task sends for a record is its
-history, so that a record shows all that it depends on.
+history, so that a record shows all that it depends on. All checkpoints are aligned; in TLA+ they may also be
+unaligned.
 
 Each function of `AnyDataflow` takes a job in which the step is possible, as `model.any_dataflow.environment`
 decides.

@@ -37,6 +37,11 @@ Sources == {t \in Tasks : Inputs(t) = {}}
 Sinks == {t \in Tasks : Outputs(t) = {}}
 Ids == 1 .. MaxCheckpoint
 
+Unaligned == {}     \* checkpoints whose barriers overtake records; a model replaces it
+
+(* Unaligned checkpoints: one after the other, and their snapshots take time. *)
+ASSUME Unaligned # {} => MaxConcurrent = 1 /\ Tasks \subseteq Slow
+
 ASSUME \A c \in Channels : 0 < From(c) /\ From(c) < To(c)      \* no cycle
 
 VARIABLES
@@ -51,11 +56,12 @@ VARIABLES
     captured,       \* by id and task: what the synchronous part of the snapshot took
     stored,         \* by id: tasks whose snapshot is stored
     acknowledged,   \* by id: tasks that have acknowledged
+    kept,           \* by id and channel: the records that a barrier has overtaken
     output,         \* by sink: the committed records
     committed       \* by sink: the latest transaction that is committed
 
 coordinator == <<next, pending, latest, aborts>>
-snapshots == <<captured, stored, acknowledged>>
+snapshots == <<captured, stored, acknowledged, kept>>
 outside == <<output, committed>>
 vars == <<up, failures, coordinator, task, channel, snapshots, outside>>
 
@@ -77,6 +83,7 @@ Init ==
                     IF n = 0 THEN [t \in Tasks |-> [history |-> <<>>, prepared |-> <<>>]] ELSE <<>>]
     /\ stored = [n \in Ids \cup {0} |-> IF n = 0 THEN Tasks ELSE {}]
     /\ acknowledged = stored
+    /\ kept = [n \in Ids \cup {0} |-> [c \in Channels |-> <<>>]]
     /\ output = [t \in Sinks |-> <<>>] /\ committed = [t \in Sinks |-> 0]
 
 ------------------------------------------------------------------------------
@@ -103,13 +110,23 @@ ReadInput(t) ==
     /\ Process(t, Len(task[t].history) + 1, channel)
     /\ UNCHANGED <<up, failures, coordinator, snapshots, outside>>
 
-(* A channel whose barrier waits for others is blocked. *)
-Readable(c) == c \notin task[To(c)].arrived
+(* The snapshot is taken, and records of channels without a barrier are kept. *)
+Recording(t) == task[t].aligning # 0 /\ task[t].aligning = task[t].passed
+
+(* A channel whose barrier waits for others is blocked, unless the snapshot  *)
+(* is taken already.                                                         *)
+Readable(c) == c \notin task[To(c)].arrived \/ Recording(To(c))
+
+Kept(c, records) ==
+    LET t == To(c)
+    IN  IF Recording(t) /\ c \notin task[t].arrived
+        THEN [kept EXCEPT ![task[t].aligning][c] = @ \o records] ELSE kept
 
 ReadRecord(c) ==
     /\ CanSend(To(c)) /\ channel[c] # <<>> /\ Head(channel[c])[1] = "record" /\ Readable(c)
     /\ Process(To(c), <<From(c), Head(channel[c])[2]>>, Without(c))
-    /\ UNCHANGED <<up, failures, coordinator, snapshots, outside>>
+    /\ kept' = Kept(c, <<Head(channel[c])>>)
+    /\ UNCHANGED <<up, failures, coordinator, captured, stored, acknowledged, outside>>
 
 ------------------------------------------------------------------------------
 (* System: barriers and snapshots. *)
@@ -119,18 +136,22 @@ PreCommitted(t, n) ==
     IF task[t].written = <<>> THEN task[t].prepared
     ELSE Append(task[t].prepared, <<n, task[t].written>>)
 
-(* The synchronous part: the state is captured, the barrier goes on. *)
-Snapshot(t, n, channels) ==
+(* The synchronous part: the state is captured, the barrier goes on. From    *)
+(* the channels `awaited` a barrier is still to come.                        *)
+SnapshotBefore(t, n, channels, awaited) ==
     LET prepared == PreCommitted(t, n)
         at_once == n \in pending /\ t \notin Slow
     IN  /\ CanSend(t)
         /\ channel' = Sent(t, <<"barrier", n>>, channels)
         /\ task' = [task EXCEPT ![t] = [@ EXCEPT !.written = <<>>, !.prepared = prepared, !.passed = n,
-                                                 !.aligning = 0, !.arrived = {}]]
+                                                 !.aligning = IF awaited = {} THEN 0 ELSE n,
+                                                 !.arrived = IF awaited = {} THEN {} ELSE Inputs(t) \ awaited]]
         /\ captured' = IF n \in pending
                        THEN [captured EXCEPT ![n] = (t :> StateOf(t, prepared)) @@ @] ELSE captured
         /\ stored' = IF at_once THEN [stored EXCEPT ![n] = @ \cup {t}] ELSE stored
         /\ acknowledged' = IF at_once THEN [acknowledged EXCEPT ![n] = @ \cup {t}] ELSE acknowledged
+
+Snapshot(t, n, channels) == SnapshotBefore(t, n, channels, {}) /\ kept' = kept
 
 (* The coordinator's trigger arrives at a source. *)
 Trigger(s) ==
@@ -144,6 +165,7 @@ IsAligned(t, arrived) == arrived = Inputs(t)
 (* Barriers of a newer checkpoint end the alignment of an older one. *)
 ReadBarrier(c) ==
     /\ up /\ channel[c] # <<>> /\ Head(channel[c])[1] = "barrier" /\ Readable(c)
+    /\ Head(channel[c])[2] \notin Unaligned
     /\ LET t == To(c)
            n == Head(channel[c])[2]
            arrived == {c} \cup IF n = task[t].aligning THEN task[t].arrived ELSE {}
@@ -154,6 +176,29 @@ ReadBarrier(c) ==
                            THEN [task EXCEPT ![t].aligning = n, ![t].arrived = arrived] ELSE task
     /\ UNCHANGED <<up, failures, coordinator, outside>>
 
+(* The first barrier of an unaligned checkpoint is the moment of the         *)
+(* snapshot, wherever in the channel it is; what each barrier overtakes is   *)
+(* kept.                                                                     *)
+Overtake(c) ==
+    /\ up /\ \E k \in DOMAIN channel[c] :
+        /\ channel[c][k][1] = "barrier" /\ channel[c][k][2] \in Unaligned
+        /\ \A i \in 1 .. k - 1 : channel[c][i][1] = "record"
+        /\ LET t == To(c)
+               n == channel[c][k][2]
+               ahead == SubSeq(channel[c], 1, k - 1)
+               rest == [channel EXCEPT ![c] = ahead \o SubSeq(@, k + 1, Len(@))]
+               awaited == (Inputs(t) \ {c}) \ (IF Recording(t) THEN task[t].arrived ELSE {})
+           IN  CASE n > task[t].passed ->
+                        /\ SnapshotBefore(t, n, rest, Inputs(t) \ {c})
+                        /\ kept' = IF n \in pending THEN [kept EXCEPT ![n][c] = ahead] ELSE kept
+                 [] n = task[t].passed /\ Recording(t) ->
+                        /\ task' = [task EXCEPT ![t].aligning = IF awaited = {} THEN 0 ELSE n,
+                                                ![t].arrived = IF awaited = {} THEN {} ELSE @ \cup {c}]
+                        /\ channel' = rest /\ kept' = IF n \in pending THEN Kept(c, ahead) ELSE kept
+                        /\ UNCHANGED <<captured, stored, acknowledged>>
+                 [] OTHER -> channel' = rest /\ UNCHANGED <<task, snapshots>>
+    /\ UNCHANGED <<up, failures, coordinator, outside>>
+
 (* A task learns that the checkpoint is aborted. *)
 GiveUp(t) ==
     /\ up /\ task[t].aligning \notin pending \cup {0}
@@ -162,9 +207,9 @@ GiveUp(t) ==
 
 (* The asynchronous part ends. *)
 Store(t, n) ==
-    /\ up /\ t \in DOMAIN captured[n] \ stored[n]
+    /\ up /\ t \in DOMAIN captured[n] \ stored[n] /\ task[t].aligning # n
     /\ stored' = [stored EXCEPT ![n] = @ \cup {t}]
-    /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, acknowledged, outside>>
+    /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, acknowledged, kept, outside>>
 
 ------------------------------------------------------------------------------
 (* System: the coordinator, and the commits. *)
@@ -177,13 +222,14 @@ Begin ==
 Acknowledge(t, n) ==
     /\ n \in pending /\ t \in stored[n] \ acknowledged[n]
     /\ acknowledged' = [acknowledged EXCEPT ![n] = @ \cup {t}]
-    /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, stored, outside>>
+    /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, stored, kept, outside>>
 
 (* What is left of the snapshots when only these checkpoints matter. *)
 Keep(ids) ==
     /\ captured' = [n \in DOMAIN captured |-> IF n \in ids THEN captured[n] ELSE <<>>]
     /\ stored' = [n \in DOMAIN stored |-> IF n \in ids THEN stored[n] ELSE {}]
     /\ acknowledged' = [n \in DOMAIN stored |-> IF n \in ids THEN acknowledged[n] ELSE {}]
+    /\ kept' = [n \in DOMAIN stored |-> IF n \in ids THEN kept[n] ELSE [c \in Channels |-> <<>>]]
 
 Enough(n) == acknowledged[n] = Tasks
 
@@ -238,7 +284,8 @@ Restore ==
     /\ ~up /\ up' = TRUE
     /\ task' = [t \in Tasks |-> [NewTask EXCEPT !.history = captured[RestoredFrom(t)][t].history,
                                                 !.prepared = captured[RestoredFrom(t)][t].prepared]]
-    /\ UNCHANGED <<failures, coordinator, channel, snapshots, outside>>
+    /\ channel' = kept[latest]
+    /\ UNCHANGED <<failures, coordinator, snapshots, outside>>
 
 (* All is read, every checkpoint has ended, and what may be is committed. *)
 HasEnded ==
@@ -253,7 +300,7 @@ Ended == HasEnded /\ UNCHANGED vars
 Next ==
     \/ \E t \in Tasks : GiveUp(t) \/ \E n \in Ids : Store(t, n) \/ Acknowledge(t, n)
     \/ \E s \in Sources : ReadInput(s) \/ Trigger(s)
-    \/ \E c \in Channels : ReadRecord(c) \/ ReadBarrier(c)
+    \/ \E c \in Channels : ReadRecord(c) \/ ReadBarrier(c) \/ Overtake(c)
     \/ \E n \in Ids : Complete(n) \/ Abort(n)
     \/ \E t \in Sinks : Commit(t)
     \/ Begin \/ Crash \/ Restore \/ Ended

@@ -18,16 +18,14 @@ ReadOf(history, sender) ==
     LET read == SelectSeq(history, LAMBDA entry : entry[1] = sender)
     IN  [i \in DOMAIN read |-> read[i][2]]
 
-Records(c) ==
-    LET found == SelectSeq(channel[c], LAMBDA item : item[1] = "record")
+Records(items) ==
+    LET found == SelectSeq(items, LAMBDA item : item[1] = "record")
     IN  [i \in DOMAIN found |-> found[i][2]]
 
 (* Read before a cut, and kept in the channel, is what was sent before it:   *)
 (* in order, each once.                                                      *)
-Follows(c, history, kept) ==
-    ReadOf(history[To(c)], From(c)) \o kept = SentBy(history[From(c)])
-
-Nothing == <<>>
+Follows(c, history, in_flight) ==
+    ReadOf(history[To(c)], From(c)) \o in_flight = SentBy(history[From(c)])
 
 TypeOK ==
     /\ failures \in 0 .. MaxFailures /\ aborts \in 0 .. MaxAborts
@@ -36,18 +34,19 @@ TypeOK ==
     /\ \A n \in DOMAIN captured :
         acknowledged[n] \subseteq stored[n] /\ stored[n] \subseteq DOMAIN captured[n]
 
-(* A completed checkpoint holds the state of a failure-free run after which  *)
-(* no record is in flight.                                                   *)
+(* A completed checkpoint holds the state of a failure-free run, with the *)
+(* records that it keeps in flight; if it is aligned, these are none.        *)
 ConsistentCut ==
     /\ stored[latest] = Tasks
     /\ LET history == [t \in Tasks |-> captured[latest][t].history]
-       IN  \A c \in Channels : Follows(c, history, Nothing)
+       IN  \A c \in Channels : Follows(c, history, Records(kept[latest][c]))
+    /\ latest \notin Unaligned => \A c \in Channels : kept[latest][c] = <<>>
 
 (* The job itself is at a state of a failure-free run, with its records in   *)
 (* flight, however often it was restored.                                    *)
 EachRecordOnce ==
     up => LET history == [t \in Tasks |-> task[t].history]
-          IN  \A c \in Channels : Follows(c, history, Records(c))
+          IN  \A c \in Channels : Follows(c, history, Records(channel[c]))
 
 (* The output is a prefix of that of the run that the latest completed       *)
 (* checkpoint is a cut of.                                                   *)
@@ -64,6 +63,9 @@ NothingLeftOut ==
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
+Both == Ids                                                         \* Unaligned
+OnlyFirst == {1}                                                    \* Unaligned
+KeepsNothing(c, records) == kept                                    \* Kept
 NeverBlocked(c) == TRUE                                             \* Readable
 OneBarrier(t, arrived) == TRUE                                      \* IsAligned
 OneMissing(n) == Cardinality(Tasks \ acknowledged[n]) <= 1          \* Enough
