@@ -5,6 +5,8 @@ record that a task reads makes it send one. A state is what it has read, in orde
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,16 +16,26 @@ from model.theorem.theory import Action, Clause, Field, Theory
 
 TASKS = ("a", "b", "join")
 CHANNELS = ("input of a", "input of b", "a to join", "b to join", "output")
-IDS = 4
-"""Checkpoints 0 (the start of the job) to 3."""
-POSITIONS = 6
-"""Positions 0 to 5."""
+OUTPUT = CHANNELS.index("output")
 
 
+@dataclass(frozen=True)
 class Small:
-    """Quantifiers over the small dataflow."""
+    """A size of the small dataflow, and quantifiers over it."""
 
-    sizes: Mapping[Sort, int] = {TASK: len(TASKS), CHANNEL: len(CHANNELS), ID: IDS, POSITION: POSITIONS}
+    ids: int = 4
+    """Checkpoint 0 is the start of the job."""
+    positions: int = 4
+    """Number of positions of a channel, and of a run."""
+    overtakes: int = 2
+    """The id of the unaligned checkpoint, if there is one."""
+    stops: int = 3
+    """The id of the savepoint that stops the job, if there is one."""
+
+    @cached_property
+    def sizes(self) -> Mapping[Sort, int]:
+        """The number of elements of each sort."""
+        return {TASK: len(TASKS), CHANNEL: len(CHANNELS), ID: self.ids, POSITION: self.positions}
 
     def elements(self, sorts: tuple[Sort, ...]) -> Iterator[tuple[int, ...]]:
         """All combinations of elements."""
@@ -37,6 +49,22 @@ class Small:
 SMALL = Small()
 
 
+class Table:
+    """A function as a table of its values."""
+
+    def __init__(self, field: Field, change: Callable[..., Any], small: Small) -> None:
+        """Raises OutsideError if a position leaves the small dataflow."""
+        self._cells = {elements: change(*elements) for elements in small.elements(field.of)}
+        self._outside = 0 if field.value.is_number else False
+        self.values = tuple(self._cells.values())
+        if field.value is POSITION and any(not 0 <= value < small.positions for value in self.values):
+            raise OutsideError(field.name)
+
+    def __call__(self, *elements: int) -> Any:  # noqa: ANN401
+        """The value; 0 or false outside the small dataflow."""
+        return self._cells.get(elements, self._outside)
+
+
 class Taken(NamedTuple):
     """One step of a run."""
 
@@ -46,19 +74,42 @@ class Taken(NamedTuple):
     @property
     def text(self) -> str:
         """The step in words."""
-        names = {TASK: TASKS, CHANNEL: CHANNELS}
-        parts = (
-            names[sort][element] if sort in names else f"checkpoint {element}"
-            for sort, element in zip(self.action.of, self.elements, strict=True)
-        )
-        return f"{self.action.name}: {', '.join(parts)}" if self.elements else self.action.name
+        return SENTENCES[self.action.name].format(*words(self.action.of, self.elements))
+
+
+SENTENCES = {
+    "process": "{0} reads the next record of '{1}', and sends one",
+    "receive": "the barrier of {1} arrives on '{0}'",
+    "overtake": "the barrier of {1} overtakes the records of '{0}'",
+    "snapshot": "{0} takes its snapshot for {1} and sends its barriers",
+    "give up": "{0} gives up the alignment of {1}",
+    "store": "{0} stores its snapshot for {1}",
+    "begin": "the coordinator begins {0}",
+    "abort": "the coordinator aborts {0}",
+    "acknowledge": "the acknowledgement of {0} for {1} reaches the coordinator",
+    "complete": "the coordinator completes {0}",
+    "commit": "the sink commits the transaction of '{0}' that {1} closed",
+    "crash": "the job fails",
+    "restore": "all tasks restart from the latest completed checkpoint",
+}
+"""Each action in words."""
+
+
+def words(sorts: tuple[Sort, ...], elements: tuple[int, ...]) -> list[str]:
+    """Elements in words."""
+    names = {TASK: TASKS, CHANNEL: CHANNELS}
+    nouns = {ID: "checkpoint", POSITION: "position"}
+    return [
+        names[sort][element] if sort in names else f"{nouns[sort]} {element}"
+        for sort, element in zip(sorts, elements, strict=True)
+    ]
 
 
 class OutsideError(LookupError):
     """A step leaves the positions of the small dataflow."""
 
 
-def first_state(theory: Theory) -> State:
+def first_state(theory: Theory, small: Small = SMALL) -> State:
     """The initial state of a theory on the small dataflow."""
     sources, targets = (0, 0, 0, 1, 2), (0, 1, 2, 2, 0)
     constants: dict[str, Callable[..., Any]] = {
@@ -71,44 +122,53 @@ def first_state(theory: Theory) -> State:
         "next_history": lambda h, c, v: (*h, (c, v)),
         "count": lambda c, h: 1,
         "emit": lambda c, h, p: (c, h),
-        "overtakes": lambda n: n == 2,
-        "stops": lambda n: n == 3,
+        "overtakes": lambda n: n == small.overtakes,
+        "stops": lambda n: n == small.stops,
         "lost": lambda: "lost",
     }
     anything: dict[str, Callable[..., Any]] = {field.name: lambda *_: "anything" for field in theory.fields}
     for name in ("order", "transaction_of"):
         anything[name] = lambda *_: 0
     anything["value"] = lambda c, p: (c, p)
-    empty = State({**anything, **constants}, SMALL)
-    return settled(empty, theory.start(empty), theory.fields)
+    empty = State({**anything, **constants}, small)
+    return settled(empty, theory.start(empty), theory.fields, small)
 
 
-def settled(state: State, changes: Mapping[str, Callable[..., Any]], fields: tuple[Field, ...]) -> State:
+def settled(
+    state: State, changes: Mapping[str, Callable[..., Any]], fields: tuple[Field, ...], small: Small
+) -> State:
     """The state after the changes, as tables. Raises OutsideError if a position leaves the small dataflow."""
-    tables = {}
-    for field in fields:
-        if field.name in changes:
-            change = changes[field.name]
-            table = {elements: change(*elements) for elements in SMALL.elements(field.of)}
-            if field.value is POSITION and any(not 0 <= value < POSITIONS for value in table.values()):
-                raise OutsideError(field.name)
-            outside = 0 if field.value.is_number else False
-            tables[field.name] = lambda *elements, table=table, outside=outside: table.get(elements, outside)
-    return state.after(tables)
+    return state.after(
+        {field.name: Table(field, changes[field.name], small) for field in fields if field.name in changes}
+    )
 
 
-def taken(theory: Theory, state: State, step: Taken) -> State | None:
+def taken(theory: Theory, state: State, step: Taken, small: Small = SMALL) -> State | None:
     """The state after a step; None if it cannot be taken, or leaves the small dataflow."""
     try:
         guards, changes = step.action.step(state, *step.elements)
-        return settled(state, changes, theory.fields) if all(guards.values()) else None
+        return settled(state, changes, theory.fields, small) if all(guards.values()) else None
     except OutsideError:
         return None
 
 
-def failed(clauses: tuple[Clause, ...], state: State) -> Clause | None:
+class Failure(NamedTuple):
+    """A clause that is false for some elements."""
+
+    clause: Clause
+    elements: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """The clause and the elements in words."""
+        of = ", ".join(words(self.clause.of, self.elements))
+        return f"{self.clause.name!r} is false of {of}: {self.clause.sentence}"
+
+
+def failed(clauses: tuple[Clause, ...], state: State, small: Small = SMALL) -> Failure | None:
     """The first clause that is false in a state of the small dataflow."""
     for found in clauses:
-        if not SMALL.all(found.of, lambda *elements, found=found: found.holds(state, *elements)):
-            return found
+        for elements in small.elements(found.of):
+            if not found.holds(state, *elements):
+                return Failure(found, elements)
     return None

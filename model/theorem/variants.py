@@ -1,13 +1,16 @@
 """Broken variants of exactly-once, each with the lemma that refutes it.
 
-A variant leaves out one condition of an action, or what an action does to one field. The clause named is
-false after a step of the action from a state that satisfies the whole invariant; `scope` finds such a step.
+A variant leaves out one condition of an action, or what an action does to one field, or does something
+else. The clause named is false after a step of the action from a state that satisfies the whole invariant;
+`scope` finds such a step, and `runs` a run from the start of the job.
 """
 
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from model.theorem.dataflow import FIELDS, between_tasks
 from model.theorem.exactly_once import EXACTLY_ONCE
-from model.theorem.logic import Function, State, Term
+from model.theorem.logic import Function, State, Term, both, chosen
 from model.theorem.prove import Obligation
 from model.theorem.theory import Action, Step, Theory
 
@@ -20,6 +23,13 @@ class Variant(NamedTuple):
     """The name of a guard or of a field."""
     clause: str
     """The clause that is false after the action."""
+    instead: Callable[..., Mapping[str, Function]] | None = None
+    """What the action does as well, from a state and its elements; then `left_out` is a name for it."""
+
+    @property
+    def name(self) -> str:
+        """The action and what it leaves out."""
+        return f"{self.action}/{self.left_out}"
 
     @property
     def obligation(self) -> Obligation:
@@ -34,12 +44,19 @@ class Variant(NamedTuple):
             raise LookupError(f"no action is named {self.action!r}")
         return EXACTLY_ONCE._replace(actions=actions)
 
+    @property
+    def is_record(self) -> bool:
+        """Whether the field only records the run: no implementation has it."""
+        return any(field.name == self.left_out and field.sentence.startswith("run:") for field in FIELDS)
+
     def _broken(self, found: Action) -> Action:
         def step(s: State, *elements: Term) -> Step:
             guards, changes = dict[str, Term](), dict[str, Function]()
             whole = found.step(s, *elements)
             guards.update(whole.guards)
             changes.update(whole.changes)
+            if self.instead:
+                return Step(guards, {**changes, **self.instead(s, *elements)})
             if guards.pop(self.left_out, None) is None and changes.pop(self.left_out, None) is None:
                 raise LookupError(f"{self.action!r} has neither guard nor field {self.left_out!r}")
             return Step(guards, changes)
@@ -47,7 +64,27 @@ class Variant(NamedTuple):
         return found._replace(step=step) if found.name == self.action else found
 
 
+def forgotten(s: State, n: Term) -> Mapping[str, Function]:
+    """Tasks forget the transactions of the checkpoints that the completed one subsumes."""
+    return {"passed": lambda t, m: both(s.passed(t, m), m >= n)}
+
+
+def random(s: State, t: Term, c: Term) -> Mapping[str, Function]:
+    """The next state depends on something that is no record."""
+    return {"state": lambda x: chosen(x == t, s.next_history(s.state(t), c, s.lost()), s.state(x))}
+
+
+def reordered(s: State, t: Term, c: Term) -> Mapping[str, Function]:
+    """The second of two waiting records is read in the place of the first."""
+    p = s.read(c)
+    value = chosen(both(between_tasks(s, c), p + 1 < s.sent(c)), s.value(c, p + 1), s.value(c, p))
+    return {"state": lambda x: chosen(x == t, s.next_history(s.state(t), c, value), s.state(x))}
+
+
 VARIANTS = (
+    Variant("complete", "older transactions are forgotten", "covered", forgotten),
+    Variant("process", "the operator is not deterministic", "states now", random),
+    Variant("process", "the channel reorders records", "states now", reordered),
     Variant("process", "the task reads the channel", "order"),
     Variant("process", "a record is there", "order"),
     Variant("process", "no barrier stands before it", "fifo"),

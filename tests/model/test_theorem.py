@@ -4,6 +4,7 @@ import pytest
 
 from model.theorem import EXACTLY_ONCE, THEORIES
 from model.theorem.prove import prove_theory
+from model.theorem.runs import failure_after, run_of
 from model.theorem.scope import refuted
 from model.theorem.small_dataflow import Taken, failed, first_state, taken
 from model.theorem.variants import VARIANTS, Variant
@@ -30,6 +31,7 @@ def test_a_variant_of_an_unknown_action_or_condition_is_an_error():
         crash.step(first_state(EXACTLY_ONCE))
 
 
+ACTIONS = {action.name: action for action in EXACTLY_ONCE.actions}
 CHECKPOINT = (
     ("process", 0, 0), ("process", 2, 2), ("begin", 1), ("snapshot", 0, 1), ("receive", 2, 1),
     ("process", 1, 1), ("process", 2, 3), ("snapshot", 1, 1), ("receive", 3, 1), ("snapshot", 2, 1),
@@ -62,5 +64,19 @@ def test_a_checkpoint_a_crash_and_a_restore_of_a_small_dataflow():
 def test_a_channel_that_is_not_blocked_makes_the_invariant_false():
     broken = Variant("process", "the channel is not blocked", "blocked").theory
     steps = [*CHECKPOINT[:5], ("process", 0, 0), ("process", 2, 2)]
-    with pytest.raises(AssertionError, match="process: join, a to join"):
+    with pytest.raises(AssertionError, match="join reads the next record of 'a to join'"):
         played(broken, steps)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "false"),
+    [("process/the channel is not blocked", 15, "consistent cut"), ("commit/not yet", 19, "visible once")],
+)
+def test_a_broken_variant_has_a_run_that_breaks_the_statement_step_by_step(name, steps, false):
+    variant = next(variant for variant in VARIANTS if variant.name == name)
+    run = run_of(variant)
+    assert run.breaks_statement
+    assert (len(run.steps), run.failure.clause.name) == (steps, false)
+    assert failure_after(variant.theory, run.steps, run.failure.clause, run.small) == run.failure
+    right = [step._replace(action=ACTIONS[step.action.name]) for step in run.steps]
+    assert failure_after(EXACTLY_ONCE, right, run.failure.clause, run.small) is None

@@ -15,8 +15,17 @@ KINDS = {
 
 @click.command()
 @click.argument("rule_id", metavar="ID")
-def command(rule_id: str) -> int:
-    """Say what a rule demands, where it comes from, and where it stands in spec, model and tests."""
+@click.argument("part", required=False)
+def command(rule_id: str, part: str | None) -> int:
+    """Say what a rule demands, where it comes from, and where it stands in spec, model and tests.
+
+    With `theorem` as ID: each clause of the proof of exactly-once. PART names a clause, or a broken variant
+    (`process/the channel is not blocked`), and shows the runs that break it.
+    """
+    if rule_id.lower() == "theorem":
+        return explain_theorem(part)
+    if part is not None:
+        raise click.UsageError("only 'theorem' has parts")
     from conformance.report.formats.columns import wrapped
     from conformance.rules.places import places
 
@@ -40,4 +49,29 @@ def command(rule_id: str) -> int:
         click.echo(f"\n  {place}")
         for line in lines or ["nowhere"]:
             click.echo(f"    {line}")
+    return 0
+
+
+def explain_theorem(part: str | None) -> int:
+    """The clauses of exactly-once, or one of them or one variant with its runs.
+
+    Raises BadParameter if the part is neither.
+    """
+    from conformance.report.theorem import clause_lines, variant_lines
+    from model.theorem.exactly_once import EXACTLY_ONCE
+    from model.theorem.prove import prove_theory
+    from model.theorem.runs import refutation
+    from model.theorem.variants import VARIANTS
+
+    variants = [v for v in VARIANTS if part in (None, v.clause, v.name)]
+    clauses = [c for c in (*EXACTLY_ONCE.theorem, *EXACTLY_ONCE.invariant) if part in (None, c.name)]
+    if not variants and not clauses:
+        raise click.BadParameter(f"expected a clause or a variant such as {VARIANTS[3].name!r}, not {part!r}")
+    lemmas = tuple(prove_theory(EXACTLY_ONCE)) if clauses else ()
+    for clause in clauses:
+        refutes = [variant.name for variant in VARIANTS if variant.clause == clause.name]
+        click.echo("\n".join(clause_lines((clause.name, clause.sentence), lemmas, refutes)) + "\n")
+    for variant in variants if part else ():
+        is_refuted, run = refutation(variant)
+        click.echo("\n".join(variant_lines(variant.name, variant.clause, run, is_refuted=is_refuted)) + "\n")
     return 0

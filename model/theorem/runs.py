@@ -1,0 +1,214 @@
+"""Runs of a broken variant from the start of the job, on the small dataflow: what goes wrong, step by step.
+
+A search visits states of the theory: those of the runs that some fixed orders of preference take, then
+those that are one step away from them, and so on. Wherever the variant can take a step that the theory
+does not take, the same orders continue the run, until the *statement* (the theorem) is false, or only the
+clause of the variant. Steps that a run does not need are removed.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from typing import Any, NamedTuple
+
+from model.theorem.exactly_once import EXACTLY_ONCE
+from model.theorem.logic import State
+from model.theorem.scope import refuted
+from model.theorem.small_dataflow import OUTPUT, Failure, Small, Taken, failed, first_state, taken
+from model.theorem.theory import Clause, Theory
+from model.theorem.variants import Variant
+
+RARE = ("overtake", "give up", "abort")
+"""Actions that only some of the searches take."""
+CHECKPOINT = ("restore", "store", "acknowledge", "complete", "commit", "receive", "overtake", "snapshot")
+ORDERS = (
+    (*CHECKPOINT, "process", "begin"),
+    (*CHECKPOINT, "crash", "process", "begin"),
+    ("restore", "process", *CHECKPOINT, "begin", "crash"),
+    ("restore", "begin", "snapshot", "process", *CHECKPOINT),
+    ("crash", *CHECKPOINT, "process", "begin"),
+    ("restore", "process", "receive", "snapshot", "abort", *CHECKPOINT, "begin"),
+)
+"""What a run prefers to do; one crash and one abort at most."""
+LONGEST = 45
+"""Steps of a run in an order of preference."""
+
+
+class Bound(NamedTuple):
+    """How far a search goes."""
+
+    sentence: str
+    small: Small
+    rare: tuple[str, ...] = ()
+    """The rare actions that it takes."""
+    states: int = 300
+    """How many states of the theory it visits at most."""
+    continued: int = 40
+    """How many states that the theory does not reach it continues from."""
+
+
+BOUNDS = (
+    Bound("one aligned checkpoint", Small(2, 3, -1, -1)),
+    Bound("one unaligned checkpoint", Small(2, 3, 1, -1), ("overtake",), 600),
+    Bound("one savepoint that stops the job", Small(2, 3, -1, 1)),
+    Bound("one aligned checkpoint that is given up or aborted", Small(2, 3, -1, -1), RARE, 600),
+    Bound("two aligned checkpoints", Small(3, 3, -1, -1), ("abort",)),
+)
+"""The searches, in turn. Each source reads one record before the variant differs."""
+
+
+class Run(NamedTuple):
+    """Steps from the start of the job, and what is false after them."""
+
+    small: Small
+    steps: tuple[Taken, ...]
+    failure: Failure
+    breaks_statement: bool
+    """Whether a sentence of the theorem is false, or only the clause of the variant."""
+
+
+class Node(NamedTuple):
+    """A state, and how it was reached."""
+
+    state: State
+    steps: tuple[Taken, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for equal states."""
+        return tuple(getattr(self.state.functions[f.name], "values", None) for f in EXACTLY_ONCE.fields)
+
+
+class Graph:
+    """The states of the theory that a search visits, those of the fewest deviations first."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        left_out = {*RARE} - {*bound.rare}
+        self._names = [found.name for found in EXACTLY_ONCE.actions if found.name not in left_out]
+        first = Node(first_state(EXACTLY_ONCE, bound.small), ())
+        self._seen = set[tuple[Any, ...]]()
+        self._queue = deque[Node]()
+        for order in ORDERS:
+            for node in continued(EXACTLY_ONCE, first, order, bound.small, set()):
+                self._add(node)
+        self._visited: list[Node] = []
+
+    def nodes(self) -> Iterator[Node]:
+        """The states, visited when they are used for the first time."""
+        yield from self._visited
+        while self._queue and len(self._visited) < self.bound.states:
+            node = self._queue.popleft()
+            self._visited.append(node)
+            self._expand(node)
+            yield node
+
+    def _expand(self, node: Node) -> None:
+        for name in self._names:
+            for after in followers(EXACTLY_ONCE, node, name, self.bound.small):
+                if name == "process" and any(after.state.read(c) > 1 for c in (0, 1)):
+                    continue
+                self._add(after)
+
+    def _add(self, node: Node) -> None:
+        if (key := node.key) not in self._seen:
+            self._seen.add(key)
+            self._queue.append(node)
+
+
+def followers(theory: Theory, node: Node, name: str, small: Small) -> Iterator[Node]:
+    """The states after one step of an action, other than the state itself."""
+    action = next(found for found in theory.actions if found.name == name)
+    for elements in small.elements(action.of):
+        step = Taken(action, elements)
+        state = taken(theory, node.state, step, small)
+        if state and (after := Node(state, (*node.steps, step))).key != node.key:
+            yield after
+
+
+def departures(variant: Variant, theory: Theory, bound: Bound) -> Iterator[Node]:
+    """States after a step of the variant that the theory does not take."""
+    seen = set()
+    for node in graph(bound).nodes():
+        ordinary = {after.key for after in followers(EXACTLY_ONCE, node, variant.action, bound.small)}
+        for after in followers(theory, node, variant.action, bound.small):
+            if (key := after.key) not in ordinary and key not in seen:
+                seen.add(key)
+                yield after
+
+
+def continued(
+    theory: Theory, node: Node, order: tuple[str, ...], small: Small, seen: set[Any]
+) -> Iterator[Node]:
+    """The run goes on with the first step in the order that changes the state, up to a state seen before."""
+    for _ in range(LONGEST):
+        once = {step.action.name for step in node.steps} & {"crash", "abort"}
+        if (place := (order, frozenset(once), node.key)) in seen:
+            return
+        seen.add(place)
+        yield node
+        names = [name for name in order if name not in once]
+        after = next((a for name in names for a in followers(theory, node, name, small)), None)
+        if after is None:
+            return
+        node = after
+
+
+def broken_statement(theory: Theory, state: State, small: Small) -> Failure | None:
+    """The sentence of the theorem that is false; before a checkpoint completes or a record is seen, none."""
+    is_early = state.latest() == 0 and not any(state.times(OUTPUT, p) for p in range(small.positions))
+    return None if is_early else failed(theory.theorem, state, small)
+
+
+@cache
+def graph(bound: Bound) -> Graph:
+    """The states of a search, shared by all variants."""
+    return Graph(bound)
+
+
+def run_of(variant: Variant) -> Run | None:
+    """A run that breaks the statement, else one that breaks the clause; None if the searches find neither."""
+    theory = variant.theory
+    clause = tuple(c for c in theory.invariant if variant.is_record or c.name == variant.clause)
+    found: Run | None = None
+    for bound in BOUNDS:
+        seen = set[Any]()
+        for departure in islice(departures(variant, theory, bound), bound.continued):
+            for order in ORDERS:
+                for node in continued(theory, departure, order, bound.small, seen):
+                    if not found and (failure := failed(clause, node.state, bound.small)):
+                        found = Run(bound.small, node.steps, failure, breaks_statement=False)
+                    if not variant.is_record and (
+                        failure := broken_statement(theory, node.state, bound.small)
+                    ):
+                        run = Run(bound.small, node.steps, failure, breaks_statement=True)
+                        return shortened(theory, run)
+                if variant.is_record and found:
+                    return shortened(theory, found)
+    return shortened(theory, found) if found else None
+
+
+def refutation(variant: Variant) -> tuple[bool, Run | None]:
+    """Whether the variant's clause is false in the small scope, and its run."""
+    return any(refuted(variant.theory, [variant.obligation])), run_of(variant)
+
+
+def shortened(theory: Theory, run: Run) -> Run:
+    """The run without the steps that it does not need."""
+    for place in reversed(range(len(run.steps))):
+        steps = run.steps[:place] + run.steps[place + 1 :]
+        if failure := failure_after(theory, steps, run.failure.clause, run.small):
+            run = run._replace(steps=steps, failure=failure)
+    return run
+
+
+def failure_after(theory: Theory, steps: tuple[Taken, ...], clause: Clause, small: Small) -> Failure | None:
+    """How the clause is false after the steps; None if it holds or a step cannot be taken."""
+    state = first_state(theory, small)
+    for step in steps:
+        after = taken(theory, state, step, small)
+        if after is None:
+            return None
+        state = after
+    return failed((clause,), state, small)
