@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ verify: $(READY)  ## The main job: spec, triangle, proofs, lock-step, pipeline, 
 
 thorough: $(READY)  ## Models, triangles and proofs that take minutes, within MINUTES=300; goes on where it ended
 	$(BIN)/python -m conformance.parts.thorough --minutes $(or $(MINUTES),300) --resume
+
+dataflows: $(READY)  ## Snapshots on all 29 dataflows of up to 4 tasks: 2 checkpoints, a crash, 1 record a source; half a minute
+	$(BIN)/python -m conformance.explore.dataflows
 
 bench: $(READY)  ## Measure the suite's rates and the runtime on Spark; half an hour
 	$(BIN)/barrierspec bench

@@ -14,7 +14,7 @@ from model.coordinator.proofs import closed
 from model.gate.events import Inject, Injection
 from model.gate.properties.polled import follow_an_end
 from model.offsets.events import RestoreOffsets
-from model.sink.proofs import is_within
+from model.sink import proofs as sink
 from model.source.events import Induce
 from model.source.properties import PLAIN
 
@@ -113,8 +113,8 @@ SIZES: Mapping[str, Size] = {
             "snapshots": lambda sink: len(sink.snapshots),
         },
         {},
-        includes=is_within,
-        inductive=False,
+        includes=sink.is_within,
+        sends=sink.sends,
     ),
     "offsets": Size(
         {"remembered snapshots": lambda reader: reader.remembered_at_most},

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from conformance.compare.projection import Projection, given_by
+from conformance.components.any_dataflow import project_any_dataflow
 from conformance.components.component import Component
 from conformance.components.dataflow import project_dataflow, project_effects
 from spec.manifest import Model
@@ -15,6 +16,7 @@ COMPONENTS: Mapping[str, Component] = {
 """By name, in the order of reports."""
 
 _PROJECTIONS = {
+    "AnyDataflowModel": project_any_dataflow,
     "DataflowModel": project_dataflow,
     "DataflowEffects": project_effects,
     **{module: made for one in COMPONENTS.values() for module, made in one.projections.items()},

@@ -13,10 +13,15 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from model.checker.explore import Violation
+
+if TYPE_CHECKING:
+    from model.any_dataflow.any_dataflow import Channel
+    from model.checker.closed_model import ClosedModel
+    from model.properties import Property
 
 
 class Explored(NamedTuple):
@@ -33,6 +38,7 @@ class Explored(NamedTuple):
 
 def run(context: Context) -> PartResult:
     """Explore every small closed model, the composition, and the larger gates."""
+    from conformance.explore.dataflows import DATAFLOWS
     from conformance.explore.larger import larger_models
     from model.closed_models import closed_models
     from model.dataflow.environment import SCOPES, SHORT
@@ -41,9 +47,10 @@ def run(context: Context) -> PartResult:
     places = [*range(-composed, 0), *range(len(closed_models()))]  # the long ones first
     context.say("exploring the closed models with every property")
     kernels = range(len(larger_models()))
+    dataflows = DATAFLOWS[:1] if context.quick else DATAFLOWS
     with ProcessPoolExecutor(context.processes, initializer=gc.disable) as pool:  # records hold no cycles
         larger = pool.map(exhaust_larger, kernels)
-        explored = [*pool.map(exhaust, places), *larger]
+        explored = [*pool.map(exhaust, places), *pool.map(exhaust_dataflow, dataflows), *larger]
     findings = tuple(finding for one in explored for finding in _findings(one))
     rules = frozenset[str]().union(*(one.rules for one in explored))
     states = sum(one.states for one in explored)
@@ -67,13 +74,25 @@ def run(context: Context) -> PartResult:
 
 def exhaust(place: int) -> Explored:
     """One closed model by its number; the negative ones are scopes of the composed dataflow, from -1 down."""
-    from model.checker.explore import explore
     from model.closed_models import closed_models
     from model.dataflow.environment import SCOPES, closed_dataflow
     from model.properties import of_component
 
     closed = closed_dataflow(SCOPES[-place - 1]) if place < 0 else closed_models()[place]
-    properties = of_component(closed.component)
+    return _exhausted(closed, of_component(closed.component))
+
+
+def exhaust_dataflow(channels: "tuple[Channel, ...]") -> Explored:
+    """Barrier snapshots on one dataflow."""
+    from conformance.explore.dataflows import closed_with_properties
+    from model.any_dataflow.environment import Bounds
+
+    return _exhausted(*closed_with_properties(channels, Bounds()))
+
+
+def _exhausted(closed: "ClosedModel", properties: "tuple[Property, ...]") -> Explored:
+    from model.checker.explore import explore
+
     graph = explore(closed, properties, keep_transitions=False)
     return Explored(
         closed.name,

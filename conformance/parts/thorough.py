@@ -53,12 +53,18 @@ class Done(NamedTuple):
 
 
 def units() -> list[str]:
-    """What there is to run: models and their triangles by number of states, then blocks of proofs."""
+    """What there is to run: models and their triangles by number of states, then blocks of proofs.
+
+    Among the models are the broken ones that run nowhere else.
+    """
     models = [
         model
         for model in load_manifest().values()
-        if model.violates is None
-        and (model.thorough or model.is_compared(thorough=True) > model.is_compared(thorough=False))
+        if (
+            model.thorough or model.is_compared(thorough=True) > model.is_compared(thorough=False)
+            if model.violates is None
+            else not model.rules and not model.lesson  # it violates no rule, so it is no mutant
+        )
     ]
     models.sort(key=lambda model: model.states)
     return [f"model {model.name}" for model in models] + [f"proofs {share}" for share in range(SHARES)]

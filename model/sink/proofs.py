@@ -9,7 +9,7 @@ from itertools import product
 import z3
 
 from model.checker.prove import Case
-from model.checker.symbolic import bool_term, int_term, symbolic_like
+from model.checker.symbolic import int_term, symbolic_like
 from model.events import NONE, Close, Crash, Event
 from model.sink import two_phase_commit
 from model.sink.events import (
@@ -25,45 +25,54 @@ from model.sink.events import (
 from model.sink.two_phase_commit import NEWEST_SINK, SINK_PROFILES, Filed, Sink, SinkProfile, SinkSnapshot
 from model.steps import step_of
 
-RUNNING = (
-    WriteRequest(0),
-    SnapshotRequest(0),
-    CompleteNotification(0),
-    FailingCompletion(0, 0),
-    AbortNotification(0),
-    Finish(),
-    Close(),
-    Crash(),
-)
+ENDING = (Close(), Crash())
+NOTIFIED = (CompleteNotification(0), FailingCompletion(0, 0), AbortNotification(0))
+OF_THE_INPUT = (WriteRequest(0), Finish())
+"""No record and no end follows the end of the input."""
 RESTORING = (Restore(0), FailingRestore(0, 0))
+"""Only a sink whose task is over is restored."""
+EVENTS: tuple[Event, ...] = (SnapshotRequest(0), *NOTIFIED, *ENDING, *OF_THE_INPUT, *RESTORING)
 Shape = tuple[int, int, tuple[int, ...]]
 """The numbers of filed and of committed transactions, and for each snapshot that of filed ones."""
+SHAPES: tuple[Shape, ...] = tuple(
+    (filed, committed, snapshots)
+    for filed, committed, snapshots in product(range(3), range(3), ((), (0,), (1,)))
+    if filed + committed <= 2
+)
 LARGER: tuple[Shape, ...] = ((2, 2, ()), (0, 2, (2,)), (0, 1, (0, 1)))
-"""Shapes beyond the sizes within which every step leads to a shape of these proofs."""
+"""Shapes beyond `is_within`: more transactions that one event commits, and an older snapshot."""
 
 
 def all_sink_cases() -> Iterator[Case]:
-    """Each event in each shape; the older generation knows no snapshot here."""
+    """Each event that `sends` permits, in each shape of each generation."""
     for profile in SINK_PROFILES.values():
-        taken: tuple[tuple[int, ...], ...] = ((), (0,), (1,)) if profile is NEWEST_SINK else ((),)
-        for filed, committed, snapshots in product(range(3), range(3), taken):
-            if filed + committed <= 2:
-                yield from sink_cases(profile, (filed, committed, snapshots), RUNNING)
-                if not filed:
-                    yield from sink_cases(profile, (filed, committed, snapshots), RESTORING)
+        for shape in SHAPES:
+            yield from sink_cases(profile, shape)
     for shape in LARGER:
-        yield from sink_cases(NEWEST_SINK, shape, RESTORING if shape[2] else RUNNING)
+        yield from sink_cases(NEWEST_SINK, shape)
 
 
 def is_within(sink: Sink) -> bool:
-    """Whether the numbers are those of the shapes above."""
-    most = 1 if sink.profile is NEWEST_SINK else 0
+    """Whether the numbers are those of `SHAPES`."""
     filed = all(len(taken.pending) <= 1 for taken in sink.snapshots)
-    return len(sink.pending) + len(sink.committed) <= 2 and len(sink.snapshots) <= most and filed
+    return len(sink.pending) + len(sink.committed) <= 2 and len(sink.snapshots) <= 1 and filed
 
 
-def sink_cases(profile: SinkProfile, shape: Shape, events: tuple[Event, ...]) -> Iterator[Case]:
-    """The events on a sink with as many transactions and snapshots."""
+def sends(sink: Sink, event: Event) -> bool:
+    """Whether the environment may send the event: a promise about events, which no state property replaces.
+
+    A task that is over is restored and does nothing else; a commit that throws is one that is due.
+    """
+    if type(event) is FailingCompletion and not sink.pending:
+        return False
+    if type(event) is FailingRestore and not any(taken.pending for taken in sink.snapshots):
+        return False
+    ends = type(event) in map(type, OF_THE_INPUT) and sink.finished
+    return not ends and sink.running is not (type(event) in map(type, RESTORING))
+
+
+def sink_cases(profile: SinkProfile, shape: Shape) -> Iterator[Case]:
+    """The events on a sink with as many transactions and snapshots: running, at its end, and over."""
     pending, committed, snapshots = shape
     filed = Filed(0, 0)
     example = two_phase_commit.new_sink(profile)._replace(
@@ -71,17 +80,14 @@ def sink_cases(profile: SinkProfile, shape: Shape, events: tuple[Event, ...]) ->
         committed=(0,) * committed,
         snapshots=tuple(SinkSnapshot(0, 0, (filed,) * number) for number in snapshots),
     )
-    state = symbolic_like(example, "sink")._replace(running=events is not RESTORING)
-    for event in events:
-        symbolic = symbolic_like(event, "event")
-        yield Case(
-            "sink",
-            f"{profile!r}, {pending} filed, {committed} committed, snapshots with {snapshots}, {event[-1]}",
-            state,
-            symbolic,
-            step_of("sink"),
-            _permitted(state, symbolic),
-        )
+    for running, finished in ((True, False), (True, True), (False, False)):
+        state = symbolic_like(example, "sink")._replace(running=running, finished=finished)
+        for event in EVENTS:
+            symbolic = symbolic_like(event, "event")
+            if (running or not pending) and sends(state, symbolic):
+                label = f"{pending} filed, {committed} committed, snapshots with {snapshots}, {event[-1]}"
+                permitted = _permitted(state, symbolic)
+                yield Case("sink", f"{profile!r}, {label}", state, symbolic, step_of("sink"), permitted)
 
 
 def _permitted(sink: Sink, event: Event) -> tuple[z3.BoolRef, ...]:
@@ -89,10 +95,7 @@ def _permitted(sink: Sink, event: Event) -> tuple[z3.BoolRef, ...]:
 
     A restore is of the newest completed checkpoint: a transaction that was open in it is not committed.
     """
-    unfinished = z3.Not(bool_term(sink.finished))
     taken = [int_term(snapshot.checkpoint) for snapshot in sink.snapshots]
-    if type(event) is WriteRequest or type(event) is Finish:
-        return (unfinished,)
     if type(event) is SnapshotRequest:
         return tuple(int_term(event.checkpoint) > before for before in taken)
     if type(event) is FailingCompletion:

@@ -1,0 +1,68 @@
+"""Barrier snapshots on any dataflow: AnyDataflow.tla and `model.any_dataflow`, state for state.
+
+Channel 23 of TLA+ is the pair (2, 3); channels are in the order of their numbers in both.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.compare.projection import Given, Node, Projection
+from conformance.components.records import pairs
+from model.any_dataflow.any_dataflow import AnyDataflow, Barrier, Checkpoint, Job, Snapshot, Task
+from model.any_dataflow.environment import Bounds, closed_any_dataflow
+from spec.values import State
+
+
+def project_any_dataflow(given: Given) -> Projection:
+    """AnyDataflowModel.tla and the closed model of the same dataflow."""
+    bounds = Bounds(
+        records=given.number("MaxRecords"),
+        capacity=given.number("Capacity"),
+        checkpoints=given.number("MaxCheckpoint"),
+        max_concurrent=given.number("MaxConcurrent"),
+        failures=given.number("MaxFailures"),
+        aborts=given.number("MaxAborts"),
+        slow=frozenset(given.sets["Slow"]),
+    )
+    numbers = sorted(given.sets["Channels"])
+    channels = tuple(divmod(number, 10) for number in numbers)
+    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow)
+
+    def task_of(state: Mapping[str, Any]) -> Task:
+        arrived = frozenset(numbers.index(channel) for channel in state["arrived"])
+        return Task(**{**state, "arrived": arrived})
+
+    def node(state: State) -> Node:
+        output, committed = dict(pairs(state["output"])), dict(pairs(state["committed"]))
+        snapshots = zip(
+            *(_by_id(state[name]) for name in ("captured", "stored", "acknowledged")), strict=True
+        )
+        items = dict(pairs(state["channel"]))
+        job = Job(
+            **{name: state[name] for name in ("next", "latest", "up", "failures", "aborts")},
+            pending=tuple(sorted(state["pending"])),
+            tasks=tuple(task_of(task) for task in state["task"]),
+            channels=tuple(tuple(map(_item, items[number])) for number in numbers),
+            checkpoints=tuple(_checkpoint(dataflow.tasks, *known) for known in snapshots),
+            output=tuple(output.get(task, ()) for task in dataflow.tasks),
+            committed=tuple(committed.get(task, 0) for task in dataflow.tasks),
+        )
+        return job, (), ()
+
+    return Projection(closed_any_dataflow(dataflow, bounds), node, lambda event, effects: ())
+
+
+def _by_id(function: Any) -> list[Any]:  # noqa: ANN401 - a value of TLA+
+    return [value for _, value in sorted(pairs(function))]
+
+
+def _item(item: tuple[str, Any]) -> Any:  # noqa: ANN401 - a record is any history
+    return item[1] if item[0] == "record" else Barrier(item[1])
+
+
+def _checkpoint(tasks: tuple[int, ...], captured: object, *done: frozenset[int]) -> Checkpoint:
+    taken = dict(pairs(captured))
+    return Checkpoint(
+        tuple(Snapshot(**taken[task]) if task in taken else None for task in tasks),
+        *(tuple(task in tasks_of_it for task in tasks) for tasks_of_it in done),
+    )

@@ -1,0 +1,309 @@
+----------------------------- MODULE AnyDataflow ------------------------------
+(***************************************************************************)
+(* Barrier snapshots on a dataflow that is an input: any tasks, joined by  *)
+(* channels without a cycle. A task without an input reads numbers, a task *)
+(* without an output writes transactions.                                  *)
+(*                                                                         *)
+(* An operator is its history: the sequence of what it read, from whom.    *)
+(* What it sends for a record is its history, so that a record shows all   *)
+(* that it depends on, also the order in which channels were read. The     *)
+(* histories of all tasks are a failure-free run if each task has read     *)
+(* only what the others send (see AnyDataflowModel).                       *)
+(*                                                                         *)
+(* Each thing that may be late is a step of its own: a snapshot is taken,  *)
+(* stored, acknowledged; a checkpoint begins, completes, is aborted; a     *)
+(* task learns of that, commits; the job crashes, and is restored.         *)
+(*                                                                         *)
+(* Source: Carbone et al. 2015; Flink's documentation of fault tolerance.  *)
+(***************************************************************************)
+EXTENDS Order, TLC
+
+CONSTANTS
+    Channels,       \* the dataflow: channel 23 leads from task 2 to task 3
+    MaxRecords,     \* number of records that each source reads
+    Capacity,       \* number of records and barriers that a channel holds
+    MaxCheckpoint,  \* checkpoints have ids 1 .. MaxCheckpoint; 0 is the start of the job
+    MaxConcurrent,  \* number of checkpoints in flight
+    MaxFailures,    \* number of crashes
+    MaxAborts,      \* number of checkpoints that time out or are declined
+    Slow            \* tasks whose snapshots take time; the others store and acknowledge at once
+
+From(c) == c \div 10
+To(c) == c % 10
+Tasks == {From(c) : c \in Channels} \cup {To(c) : c \in Channels}
+Inputs(t) == {c \in Channels : To(c) = t}
+Outputs(t) == {c \in Channels : From(c) = t}
+Sources == {t \in Tasks : Inputs(t) = {}}
+Sinks == {t \in Tasks : Outputs(t) = {}}
+Ids == 1 .. MaxCheckpoint
+
+Unaligned == {}     \* checkpoints whose barriers overtake records; a model replaces it
+
+(* Unaligned checkpoints: one after the other, and their snapshots take time. *)
+ASSUME Unaligned # {} => MaxConcurrent = 1 /\ Tasks \subseteq Slow
+
+ASSUME \A c \in Channels : 0 < From(c) /\ From(c) < To(c)      \* no cycle
+
+VARIABLES
+    up,             \* the tasks run
+    failures,       \* number of crashes so far
+    aborts,         \* number of checkpoints that were aborted
+    next,           \* the coordinator's next id
+    pending,        \* ids of the checkpoints in flight
+    latest,         \* the latest completed checkpoint
+    task,           \* by task: its state, see NewTask
+    channel,        \* by channel: its items, <<"record", history>> or <<"barrier", id>>
+    captured,       \* by id and task: what the synchronous part of the snapshot took
+    stored,         \* by id: tasks whose snapshot is stored
+    acknowledged,   \* by id: tasks that have acknowledged
+    kept,           \* by id and channel: the records that a barrier has overtaken
+    output,         \* by sink: the committed records
+    committed       \* by sink: the latest transaction that is committed
+
+coordinator == <<next, pending, latest, aborts>>
+snapshots == <<captured, stored, acknowledged, kept>>
+outside == <<output, committed>>
+vars == <<up, failures, coordinator, task, channel, snapshots, outside>>
+
+NewTask ==
+    [history |-> <<>>,      \* what it has read: numbers, or <<sender, record>>
+     written |-> <<>>,      \* of a sink: the open transaction
+     prepared |-> <<>>,     \* of a sink: pre-committed transactions, <<id, records>>
+     passed |-> 0,          \* the latest checkpoint of which it took a snapshot, or which it gave up
+     aligning |-> 0,        \* the checkpoint whose barriers it collects; 0: none
+     arrived |-> {}]        \* the channels of these
+
+StateOf(t, prepared) == [history |-> task[t].history, prepared |-> prepared]
+
+Init ==
+    /\ up = TRUE /\ failures = 0 /\ aborts = 0 /\ next = 1 /\ pending = {} /\ latest = 0
+    /\ task = [t \in Tasks |-> NewTask]
+    /\ channel = [c \in Channels |-> <<>>]
+    /\ captured = [n \in Ids \cup {0} |->
+                    IF n = 0 THEN [t \in Tasks |-> [history |-> <<>>, prepared |-> <<>>]] ELSE <<>>]
+    /\ stored = [n \in Ids \cup {0} |-> IF n = 0 THEN Tasks ELSE {}]
+    /\ acknowledged = stored
+    /\ kept = [n \in Ids \cup {0} |-> [c \in Channels |-> <<>>]]
+    /\ output = [t \in Sinks |-> <<>>] /\ committed = [t \in Sinks |-> 0]
+
+------------------------------------------------------------------------------
+(* System: records. *)
+
+(* Credit: the reader of the channel has a buffer for one more item. *)
+HasCredit(c) == Len(channel[c]) < Capacity
+
+CanSend(t) == up /\ \A c \in Outputs(t) : HasCredit(c)
+
+Sent(t, item, channels) ==
+    [c \in Channels |-> IF From(c) = t THEN Append(channels[c], item) ELSE channels[c]]
+
+Without(c) == [channel EXCEPT ![c] = Tail(@)]
+
+Process(t, entry, channels) ==
+    LET history == Append(task[t].history, entry)
+    IN  /\ task' = [task EXCEPT ![t].history = history,
+                                ![t].written = IF t \in Sinks THEN Append(@, entry) ELSE @]
+        /\ channel' = Sent(t, <<"record", history>>, channels)
+
+ReadInput(t) ==
+    /\ CanSend(t) /\ Len(task[t].history) < MaxRecords
+    /\ Process(t, Len(task[t].history) + 1, channel)
+    /\ UNCHANGED <<up, failures, coordinator, snapshots, outside>>
+
+(* The snapshot is taken, and records of channels without a barrier are kept. *)
+Recording(t) == task[t].aligning # 0 /\ task[t].aligning = task[t].passed
+
+(* A channel whose barrier waits for others is blocked, unless the snapshot  *)
+(* is taken already.                                                         *)
+Readable(c) == c \notin task[To(c)].arrived \/ Recording(To(c))
+
+Kept(c, records) ==
+    LET t == To(c)
+    IN  IF Recording(t) /\ c \notin task[t].arrived
+        THEN [kept EXCEPT ![task[t].aligning][c] = @ \o records] ELSE kept
+
+ReadRecord(c) ==
+    /\ CanSend(To(c)) /\ channel[c] # <<>> /\ Head(channel[c])[1] = "record" /\ Readable(c)
+    /\ Process(To(c), <<From(c), Head(channel[c])[2]>>, Without(c))
+    /\ kept' = Kept(c, <<Head(channel[c])>>)
+    /\ UNCHANGED <<up, failures, coordinator, captured, stored, acknowledged, outside>>
+
+------------------------------------------------------------------------------
+(* System: barriers and snapshots. *)
+
+(* What a sink has to commit after its snapshot of checkpoint n. *)
+PreCommitted(t, n) ==
+    IF task[t].written = <<>> THEN task[t].prepared
+    ELSE Append(task[t].prepared, <<n, task[t].written>>)
+
+(* The synchronous part: the state is captured, the barrier goes on. From    *)
+(* the channels `awaited` a barrier is still to come.                        *)
+SnapshotBefore(t, n, channels, awaited) ==
+    LET prepared == PreCommitted(t, n)
+        at_once == n \in pending /\ t \notin Slow
+    IN  /\ CanSend(t)
+        /\ channel' = Sent(t, <<"barrier", n>>, channels)
+        /\ task' = [task EXCEPT ![t] = [@ EXCEPT !.written = <<>>, !.prepared = prepared, !.passed = n,
+                                                 !.aligning = IF awaited = {} THEN 0 ELSE n,
+                                                 !.arrived = IF awaited = {} THEN {} ELSE Inputs(t) \ awaited]]
+        /\ captured' = IF n \in pending
+                       THEN [captured EXCEPT ![n] = (t :> StateOf(t, prepared)) @@ @] ELSE captured
+        /\ stored' = IF at_once THEN [stored EXCEPT ![n] = @ \cup {t}] ELSE stored
+        /\ acknowledged' = IF at_once THEN [acknowledged EXCEPT ![n] = @ \cup {t}] ELSE acknowledged
+
+Snapshot(t, n, channels) == SnapshotBefore(t, n, channels, {}) /\ kept' = kept
+
+(* The coordinator's trigger arrives at a source. *)
+Trigger(s) ==
+    LET due == {n \in pending : n > task[s].passed}
+    IN  /\ due # {} /\ Snapshot(s, Least(due), channel)
+        /\ UNCHANGED <<up, failures, coordinator, outside>>
+
+(* The barriers of all channels have arrived. *)
+IsAligned(t, arrived) == arrived = Inputs(t)
+
+(* Barriers of a newer checkpoint end the alignment of an older one. *)
+ReadBarrier(c) ==
+    /\ up /\ channel[c] # <<>> /\ Head(channel[c])[1] = "barrier" /\ Readable(c)
+    /\ Head(channel[c])[2] \notin Unaligned
+    /\ LET t == To(c)
+           n == Head(channel[c])[2]
+           arrived == {c} \cup IF n = task[t].aligning THEN task[t].arrived ELSE {}
+       IN  IF n > task[t].passed /\ n >= task[t].aligning /\ IsAligned(t, arrived)
+           THEN Snapshot(t, n, Without(c))
+           ELSE /\ channel' = Without(c) /\ UNCHANGED snapshots
+                /\ task' = IF n > task[t].passed /\ n >= task[t].aligning
+                           THEN [task EXCEPT ![t].aligning = n, ![t].arrived = arrived] ELSE task
+    /\ UNCHANGED <<up, failures, coordinator, outside>>
+
+(* The first barrier of an unaligned checkpoint is the moment of the         *)
+(* snapshot, wherever in the channel it is; what each barrier overtakes is   *)
+(* kept.                                                                     *)
+Overtake(c) ==
+    /\ up /\ \E k \in DOMAIN channel[c] :
+        /\ channel[c][k][1] = "barrier" /\ channel[c][k][2] \in Unaligned
+        /\ \A i \in 1 .. k - 1 : channel[c][i][1] = "record"
+        /\ LET t == To(c)
+               n == channel[c][k][2]
+               ahead == SubSeq(channel[c], 1, k - 1)
+               rest == [channel EXCEPT ![c] = ahead \o SubSeq(@, k + 1, Len(@))]
+               awaited == (Inputs(t) \ {c}) \ (IF Recording(t) THEN task[t].arrived ELSE {})
+           IN  CASE n > task[t].passed ->
+                        /\ SnapshotBefore(t, n, rest, Inputs(t) \ {c})
+                        /\ kept' = IF n \in pending THEN [kept EXCEPT ![n][c] = ahead] ELSE kept
+                 [] n = task[t].passed /\ Recording(t) ->
+                        /\ task' = [task EXCEPT ![t].aligning = IF awaited = {} THEN 0 ELSE n,
+                                                ![t].arrived = IF awaited = {} THEN {} ELSE @ \cup {c}]
+                        /\ channel' = rest /\ kept' = IF n \in pending THEN Kept(c, ahead) ELSE kept
+                        /\ UNCHANGED <<captured, stored, acknowledged>>
+                 [] OTHER -> channel' = rest /\ UNCHANGED <<task, snapshots>>
+    /\ UNCHANGED <<up, failures, coordinator, outside>>
+
+(* A task learns that the checkpoint is aborted. *)
+GiveUp(t) ==
+    /\ up /\ task[t].aligning \notin pending \cup {0}
+    /\ task' = [task EXCEPT ![t] = [@ EXCEPT !.passed = task[t].aligning, !.aligning = 0, !.arrived = {}]]
+    /\ UNCHANGED <<up, failures, coordinator, channel, snapshots, outside>>
+
+(* The asynchronous part ends. *)
+Store(t, n) ==
+    /\ up /\ t \in DOMAIN captured[n] \ stored[n] /\ task[t].aligning # n
+    /\ stored' = [stored EXCEPT ![n] = @ \cup {t}]
+    /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, acknowledged, kept, outside>>
+
+------------------------------------------------------------------------------
+(* System: the coordinator, and the commits. *)
+
+Begin ==
+    /\ up /\ next <= MaxCheckpoint /\ Cardinality(pending) < MaxConcurrent
+    /\ next' = next + 1 /\ pending' = pending \cup {next}
+    /\ UNCHANGED <<up, failures, latest, aborts, task, channel, snapshots, outside>>
+
+Acknowledge(t, n) ==
+    /\ n \in pending /\ t \in stored[n] \ acknowledged[n]
+    /\ acknowledged' = [acknowledged EXCEPT ![n] = @ \cup {t}]
+    /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, stored, kept, outside>>
+
+(* What is left of the snapshots when only these checkpoints matter. *)
+Keep(ids) ==
+    /\ captured' = [n \in DOMAIN captured |-> IF n \in ids THEN captured[n] ELSE <<>>]
+    /\ stored' = [n \in DOMAIN stored |-> IF n \in ids THEN stored[n] ELSE {}]
+    /\ acknowledged' = [n \in DOMAIN stored |-> IF n \in ids THEN acknowledged[n] ELSE {}]
+    /\ kept' = [n \in DOMAIN stored |-> IF n \in ids THEN kept[n] ELSE [c \in Channels |-> <<>>]]
+
+Enough(n) == acknowledged[n] = Tasks
+
+Complete(n) ==
+    /\ n \in pending /\ Enough(n)
+    /\ latest' = n /\ pending' = {m \in pending : m > n}
+    /\ Keep(pending' \cup {0, n})
+    /\ UNCHANGED <<up, failures, next, aborts, task, channel, outside>>
+
+(* A sink is notified of the latest completed checkpoint. The external       *)
+(* system ignores a second commit of a transaction.                          *)
+MayCommit(n) == n <= latest
+
+RECURSIVE Joined(_)
+Joined(parts) == IF parts = <<>> THEN <<>> ELSE Head(parts)[2] \o Joined(Tail(parts))
+
+Commit(t) ==
+    LET due == SelectSeq(task[t].prepared, LAMBDA p : MayCommit(p[1]))
+        new == SelectSeq(due, LAMBDA p : p[1] > committed[t])
+    IN  /\ up /\ due # <<>>
+        /\ task' = [task EXCEPT ![t].prepared = SelectSeq(@, LAMBDA p : ~MayCommit(p[1]))]
+        /\ output' = [output EXCEPT ![t] = @ \o Joined(new)]
+        /\ committed' = [committed EXCEPT ![t] = Greatest({@} \cup {p[1] : p \in Range(new)})]
+        /\ UNCHANGED <<up, failures, coordinator, channel, snapshots>>
+
+------------------------------------------------------------------------------
+(* Environment: a checkpoint times out or is declined; the job crashes, and  *)
+(* is restored.                                                              *)
+
+Abort(n) ==
+    /\ n \in pending /\ aborts < MaxAborts
+    /\ aborts' = aborts + 1 /\ pending' = pending \ {n}
+    /\ Keep(pending' \cup {0, latest})
+    /\ UNCHANGED <<up, failures, next, latest, task, channel, outside>>
+
+(* The checkpoints in flight end with the attempt: what its tasks still      *)
+(* acknowledge counts for nothing.                                           *)
+Surviving == {}
+
+Crash ==
+    /\ up /\ failures < MaxFailures
+    /\ up' = FALSE /\ failures' = failures + 1 /\ pending' = Surviving
+    /\ task' = [t \in Tasks |-> NewTask]
+    /\ channel' = [c \in Channels |-> <<>>]
+    /\ Keep(Surviving \cup {0, latest})
+    /\ UNCHANGED <<next, latest, aborts, outside>>
+
+(* The one completed checkpoint that every task reads.                       *)
+RestoredFrom(t) == latest
+
+Restore ==
+    /\ ~up /\ up' = TRUE
+    /\ task' = [t \in Tasks |-> [NewTask EXCEPT !.history = captured[RestoredFrom(t)][t].history,
+                                                !.prepared = captured[RestoredFrom(t)][t].prepared]]
+    /\ channel' = kept[latest]
+    /\ UNCHANGED <<failures, coordinator, snapshots, outside>>
+
+(* All is read, every checkpoint has ended, and what may be is committed. *)
+HasEnded ==
+    /\ up /\ pending = {} /\ next > MaxCheckpoint
+    /\ \A s \in Sources : Len(task[s].history) = MaxRecords
+    /\ \A c \in Channels : channel[c] = <<>>
+    /\ \A t \in Sinks : \A i \in DOMAIN task[t].prepared : task[t].prepared[i][1] > latest
+
+(* The job stays as it is; any other state without a next one is a deadlock. *)
+Ended == HasEnded /\ UNCHANGED vars
+
+Next ==
+    \/ \E t \in Tasks : GiveUp(t) \/ \E n \in Ids : Store(t, n) \/ Acknowledge(t, n)
+    \/ \E s \in Sources : ReadInput(s) \/ Trigger(s)
+    \/ \E c \in Channels : ReadRecord(c) \/ ReadBarrier(c) \/ Overtake(c)
+    \/ \E n \in Ids : Complete(n) \/ Abort(n)
+    \/ \E t \in Sinks : Commit(t)
+    \/ Begin \/ Crash \/ Restore \/ Ended
+
+Spec == Init /\ [][Next]_vars
+==============================================================================

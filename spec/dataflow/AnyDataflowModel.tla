@@ -1,0 +1,83 @@
+--------------------------- MODULE AnyDataflowModel ---------------------------
+(***************************************************************************)
+(* What must hold of barrier snapshots on any dataflow. Channels, records, *)
+(* checkpoints, failures and aborts come from the configuration.           *)
+(*                                                                         *)
+(* A failure-free run is a history for each task in which every record     *)
+(* read is the next one that its sender sends. As the dataflow has no      *)
+(* cycle, the tasks can take these steps one after the other; so nothing   *)
+(* else has to be known of the run, and no run is explored beside the job. *)
+(***************************************************************************)
+EXTENDS AnyDataflow
+
+(* What a task with this history has sent on each channel. *)
+SentBy(history) == [i \in DOMAIN history |-> SubSeq(history, 1, i)]
+
+(* What a history has read of a sender. *)
+ReadOf(history, sender) ==
+    LET read == SelectSeq(history, LAMBDA entry : entry[1] = sender)
+    IN  [i \in DOMAIN read |-> read[i][2]]
+
+Records(items) ==
+    LET found == SelectSeq(items, LAMBDA item : item[1] = "record")
+    IN  [i \in DOMAIN found |-> found[i][2]]
+
+(* Read before a cut, and kept in the channel, is what was sent before it:   *)
+(* in order, each once.                                                      *)
+Follows(c, history, in_flight) ==
+    ReadOf(history[To(c)], From(c)) \o in_flight = SentBy(history[From(c)])
+
+TypeOK ==
+    /\ failures \in 0 .. MaxFailures /\ aborts \in 0 .. MaxAborts
+    /\ next \in 1 .. MaxCheckpoint + 1 /\ pending \subseteq 1 .. next - 1 /\ latest \in 0 .. next - 1
+    /\ \A c \in Channels : Len(channel[c]) <= Capacity * Cardinality(Inputs(To(c)))
+    /\ \A n \in DOMAIN captured :
+        acknowledged[n] \subseteq stored[n] /\ stored[n] \subseteq DOMAIN captured[n]
+
+(* A completed checkpoint holds the state of a failure-free run, with the *)
+(* records that it keeps in flight; if it is aligned, these are none.        *)
+ConsistentCut ==
+    /\ stored[latest] = Tasks
+    /\ LET history == [t \in Tasks |-> captured[latest][t].history]
+       IN  \A c \in Channels : Follows(c, history, Records(kept[latest][c]))
+    /\ latest \notin Unaligned => \A c \in Channels : kept[latest][c] = <<>>
+
+(* The job itself is at a state of a failure-free run, with its records in   *)
+(* flight, however often it was restored.                                    *)
+EachRecordOnce ==
+    up => LET history == [t \in Tasks |-> task[t].history]
+          IN  \A c \in Channels : Follows(c, history, Records(channel[c]))
+
+(* The output is a prefix of that of the run that the latest completed       *)
+(* checkpoint is a cut of.                                                   *)
+OutputOfTheRun == \A t \in Sinks : IsPrefixOf(output[t], captured[latest][t].history)
+
+(* What a sink has read is committed, pre-committed or in its open           *)
+(* transaction, each record once.                                            *)
+NothingLeftOut ==
+    up => \A t \in Sinks :
+        LET uncommitted == SelectSeq(task[t].prepared, LAMBDA p : p[1] > committed[t])
+        IN  task[t].history = output[t] \o Joined(uncommitted) \o task[t].written
+
+------------------------------------------------------------------------------
+(* Replacements: each replaces the operator in its comment in a model that   *)
+(* must fail.                                                                *)
+
+Both == Ids                                                         \* Unaligned
+OnlyFirst == {1}                                                    \* Unaligned
+KeepsNothing(c, records) == kept                                    \* Kept
+NeverBlocked(c) == TRUE                                             \* Readable
+OneBarrier(t, arrived) == TRUE                                      \* IsAligned
+OneMissing(n) == Cardinality(Tasks \ acknowledged[n]) <= 1          \* Enough
+Early(n) == TRUE                                                    \* MayCommit
+AllSurvive == pending                                               \* Surviving
+FirstCheckpoint(t) == 0                                             \* RestoredFrom
+OnlyWithInputs(t) == IF t \in Sources THEN 0 ELSE latest            \* RestoredFrom
+
+(* HasCredit: all channels of a reader take their buffers from one pool.     *)
+RECURSIVE Total(_)
+Total(cs) == IF cs = {} THEN 0 ELSE LET c == Least(cs) IN Len(channel[c]) + Total(cs \ {c})
+
+SharedPool(c) ==
+    LET gate == Inputs(To(c)) IN Total(gate) < Capacity * Cardinality(gate)
+==============================================================================

@@ -1,0 +1,79 @@
+"""Barrier snapshots on any dataflow: what must hold goes red when its mechanism is gone."""
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.explore import dataflows
+from model.any_dataflow.any_dataflow import AnyDataflow, Job, Place, Task, commit
+from model.any_dataflow.environment import Bounds, small_dataflows
+
+TWO_INPUTS = ((1, 3), (2, 3))
+
+
+class NeverBlocked(AnyDataflow):
+    def is_readable(self, job: Job, channel: Place) -> bool:
+        return job.up and bool(job.channels[channel])
+
+
+class SourcesFromTheBeginning(AnyDataflow):
+    def restore(self, job: Job) -> Job:
+        job = super().restore(job)
+        return job._replace(tasks=(Task(), Task(), *job.tasks[2:]))
+
+
+class CommitsAtOnce(AnyDataflow):
+    def snapshot(self, job: Job, task: int, checkpoint: int) -> Job:
+        job = super().snapshot(job, task, checkpoint)
+        return commit(job._replace(latest=checkpoint), task)._replace(latest=job.latest)
+
+
+class RestoresTheStart(AnyDataflow):
+    def restore(self, job: Job) -> Job:
+        return super().restore(job._replace(latest=0))._replace(latest=job.latest)
+
+
+class SharedPool(AnyDataflow):
+    def has_credit(self, job: Job, channel: Place) -> bool:
+        gate = self.inputs[self.channels[channel][1]]
+        return sum(len(job.channels[one]) for one in gate) < self.capacity * len(gate)
+
+
+@pytest.mark.parametrize(
+    ("broken", "found"),
+    [
+        (NeverBlocked, "consistent_cut"),
+        (SourcesFromTheBeginning, "each_record_once"),
+        (CommitsAtOnce, "output_of_the_run"),
+        (RestoresTheStart, "nothing_left_out"),
+        (SharedPool, "no_deadlock"),
+    ],
+)
+def test_each_property_goes_red(monkeypatch, broken, found):
+    bounds = Bounds(records=2, capacity=1, checkpoints=1) if found == "no_deadlock" else Bounds()
+    monkeypatch.setattr(dataflows, "AnyDataflow", broken)
+
+    violation = dataflows.explore(*dataflows.closed_with_properties(TWO_INPUTS, bounds)).violation
+
+    assert violation is not None
+    assert violation.properties == (found,)
+
+
+@pytest.mark.parametrize(("tasks", "many"), [(2, 1), (3, 4), (4, 24)])
+def test_all_connected_dataflows_without_a_cycle_are_found(tasks, many):
+    assert len(small_dataflows(tasks)) == many  # the numbers of weakly connected acyclic graphs
+
+
+def test_all_dataflows_of_three_tasks_hold():
+    result = CliRunner().invoke(dataflows.main, ["--tasks", "3"])
+
+    assert "5 dataflows of up to 3 tasks" in result.output
+    assert result.output.splitlines()[-1].split()[:2] == ["3,801", "8,361"]
+
+
+def test_a_violation_is_shown_with_its_run(monkeypatch):
+    monkeypatch.setattr(dataflows, "AnyDataflow", NeverBlocked)
+
+    result = CliRunner().invoke(dataflows.main, ["--tasks", "3"])
+
+    assert result.exit_code == 1
+    assert "DIVERGES  consistent_cut" in result.output

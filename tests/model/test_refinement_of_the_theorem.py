@@ -1,0 +1,75 @@
+"""The composed model takes only steps of the theorem, and a broken model or mapping does not."""
+
+import pytest
+
+from model.dataflow import actions, dataflow
+from model.dataflow.actions import Deliver, Produce, Receive, StartCheckpoint
+from model.dataflow.dataflow import Wires
+from model.dataflow.environment import Scope, closed_dataflow
+from model.dataflow.messages import TRIGGER, Message
+from model.theorem import refinement
+from model.theorem.exactly_once import EXACTLY_ONCE
+from model.theorem.refinement import NoRefinementError, Refinement, compared
+from model.theorem.rules_used import RUN, rules_used
+from model.theorem.small_dataflow import first_state
+from model.theorem.variants import VARIANTS
+from spec.rules import load_rules
+
+
+def checked(sources, limit=10_000):
+    tasks = sources + 2
+    wires = Wires((False,) * tasks, (False,) * (tasks - 1) + (True,), (False,) * tasks)
+    scope = Scope(1, 1, 1, failures=1, time_outs=0, sources=sources, wires=wires, loses=False)
+    return compared(closed_dataflow(scope), Refinement(sources, 1, 1), limit)
+
+
+def test_each_state_satisfies_the_invariant_and_each_step_is_one_of_the_theorem():
+    assert checked(sources=1) == (144, 214)
+
+
+def test_a_model_that_reads_a_blocked_channel_takes_a_step_that_the_theorem_does_not_allow():
+    closed = closed_dataflow(Scope(1, 1, 1, failures=0, time_outs=0))
+    mapping = Refinement(2, 1, 1)
+    coupled = mapping.start(closed.state)
+    trigger = Deliver(Message(1, 0, TRIGGER, 1))
+    for event in (StartCheckpoint(), trigger, Receive(0), Produce(0)):
+        coupled = mapping.after(coupled, event, closed.step(coupled.dataflow, event))
+    assert mapping.differences(coupled) == ()
+    step = closed.step(coupled.dataflow, Receive(0))  # offered only by a model that does not block
+    with pytest.raises(NoRefinementError, match=r"process .*: not 'the channel is not blocked'"):
+        mapping.after(coupled, Receive(0), step)
+
+
+def test_a_model_that_restores_no_offsets_differs_from_the_theorem(monkeypatch):
+    def restarted(cut, most):
+        return dataflow.deployed(cut._replace(offsets=(0,) * len(cut.offsets)), most)
+
+    monkeypatch.setattr(actions, "deployed", restarted)
+    with pytest.raises(NoRefinementError, match="offsets differ"):
+        checked(sources=1)
+
+
+@pytest.mark.parametrize(
+    ("action", "field", "clause"),
+    [
+        ("process", "history", "states"),
+        ("snapshot", "captured", "captured states"),
+        ("restore", "read", "positions now"),
+    ],
+)
+def test_a_mapping_without_an_effect_makes_a_clause_false(monkeypatch, action, field, clause):
+    broken = next(known for known in VARIANTS if (known.action, known.left_out) == (action, field))
+    by_name = {found.name: found for found in broken.theory.actions}
+    monkeypatch.setattr(refinement, "ACTIONS", by_name)
+    with pytest.raises(NoRefinementError, match=f"'{clause}' is false after"):
+        checked(sources=1)
+
+
+def test_each_condition_and_effect_names_rules_that_exist_or_is_of_the_dataflow_itself():
+    state, parts = first_state(EXACTLY_ONCE), set()
+    for action in EXACTLY_ONCE.actions:
+        step = action.step(state, *(0 for _ in action.of))
+        parts |= {(action.name, name) for name in (*step.guards, *step.changes) if name not in RUN}
+    used = rules_used()
+    assert set(used) == parts
+    assert {rule for ids in used.values() for rule in ids} <= {rule.id for rule in load_rules()}
