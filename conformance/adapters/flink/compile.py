@@ -1,8 +1,9 @@
 """Compiling the Java side for a release: one set of sources, of which each release sees its sections.
 
 A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14` opens a section that only those
-releases see, `//# end` closes it. Where a class came with a patch release, `//# with CLASS` and `//# without CLASS`
-open sections for the jars that have it, or lack it. Compiled classes stay in the cache, under the hash of the sources.
+releases see, `//# end` closes it. Where a class came with a patch release, `//# with CLASS` and
+`//# without CLASS` open sections for the jars that have it, or lack it. Compiled classes stay in the cache,
+under the hash of the sources.
 """
 
 import hashlib
@@ -113,7 +114,7 @@ def sections(
 
 
 def _classes(jar: Path) -> frozenset[str]:
-    """The names of the classes in a jar; of none in a file that is no jar, of which the compiler complains."""
+    """The names of the classes in a jar; none of a file that is no jar, which the compiler reports."""
     if not zipfile.is_zipfile(jar):
         return frozenset()
     with zipfile.ZipFile(jar) as archive:
