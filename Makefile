@@ -81,9 +81,10 @@ million: $(READY)  ## No false alarm: a million random steps in each component; 
 	$(BIN)/barrierspec flink conform 2.2.1 --sequences 45000 --seed $(or $(SEED),0) \
 	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
 
-flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the model
-	$(BIN)/barrierspec flink fetch 2.2.1 1.13.6
-	$(BIN)/barrierspec flink conform 2.2.1 1.13.6 --quick
+flink: $(READY)  ## Fetch three released Flinks and drive their real classes beside the model
+	$(BIN)/barrierspec flink fetch 2.2.1 1.17.2 1.13.6
+	$(BIN)/barrierspec flink conform 2.2.1 1.17.2 1.13.6 --quick \
+	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
 
 flink-matrix: $(READY)  ## All listed releases, all modes and levels, 20,000 sequences each; takes a while
 	$(BIN)/barrierspec flink matrix
