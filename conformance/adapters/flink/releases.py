@@ -41,7 +41,7 @@ class Release(NamedTuple):
     channel: str = ""
     """The generation of its channels; empty where they cannot be driven."""
     undescribed: Sequence[str] = ()
-    """Modes of its gate in which no profile behaves as it does."""
+    """Modes of its gate, and other components, of which no profile behaves as they do."""
 
     @property
     def has_coordinator(self) -> bool:
