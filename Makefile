@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -86,7 +86,11 @@ flink: $(READY)  ## Fetch three released Flinks and drive their real classes bes
 	$(BIN)/barrierspec flink conform 2.2.1 1.17.2 1.13.6 --quick \
 	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
 
-flink-matrix: $(READY)  ## All listed releases, all modes and levels, 20,000 sequences each; takes a while
+flink-patches: $(READY)  ## Every release whose jar PyPI has, quickly, one after the other; an hour
+	$(BIN)/barrierspec flink conform all --quick --remove \
+	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
+
+flink-matrix: $(READY)  ## The last patch of each minor release, all modes and levels, 20,000 sequences each; takes a while
 	$(BIN)/barrierspec flink matrix
 
 generations: $(READY)  ## Make docs/reference/generations.md: one sequence in every generation

@@ -80,6 +80,11 @@ def newest() -> Release:
     return list(releases().values())[-1]
 
 
+def last_patches() -> tuple[Release, ...]:
+    """The last listed patch release of each minor release, oldest first."""
+    return tuple({one.minor: one for one in releases().values()}.values())
+
+
 def cache_folder(release: Release) -> Path:
     """Where the files of a release are kept: never inside the checkout."""
     root = os.environ.get(CACHE)
