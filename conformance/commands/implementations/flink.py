@@ -28,7 +28,7 @@ HISTORIES = 10_000
 
 
 def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[str, ...]) -> tuple[str, ...]:
-    """The versions, each of a release that is listed; `all` stands for the list. Raises click's BadParameter."""
+    """The versions, each listed; `all` stands for the list. Raises click's BadParameter."""
     from conformance.adapters.flink.releases import UnknownReleaseError, release, releases
 
     if versions == ("all",):
@@ -151,7 +151,7 @@ def _removed_again(version: str) -> "Iterator[None]":
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the report.")  # fmt: skip
 def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
-    """The last patch release of each minor one: its gate in every mode at every level, its coordinator, store, sink, channels.
+    """The last patch of each minor release: its gate in every mode at every level, its other components.
 
     Ends with a table of sequences driven / new divergences.
     """
