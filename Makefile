@@ -7,7 +7,11 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
+<<<<<<< HEAD
 .PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
+=======
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs generations pictures doctor clean
+>>>>>>> rel
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -84,11 +88,16 @@ million: $(READY)  ## No false alarm: a million random steps in each component; 
 	$(BIN)/barrierspec flink conform 2.2.1 --sequences 45000 --seed $(or $(SEED),0) \
 	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
 
-flink: $(READY)  ## Fetch two released Flinks and drive the real gate beside the model
-	$(BIN)/barrierspec flink fetch 2.2.1 1.13.6
-	$(BIN)/barrierspec flink conform 2.2.1 1.13.6 --quick
+flink: $(READY)  ## Fetch three released Flinks and drive their real classes beside the model
+	$(BIN)/barrierspec flink fetch 2.2.1 1.17.2 1.13.6
+	$(BIN)/barrierspec flink conform 2.2.1 1.17.2 1.13.6 --quick \
+	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
 
-flink-matrix: $(READY)  ## All listed releases, all modes and levels, 20,000 sequences each; takes a while
+flink-patches: $(READY)  ## Every release whose jar PyPI has, quickly, one after the other; an hour
+	$(BIN)/barrierspec flink conform all --quick --remove \
+	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
+
+flink-matrix: $(READY)  ## The last patch of each minor release, all modes and levels, 20,000 sequences each; takes a while
 	$(BIN)/barrierspec flink matrix
 
 generations: $(READY)  ## Make docs/reference/generations.md: one sequence in every generation

@@ -107,8 +107,8 @@ def conform_one(one: Target, order: Order) -> Conformed:
     known = release(one.version)
     if one.component == "channel" and not known.channel:
         return Conformed(one, stopped=Unsupported("the channels of this release are not driven"))
-    if one.component == "gate" and one.mode in known.undescribed:
-        return Conformed(one, stopped=Unsupported("no profile describes this release in this mode yet"))
+    if (one.mode if one.component == "gate" else one.component) in known.undescribed:
+        return Conformed(one, stopped=Unsupported("no profile describes this release here yet"))
     if one.component in IN_TIME and not known.has_coordinator:
         return Conformed(one, stopped=Unsupported("its coordinator brings a timer thread of its own"))
     sent = [cases for mode, profile, cases in order.directed if (mode, profile) == (one.mode, one.profile)]

@@ -28,6 +28,7 @@ class Known(NamedTuple):
 
     name: str
     releases: tuple[str, ...]
+    """Versions; two numbers stand for all their patch releases."""
     config: Wire
     """`profile` and whatever else it needs; of a gate `channels`, `mode`, and `level` if not at both."""
     events: tuple[Wire, ...]
@@ -41,9 +42,13 @@ class Known(NamedTuple):
     def holds_for(self, version: str, mode: str, level: str) -> bool:
         """The entry speaks of this release, mode and level."""
         if self.component != "gate":
-            return self.component == mode and version in self.releases
+            return self.component == mode and self.concerns(version)
         same = self.config["mode"] == mode and self.config.get("level", level) == level
-        return same and version in self.releases
+        return same and self.concerns(version)
+
+    def concerns(self, version: str) -> bool:
+        """The entry speaks of this release."""
+        return version in self.releases or version.rpartition(".")[0] in self.releases
 
 
 def known_divergences() -> list[Known]:

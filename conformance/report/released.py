@@ -62,7 +62,7 @@ def _story(divergence: Divergence, done: "Conformed") -> str:
 
 NOT_DRIVEN = (
     "1.7 and 1.8 are not driven: no package of PyPI carries a jar of them; profile flink-1.7 stands on the "
-    "rule index and on transcripts. Releases that are not listed are not driven yet"
+    "rule index and on transcripts. Of each minor release the last listed patch is driven here"
 )
 """What the table cannot show."""
 

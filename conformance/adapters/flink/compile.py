@@ -1,7 +1,9 @@
 """Compiling the Java side for a release: one set of sources, of which each release sees its sections.
 
 A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14` opens a section that only those
-releases see, `//# end` closes it. Compiled classes stay in the cache, under the hash of the sources.
+releases see, `//# end` closes it. Where a class came with a patch release, `//# with CLASS` and
+`//# without CLASS` open sections for the jars that have it, or lack it. Compiled classes stay in the cache,
+under the hash of the sources.
 """
 
 import hashlib
@@ -9,6 +11,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+import zipfile
+from collections.abc import Container
 from importlib import resources
 from pathlib import Path
 
@@ -16,6 +20,7 @@ from conformance.adapters.flink.releases import FlinkError, Release, cache_folde
 
 SECONDS = 300.0
 _SECTION = re.compile(r"//# (?:from (\d+)\.(\d+))? ?(?:before (\d+)\.(\d+))?")
+_CLASS = re.compile(r"//# with(out)? ([\w.$]+)")
 _DIAGNOSTIC = re.compile(r"\S+\.java:\d+: ")
 """The first line of what the compiler reports of one place."""
 _SHOWN = 12
@@ -41,7 +46,8 @@ def compiled(release: Release, jar: Path) -> Path:
 
     Raises NoCompilerError where there is no JDK and CompileError where the jar is not as expected.
     """
-    visible = {name: sections(text, release.minor, name) for name, text in sources(release).items()}
+    classes = _classes(jar)
+    visible = {name: sections(text, release.minor, name, classes) for name, text in sources(release).items()}
     spelled = "".join(f"{name}\0{text}\0" for name, text in sorted(visible.items()))
     key = hashlib.sha256(spelled.encode()).hexdigest()[:16]
     folder = cache_folder(release) / f"classes-{key}"
@@ -77,8 +83,13 @@ def sources(release: Release) -> dict[str, str]:
     return {file.name: file.read_text("utf-8") for file in files if file.name.endswith(".java")}
 
 
-def sections(text: str, minor: tuple[int, int], name: str = "source") -> str:
-    """What a release sees of a source; lines keep their numbers. Raises SectionError."""
+def sections(
+    text: str, minor: tuple[int, int], name: str = "source", classes: Container[str] = frozenset()
+) -> str:
+    """What a release whose jar has these classes sees of a source; lines keep their numbers.
+
+    Raises SectionError.
+    """
     seen: list[str] = []
     inside, shown = False, True
     for number, line in enumerate(text.splitlines(), start=1):
@@ -87,17 +98,30 @@ def sections(text: str, minor: tuple[int, int], name: str = "source") -> str:
             seen.append(line if shown else "")
             continue
         seen.append("")
-        bounds = _SECTION.fullmatch(marker)
+        bounds, of_class = _SECTION.fullmatch(marker), _CLASS.fullmatch(marker)
         if marker == "//# end" and inside:
             inside, shown = False, True
         elif bounds is not None and any(bounds.groups()) and not inside:
             least, most = _version(bounds[1], bounds[2]), _version(bounds[3], bounds[4])
             inside, shown = True, (least is None or minor >= least) and (most is None or minor < most)
+        elif of_class is not None and not inside:
+            inside, shown = True, (of_class[2] in classes) is (of_class[1] is None)
         else:
             raise SectionError(f"{name}:{number}: {marker!r} is no section, or stands inside another")
     if inside:
         raise SectionError(f"{name}: the last section has no end")
     return "\n".join(seen) + "\n"
+
+
+def _classes(jar: Path) -> frozenset[str]:
+    """The names of the classes in a jar; none of a file that is no jar, which the compiler reports."""
+    if not zipfile.is_zipfile(jar):
+        return frozenset()
+    with zipfile.ZipFile(jar) as archive:
+        names = archive.namelist()
+    return frozenset(
+        name.removesuffix(".class").replace("/", ".") for name in names if name.endswith(".class")
+    )
 
 
 def _version(major: str | None, minor: str | None) -> tuple[int, int] | None:

@@ -41,7 +41,7 @@ class Release(NamedTuple):
     channel: str = ""
     """The generation of its channels; empty where they cannot be driven."""
     undescribed: Sequence[str] = ()
-    """Modes of its gate in which no profile behaves as it does."""
+    """Modes of its gate, and other components, of which no profile behaves as they do."""
 
     @property
     def has_coordinator(self) -> bool:
@@ -78,6 +78,11 @@ def release(version: str) -> Release:
 def newest() -> Release:
     """The last of the list."""
     return list(releases().values())[-1]
+
+
+def last_patches() -> tuple[Release, ...]:
+    """The last listed patch release of each minor release, oldest first."""
+    return tuple({one.minor: one for one in releases().values()}.values())
 
 
 def cache_folder(release: Release) -> Path:

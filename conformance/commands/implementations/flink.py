@@ -1,5 +1,7 @@
 """`barrierspec flink`: the released Flink as an implementation under test."""
 
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,7 @@ from conformance.command_line.options import FILE, FOLDER
 from conformance.commands import seed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from conformance.parts.released import Order
     from conformance.released.results import Conformed
@@ -26,9 +28,11 @@ HISTORIES = 10_000
 
 
 def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[str, ...]) -> tuple[str, ...]:
-    """The versions, each of a release that is listed. Raises click's BadParameter."""
-    from conformance.adapters.flink.releases import UnknownReleaseError, release
+    """The versions, each listed; `all` stands for the list. Raises click's BadParameter."""
+    from conformance.adapters.flink.releases import UnknownReleaseError, release, releases
 
+    if versions == ("all",):
+        return tuple(releases())
     try:
         for version in versions:
             release(version)
@@ -88,6 +92,9 @@ def serve(version: str) -> int:
               help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
 @seed("every sequence")
 @click.option("--quick", is_flag=True, help="Fewer sequences, smaller tours, no directed cases.")
+@click.option(
+    "--remove", is_flag=True, help="One release after the other; then its jar goes, if it was not there."
+)
 def conform(
     versions: tuple[str, ...],
     modes: tuple[str, ...],
@@ -96,17 +103,43 @@ def conform(
     sequences: int,
     seed: int,
     quick: bool,
+    remove: bool,
 ) -> int:
-    """Drive releases beside the model: tours of the small models, directed cases, random sequences."""
+    """Drive releases beside the model: tours of the small models, directed cases, random sequences.
+
+    `all` drives every release of the list.
+    """
     from conformance.parts.released import Order
+    from conformance.verdict import together
 
     order = Order(sequences, seed, histories=sequences)
     if quick:
         order = Order(QUICK, seed, aims=False, tour_nodes=60, timed_nodes=30, histories=QUICK)
     modes = (modes or MODES) if "gate" in components else ()
     others = [component for component in components if component != "gate"]
-    _, verdict = _conformed(versions, modes, levels or LEVELS, order, others)
-    return verdict.exit_code
+    if not remove:
+        _, verdict = _conformed(versions, modes, levels or LEVELS, order, others)
+        return verdict.exit_code
+    verdicts = []
+    for version in versions:
+        with _removed_again(version):
+            _, verdict = _conformed((version,), modes, levels or LEVELS, order, others)
+        verdicts.append(verdict)
+    return together(verdicts).exit_code
+
+
+@contextmanager
+def _removed_again(version: str) -> "Iterator[None]":
+    """Removes the files of a release in the end, unless its jar was in the cache before."""
+    from conformance.adapters.flink.fetch import cached
+    from conformance.adapters.flink.releases import cache_folder, release
+
+    stays = cached(release(version)) is not None
+    try:
+        yield
+    finally:
+        if not stays:
+            shutil.rmtree(cache_folder(release(version)), ignore_errors=True)
 
 
 @command.command()
@@ -118,16 +151,18 @@ def conform(
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the report.")  # fmt: skip
 def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
-    """Every release: its gate in every mode at every level, its coordinator, store, sink, channels.
+    """The last patch of each minor release: its gate in every mode at every level, its other components.
 
     Ends with a table of sequences driven / new divergences.
     """
-    from conformance.adapters.flink.releases import releases
+    from conformance.adapters.flink.releases import last_patches
     from conformance.parts.released import Order
     from conformance.report import released
 
     order = Order(sequences, seed, tour_nodes=2_000, timed_nodes=300, histories=histories)
-    all_done, verdict = _conformed(tuple(releases()), MODES, LEVELS, order, COMPONENTS[1:])
+    all_done, verdict = _conformed(
+        [one.version for one in last_patches()], MODES, LEVELS, order, COMPONENTS[1:]
+    )
     table = f"{released.matrix(all_done)}\n\n{released.NOT_DRIVEN}"
     file = build / "report" / "flink-matrix.txt"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -142,15 +177,14 @@ def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
 def side_by_side(out: Path) -> int:
     """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
     from conformance.adapters.flink.adapter import flink_adapter
-    from conformance.adapters.flink.releases import FlinkError, releases
+    from conformance.adapters.flink.releases import FlinkError, last_patches
     from conformance.scenarios.side_by_side import Driven, page
     from conformance.verdict import Exit
 
     driven: list[Driven] = []
     try:
         driven += (
-            Driven(one.version, one.profile, one.coordinator, flink_adapter(one))
-            for one in releases().values()
+            Driven(one.version, one.profile, one.coordinator, flink_adapter(one)) for one in last_patches()
         )
         text = page(driven, lambda name: click.echo(f"  {name}"))
     except FlinkError as cannot:

@@ -113,3 +113,9 @@ def test_the_compilers_errors_are_shown_without_its_warnings():
     message = "A.java:1: warning: old\n  a\nB.java:2: error: no class\n  symbol: b\nA.java:3: warning: c\n"
     assert shown_errors(message) == ["B.java:2: error: no class", "  symbol: b"]
     assert shown_errors("something else\n") == ["something else"]
+
+
+def test_a_jar_sees_the_sections_of_the_classes_that_it_has():
+    source = "//# with flink.New\nnew\n//# end\n//# without flink.New\nold\n//# end\n"
+    seen = [sections(source, (1, 16), classes=classes).split() for classes in ({"flink.New"}, set())]
+    assert seen == [["new"], ["old"]]

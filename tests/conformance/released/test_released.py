@@ -193,9 +193,10 @@ def test_at_level_polled_nothing_is_sent_to_a_blocked_channel():
 
 def test_every_entry_speaks_of_listed_releases_and_rules():
     for known in known_divergences():
-        assert set(known.releases) <= set(releases())
+        versions = [version for version in releases() if known.concerns(version)]
+        assert versions
         of = "profile" if known.component == "gate" else "coordinator"
-        assert {getattr(releases()[version], of) for version in known.releases} == {known.config["profile"]}
+        assert {getattr(releases()[version], of) for version in versions} == {known.config["profile"]}
         assert rule_index.rule(known.rule).id == known.rule
         assert known.seen.strip()
         level = {"level": "handler"} if known.component == "gate" else {}

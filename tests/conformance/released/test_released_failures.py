@@ -73,7 +73,8 @@ def test_a_count_that_forgets_its_successes_is_seen():
 def test_the_page_says_how_many_reasons_there_are():
     rows = re.findall(r"^\| ([\d., ]+) \| (\d+) \|", PAGE.read_text("utf-8"), flags=re.MULTILINE)
     told = {version: int(count) for versions, count in rows for version in versions.split(", ")}
-    driven = {one.version: len(reasons(one.minor)) for one in releases().values() if one.has_coordinator}
+    counting = [one for one in releases().values() if "failures" not in one.undescribed]
+    driven = {one.version: len(reasons(one.minor)) for one in counting if one.has_coordinator}
     assert told == driven
 
 

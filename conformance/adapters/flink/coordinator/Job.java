@@ -120,8 +120,9 @@ final class Job {
     private void show(String task) {
         ExecutionState status = statuses.getOrDefault(task, ExecutionState.CREATED);
         boolean held = !runs && (status == ExecutionState.RUNNING || status == ExecutionState.FINISHED);
+        boolean renewed = runs && status == ExecutionState.FAILED; // the scheduler renews it before the job runs
         Execution execution = vertex(task).getCurrentExecutionAttempt();
-        Reflect.set(execution, "state", held ? ExecutionState.CANCELING : status);
+        Reflect.set(execution, "state", held ? ExecutionState.CANCELING : renewed ? ExecutionState.SCHEDULED : status);
         Reflect.set(execution, "assignedResource", status == ExecutionState.CREATED ? null : slot);
     }
 

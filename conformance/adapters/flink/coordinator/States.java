@@ -20,10 +20,10 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.OperatorStateHandle;
 import org.apache.flink.runtime.state.OperatorStreamStateHandle;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
-//# from 1.16
+//# with org.apache.flink.runtime.state.IncrementalKeyedStateHandle$HandleAndLocalPath
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 //# end
-//# before 1.16
+//# without org.apache.flink.runtime.state.IncrementalKeyedStateHandle$HandleAndLocalPath
 import org.apache.flink.runtime.state.StateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 //# end
@@ -138,7 +138,7 @@ final class States {
         }
 //# end
         Handle meta = new Handle(null, NONE, false, 0);
-//# before 1.16
+//# without org.apache.flink.runtime.state.IncrementalKeyedStateHandle$HandleAndLocalPath
         Map<StateHandleID, StreamStateHandle> files = new HashMap<>();
         for (Object name : names) {
             files.put(new StateHandleID((String) name), new Handle((String) name, NONE, true, order(position, names.indexOf(name))));
@@ -146,7 +146,7 @@ final class States {
         return new IncrementalRemoteKeyedStateHandle(
                 BACKEND, KeyGroupRange.of(0, KEY_GROUPS - 1), checkpoint, files, new HashMap<>(), meta);
 //# end
-//# from 1.16
+//# with org.apache.flink.runtime.state.IncrementalKeyedStateHandle$HandleAndLocalPath
         List<HandleAndLocalPath> files = new ArrayList<>();
         for (Object name : names) {
             files.add(HandleAndLocalPath.of(new Handle((String) name, NONE, true, order(position, names.indexOf(name))), (String) name));
