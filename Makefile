@@ -7,11 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs generations pictures doctor clean
-=======
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs generations pictures doctor clean
->>>>>>> rel
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
