@@ -241,7 +241,7 @@ def acknowledge(s: State, t: Term, n: Term) -> Step:
 
 @action(ID)
 def complete(s: State, n: Term) -> Step:
-    """A checkpoint completes and subsumes the older ones."""
+    """A checkpoint completes and subsumes the older ones, but not savepoints (SUB-04)."""
     return Step(
         {
             "pending": s.pending(n),
@@ -249,8 +249,8 @@ def complete(s: State, n: Term) -> Step:
         },
         {
             "completed": added(s.completed, n),
-            "latest": lambda: n,
-            "pending": lambda m: both(s.pending(m), m > n),
+            "latest": lambda: chosen(n > s.latest(), n, s.latest()),
+            "pending": lambda m: both(s.pending(m), either(m > n, both(m < n, s.is_savepoint(m)))),
         },
     )
 

@@ -32,6 +32,7 @@ CONSTANTS = (
     Field("emit", (CHANNEL, HISTORY, POSITION), VALUE, "the records that it then sends"),
     Field("overtakes", (ID,), TRUTH, "barriers of the checkpoint may overtake records: it is unaligned"),
     Field("stops", (ID,), TRUTH, "the checkpoint is a savepoint with which the job stops"),
+    Field("is_savepoint", (ID,), TRUTH, "the completion of a newer checkpoint does not end it"),
     Field("lost", (), VALUE, "what is read where nothing was stored"),
 )
 FIELDS = (

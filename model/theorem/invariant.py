@@ -93,11 +93,11 @@ def positions_now(s: State, c: Term) -> Formula:
 
 @clause(ID)
 def ids(s: State, n: Term) -> Formula:
-    """A restore takes the newest completed id; pending ones are newer, and of this attempt."""
+    """A restore takes the newest completed id; pending ones are newer or savepoints, and of this attempt."""
     return both(
         s.completed(s.latest()),
         implies(s.completed(n), n <= s.latest(), s.begun(n)),
-        implies(s.pending(n), s.latest() < n, s.current(n)),
+        implies(s.pending(n), either(s.latest() < n, s.is_savepoint(n)), s.current(n)),
         implies(s.current(n), s.begun(n)),
     )
 

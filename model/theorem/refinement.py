@@ -84,6 +84,7 @@ class Refinement:
             "emit": lambda c, h, p: h[-1] if h else NONE,
             "overtakes": lambda n: False,
             "stops": lambda n: False,
+            "is_savepoint": lambda n: False,
             "lost": lambda: NONE,
         }
 

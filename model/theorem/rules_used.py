@@ -61,7 +61,7 @@ _EFFECTS = {
     "begin": {"begun": "COORD-02", "current": "ONCE-06", "pending": "COORD-04"},
     "abort": {"pending": "COORD-09 COORD-10"},
     "acknowledge": {"acknowledged": "COORD-05"},
-    "complete": {"completed": "COORD-07", "latest": "SUB-01 SUB-06", "pending": "SUB-02 SUB-03"},
+    "complete": {"completed": "COORD-07", "latest": "SUB-01 SUB-06", "pending": "SUB-02 SUB-03 SUB-04"},
     "commit": {"committed": "SINK-03 SINK-06", "times": "SINK-08", "visible": "SINK-08"},
     "restore": {
         "current": "ONCE-06",

@@ -124,6 +124,7 @@ def first_state(theory: Theory, small: Small = SMALL) -> State:
         "emit": lambda c, h, p: (c, h),
         "overtakes": lambda n: n == small.overtakes,
         "stops": lambda n: n == small.stops,
+        "is_savepoint": lambda n: False,
         "lost": lambda: "lost",
     }
     anything: dict[str, Callable[..., Any]] = {field.name: lambda *_: "anything" for field in theory.fields}
