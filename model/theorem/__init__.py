@@ -2,8 +2,8 @@
 
 Read `dataflow` (the state), `barriers` (the actions), `invariant` (why it holds) and `exactly_once` (what
 follows); then `failure_free` (a cut is the end of a run without failures), `rescaling` and
-`at_least_once`. `prove` proves each theory with z3, without a bound; `small_dataflow` runs it with Python
-values, and `scope` looks for a step that breaks a clause.
+`at_least_once`. `prove` proves each theory with z3, without a bound; `finite` runs it on small dataflows: it
+looks for steps and runs that break a variant, and compares the theorem with the executable model.
 """
 
 from model.theorem.at_least_once import AT_LEAST_ONCE

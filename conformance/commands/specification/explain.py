@@ -59,8 +59,8 @@ def explain_theorem(part: str | None) -> int:
     """
     from conformance.report.theorem import clause_lines, variant_lines
     from model.theorem.exactly_once import EXACTLY_ONCE
+    from model.theorem.finite.runs import refutation
     from model.theorem.prove import prove_theory
-    from model.theorem.runs import refutation
     from model.theorem.variants import VARIANTS
 
     variants = [v for v in VARIANTS if part in (None, v.clause, v.name)]

@@ -36,7 +36,7 @@ def command(what: str, *, variants: bool) -> int:
 def variant_result(place: int) -> tuple[bool, str]:
     """Whether the variant of this place is refuted, and its lines; text, since actions cannot be pickled."""
     from conformance.report.theorem import variant_lines
-    from model.theorem.runs import refutation
+    from model.theorem.finite.runs import refutation
     from model.theorem.variants import VARIANTS
 
     variant = VARIANTS[place]

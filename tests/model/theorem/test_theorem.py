@@ -3,10 +3,10 @@
 import pytest
 
 from model.theorem import EXACTLY_ONCE, THEORIES
+from model.theorem.finite.runs import failure_after, run_of
+from model.theorem.finite.scope import refuted
+from model.theorem.finite.small_dataflow import Taken, failed, first_state, taken
 from model.theorem.prove import prove_theory
-from model.theorem.runs import failure_after, run_of
-from model.theorem.scope import refuted
-from model.theorem.small_dataflow import Taken, failed, first_state, taken
 from model.theorem.variants import VARIANTS, Variant
 
 

@@ -1,0 +1,1 @@
+"""The theorem on dataflows of a stated size: broken variants, runs that break them, the Python model."""
