@@ -12,7 +12,7 @@ from model.channel.proofs import all_channel_cases, thorough_channel_cases
 from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
 from model.coordinator.profiles import COORDINATOR_PROFILES
-from model.coordinator.proofs.closed import any_plan, closed_cases
+from model.coordinator.proofs.closed import closed_coordinators, outside
 from model.coordinator.proofs.completion import ending_cases, thorough_ending_cases
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
 from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_cases
@@ -75,11 +75,10 @@ def step_cases(channels: int) -> Iterator[Case]:
     yield from all_subtask_cases()
     yield from all_source_cases()
     yield from all_sink_cases()
-    yield from all_coordinator_cases()
-    yield from closed_cases(any_plan("2.3"))
-    yield from ending_cases()
-    yield from beginning_cases()
-    yield from all_file_cases()
+    for closed in closed_coordinators():
+        yield from closed.cases()
+    for family in (all_coordinator_cases, ending_cases, beginning_cases, all_file_cases):
+        yield from outside(family())
     yield from all_offsets_cases()
 
 

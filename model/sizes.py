@@ -93,13 +93,21 @@ SIZES: Mapping[str, Size] = {
     "coordinator": Size(
         {
             "tasks": lambda coordinator: len(coordinator.tasks_run),
+            "operator coordinators": lambda coordinator: coordinator.plan.coordinators,
+            "hooks": lambda coordinator: coordinator.plan.hooks,
+            "ms between periodic requests": lambda coordinator: coordinator.plan.interval,
+            "retained checkpoints": lambda coordinator: coordinator.store.retain,
             "pending checkpoints": lambda coordinator: len(coordinator.pending),
             "waiting requests": lambda coordinator: len(coordinator.queue),
             "stored checkpoints": lambda coordinator: len(coordinator.store.entries),
+            "durable checkpoints unknown to it": lambda coordinator: len(coordinator.unseen),
+            "counted failures": lambda coordinator: len(coordinator.failures.counted),
+            "shared files": lambda coordinator: len(coordinator.shared.registered),
         },
         {},
         includes=closed.is_within,
-        inductive=False,
+        sends=closed.sends,
+        beyond=True,
     ),
     "store": Size(
         {"retained checkpoints": lambda store: store.retain},

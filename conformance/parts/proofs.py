@@ -95,7 +95,7 @@ def vacuous_in(cases: Sequence[Case], reports: Sequence[Report]) -> list[Propert
 def induction_of(cases: Sequence[Case], reports: Sequence[Report]) -> tuple[str, list[str]]:
     """What is proved by a complete induction, at which sizes, and what for one step; and what lacks.
 
-    The second part is empty if the induction of each component is complete that has to be.
+    The second part is empty if the induction of each component is complete.
     """
     starts = frozenset().union(*(report.starts for report in reports))
     afters = frozenset().union(*(report.afters for report in reports))
@@ -105,14 +105,16 @@ def induction_of(cases: Sequence[Case], reports: Sequence[Report]) -> tuple[str,
     for name, size in SIZES.items():
         own = [case for case in cases if case.component == name and type(case.event) is not Start]
         stepped = {pattern_of(case.state): case.state for case in own}
-        states = [state for shape, state in stepped.items() if (name, shape) in starts and size.holds(state)]
-        if not states:
-            continue
-        ends = frozenset(after for after in afters if after[0] == name)
-        gaps = list(gaps_of(own, starts, ends, size, HANDLERS.get(name, ()))) if size.inductive else []
-        lacking += [f"{name} is not proved inductive: {gap}" for gap in gaps[:1]]
-        is_complete = size.inductive and not gaps
-        (complete if is_complete else single).append(f"{name} ({size.text(states)})")
+        known = [state for shape, state in stepped.items() if (name, shape) in starts]
+        states = [state for state in known if size.holds(state)]
+        if states:
+            ends = frozenset(after for after in afters if after[0] == name)
+            gap = next(gaps_of(own, starts, ends, size, HANDLERS.get(name, ())), None)
+            lacking += [] if gap is None else [f"{name} is not proved inductive: {gap}"]
+            (complete if gap is None else single).append(f"{name} ({size.text(states)})")
+        beyond = [state for state in known if not size.holds(state)]
+        if beyond and size.beyond:
+            single.append(f"{name} ({size.span(beyond)})")
     text = f"inductive: {', '.join(complete) or 'no component'}"
     return text + (f"; one step, at sizes: {', '.join(single)}" if single else ""), lacking
 
@@ -140,7 +142,7 @@ def _cases(channels: int, thorough: bool) -> Sequence[Case]:
     return (*all_cases(channels=channels), *(thorough_cases() if thorough else ()))
 
 
-_assumed: Assumed = {}
+_assumed = Assumed()
 _mattered: set[Key] = set()
 """What the shares of one process have in common."""
 

@@ -2,7 +2,8 @@
 
 Each step ends in a shape from which some case starts (`open_shapes`); in each such shape there is a case for
 each class of event that the environment may send (`missing_events`); and a case assumes only what concerns
-its event, because facts of the state are invariants to prove (`assumed_facts`).
+its event, because facts of the state are invariants to prove (`assumed_facts`). A case outside the sizes of
+its component is no part of the induction: its rules hold for one step.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +11,8 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.checker.prove import ANY_BOOL, ANY_INT, Case, Pattern, Shapes, pattern_of
-from model.checker.symbolic import SymbolicBool, SymbolicInt
+from model.checker.prove import ANY_BOOL, ANY_INT, ANY_WORD, Case, Pattern, Shapes, pattern_of
+from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicWord
 
 NUMBERED = ("channel", "task")
 """Fields of events that number a part of the state: an event is possible for each of these parts."""
@@ -28,8 +29,8 @@ class Size(NamedTuple):
     """Whether the induction covers states like this one, within the bounds."""
     sends: Callable[[Any, Any], bool] = lambda _state, _event: True
     """Whether the environment may send this event in that state."""
-    inductive: bool = True
-    """The induction has to be complete; else each rule holds for one step at these sizes."""
+    beyond: bool = False
+    """Further cases, outside the induction, are worth a mention: their rules hold for one step."""
 
     def text(self, states: Iterable[Any]) -> str:
         """The numbers of these states, by generation where those differ."""
@@ -44,6 +45,13 @@ class Size(NamedTuple):
             texts.setdefault(parts, []).append(generation)
         every = len(texts) == 1 and len(numbers) != 1
         return "; ".join(text + ("" if every else _named(generations)) for text, generations in texts.items())
+
+    def span(self, states: Sequence[Any]) -> str:
+        """The least and the greatest numbers of these states, and the number of their generations."""
+        numbers = [tuple(part(state) for part in self.parts.values()) for state in states]
+        columns = zip(self.parts, zip(*numbers, strict=True), strict=True)
+        parts = ", ".join(self._range(name, values) for name, values in columns)
+        return parts + _named(sorted({_generation_of(state) for state in states}))
 
     def _range(self, name: str, values: tuple[int, ...]) -> str:
         least, most = min(values), max(values)
@@ -77,7 +85,7 @@ def gaps_of(
     `starts`, `afters`: the shapes in which its cases start and those in which their steps end.
     """
     for case in cases:
-        for fact in assumed_facts(case):
+        for fact in assumed_facts(case) if size.holds(case.state) else ():
             yield f"a case assumes a fact of the state, {fact}, in {case.label}; prove it as an invariant"
     for shape in open_shapes(starts, afters):
         yield f"a step ends in a shape without cases, {shape}"
@@ -103,7 +111,7 @@ def _is_covered(leaf: object, begun: object) -> bool:
     if leaf == begun:
         return True
     kind = leaf[0] if isinstance(leaf, tuple) else None
-    return (begun == ANY_INT and kind == "int") or (begun == ANY_BOOL and kind == "bool")
+    return kind is not None and begun == {"int": ANY_INT, "bool": ANY_BOOL, "str": ANY_WORD}.get(kind)
 
 
 def missing_events(cases: Iterable[Case], size: Size, kinds: Iterable[type]) -> Iterator[str]:
@@ -169,7 +177,7 @@ def _conjuncts(term: z3.BoolRef) -> Iterator[z3.BoolRef]:
 
 
 def _names_in(value: Any) -> Iterator[str]:  # noqa: ANN401
-    if isinstance(value, SymbolicBool | SymbolicInt):
+    if isinstance(value, SymbolicBool | SymbolicInt | SymbolicWord):
         yield from _names(value.term)
     elif isinstance(value, tuple):
         for part in value:

@@ -6,15 +6,15 @@ then follows every path of the step and evaluates every property on each path: a
 state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import z3
 
 from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
-from model.checker.symbolic import SymbolicBool, SymbolicInt, concrete, formula
-from model.checker.vacuity import Key, key_of, matters
+from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicWord, concrete, formula
+from model.checker.vacuity import Key, Wrong, key_of, matters
 from model.events import Event, Step
 from model.properties import Property
 from model.registry import Start
@@ -54,8 +54,10 @@ class Refutation(NamedTuple):
 
 
 Pattern = tuple[str, tuple[object, ...]]
-"""A shape: its structure as text, and its leaves, each a constant or `ANY_INT` or `ANY_BOOL` for a symbol."""
-ANY_INT, ANY_BOOL = "any int", "any bool"
+"""A shape: its structure as text, and its leaves, each a constant or one of `ANY` for a symbol."""
+ANY_INT, ANY_BOOL, ANY_WORD = "any int", "any bool", "any word"
+ANY: Mapping[type, str] = {SymbolicInt: ANY_INT, SymbolicBool: ANY_BOOL, SymbolicWord: ANY_WORD}
+"""A symbol in a shape, by its class."""
 Shapes = frozenset[tuple[str, Pattern]]
 """Components with their shapes."""
 
@@ -84,8 +86,19 @@ LARGE = frozenset({"coordinator"})
 """Components whose states have too many parts to try every mistake on every path."""
 TRIES = 4
 """Number of paths of each case on which a property is tried, though no step on them names its rule."""
-Assumed = dict[str, tuple[z3.BoolRef, ...]]
-"""The invariants of a shape as terms, by the text of the shape, and of a part by that of the part."""
+
+
+class Assumed(dict[str, tuple[z3.BoolRef, ...]]):
+    """The invariants of a shape as terms, by the text of the shape, and of a part by that of the part."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads: dict[str, Reads] = {}
+        """By shape: what its invariants read, where that is known."""
+
+
+Reads = dict[Key, frozenset[str]]
+"""The fields of a state that a state property reads in any state of a shape."""
 
 
 def prove(
@@ -109,14 +122,15 @@ def prove(
     case_count = path_count = check_count = 0
     starts: set[tuple[str, Pattern]] = set()
     afters: set[tuple[str, Pattern]] = set()
-    invariants = assumed if assumed is not None else {}
+    invariants = assumed if assumed is not None else Assumed()
     for case in cases:
         known = tuple(found for found in properties if found.component == case.component)
         shape = f"{case.component} {case.state!r}"
         if begins := type(case.event) is Start:
             known = tuple(found for found in known if found.over_starts or not found.over_steps)
         if shape not in invariants and not begins:
-            invariants[shape] = assume_invariants(case.state, known, invariants)
+            reads = invariants.reads[shape] = {}
+            invariants[shape] = assume_invariants(case.state, known, invariants, reads)
         solver = solver_with(*(() if begins else invariants[shape]), *case.assumptions)
         if not satisfiable(solver):
             continue  # the invariants exclude this shape: it would prove everything
@@ -124,6 +138,7 @@ def prove(
         if not begins:
             starts.add((case.component, pattern_of(case.state)))
         known = tuple(found for found in known if found.concerns(case.event))
+        reads = {} if begins else invariants.reads.get(shape, {})
         ground = Ground(solver, solution=solver.model())
         steps = paths(lambda case=case: case.step(case.state, case.event), ground)  # type: ignore[misc]
         for place, path in enumerate(steps):
@@ -138,6 +153,8 @@ def prove(
                 check_count += 1
                 if not begins:
                     checked.add(found.rule)
+                if is_as_before(case.state, path.result.state, reads.get(key_of(found))):
+                    continue
                 refutation = refute(case, path, found, here)
                 if refutation is not None:
                     refutations.append(refutation)
@@ -160,8 +177,8 @@ def pattern_of(state: Any) -> Pattern:  # noqa: ANN401
     def text(part: Any) -> str:  # noqa: ANN401
         if isinstance(part, tuple):
             return f"{type(part).__name__}({','.join(map(text, part))})"
-        if isinstance(part, SymbolicInt | SymbolicBool):
-            leaves.append(ANY_INT if isinstance(part, SymbolicInt) else ANY_BOOL)
+        if (symbol := ANY.get(type(part))) is not None:
+            leaves.append(symbol)
         else:
             leaves.append((type(part).__name__, part))
         return "_"
@@ -180,12 +197,14 @@ def assume_invariants(
     state: Any,  # noqa: ANN401
     known: tuple[Property, ...],
     assumed: Assumed | None = None,
+    reads: Reads | None = None,
 ) -> tuple[z3.BoolRef, ...]:
     """The state properties of a component as terms over one symbolic state.
 
     Each assumes those before it, and one of a part assumes none: `assumed` keeps its term for other shapes.
+    `reads` gets the fields that each of the others reads.
     """
-    of_parts = assumed if assumed is not None else {}
+    of_parts = assumed if assumed is not None else Assumed()
     solver = solver_with()
     terms: list[z3.BoolRef] = []
     for found in known:
@@ -194,14 +213,47 @@ def assume_invariants(
         ground = Ground(solver if found.part is None else solver_with())
         text = f"{found.rule} {found.name} {found.part(state)!r}" if found.part is not None else ""
         if (kept := of_parts.get(text)) is None:
-            kept = (formula(lambda found=found: found.holds(state), ground),)  # type: ignore[misc]
+            watched = Watched(state)
+            kept = (formula(lambda found=found, watched=watched: found.holds(watched), ground),)  # type: ignore[misc]
             ground.go_to(())
+            if reads is not None and found.part is None:
+                reads[key_of(found)] = frozenset(watched.read)
         if text:
             of_parts[text] = kept
         (term,) = kept
         solver.add(term)
         terms.append(term)
     return tuple(terms)
+
+
+class Watched:
+    """A state that notes which of its fields are read."""
+
+    def __init__(self, state: Any) -> None:  # noqa: ANN401 - any component's state
+        self.state = state
+        self.read: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        self.read.update((name,) if name in self.state._fields else self.state._fields)
+        return getattr(self.state, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        self.read.update(self.state._fields)
+        return iter(self.state)
+
+    def __eq__(self, other: object) -> Any:  # type: ignore[override] # noqa: ANN401
+        self.read.update(self.state._fields)
+        return self.state == (other.state if isinstance(other, Watched) else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def is_as_before(before: Any, after: Any, read: frozenset[str] | None) -> bool:  # noqa: ANN401
+    """All fields that a state property reads are the same objects: it holds as it did before the step.
+
+    On the same values it takes the paths that it has taken, on which the invariants let it hold.
+    """
+    return read is not None and all(getattr(before, name) is getattr(after, name) for name in read)
 
 
 def examine(
@@ -221,10 +273,10 @@ def examine(
     if not untried:
         return
     assert solution is not None  # that of the case at least
-    step = concrete((case.state, case.event, path.result.effects, path.result.state), solution)
+    wrong = Wrong(*concrete((case.state, case.event, path.result.effects, path.result.state), solution))
     for found in untried:
         if matters(
-            found, *step, every=not found.over_steps or found.rule in named or case.component not in LARGE
+            found, wrong, every=not found.over_steps or found.rule in named or case.component not in LARGE
         ):
             mattering.add(key_of(found))
 

@@ -1,4 +1,4 @@
-"""Symbols for the ints and booleans of a record: the exact transition relation, path by path.
+"""Symbols for the values of a record: the exact transition relation, path by path.
 
 A function of the model runs on symbolic ints and booleans. When ordinary Python tests the truth of one (`if`,
 `and`, `any`, ...), the run forks (`model.checker.paths`): each feasible answer is followed once. The result
@@ -113,6 +113,49 @@ class SymbolicInt:
         return f"?{self.term}"
 
 
+class SymbolicWord:
+    """A word that is a z3 term, an int that numbers it; it equals another word or does not."""
+
+    __slots__ = ("term",)
+
+    def __init__(self, term: z3.ArithRef) -> None:
+        self.term = term
+
+    def __eq__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
+        number = _numbered(other)
+        return _WORDS_DIFFER[0] if number is None else _compared(operator.eq, self.term, number, int_term)
+
+    def __ne__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
+        number = _numbered(other)
+        return _WORDS_DIFFER[1] if number is None else _compared(operator.ne, self.term, number, int_term)
+
+    def __hash__(self) -> int:
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
+
+    def __repr__(self) -> str:
+        return f"?{self.term}"
+
+
+def any_word(name: str) -> Any:  # noqa: ANN401 - where a word is expected
+    """A fresh symbol for any word."""
+    return SymbolicWord(z3.Int(name))
+
+
+def word_number(word: str) -> int:
+    """The number of a word, as long as the process lasts."""
+    return _word_numbers.setdefault(word, len(_word_numbers))
+
+
+def _numbered(word: object) -> "SymbolicInt | int | None":
+    """The number of a word, concrete or symbolic; None for what is no word."""
+    if isinstance(word, SymbolicWord):
+        return SymbolicInt(word.term)
+    return word_number(word) if type(word) is str else None
+
+
+_word_numbers: dict[str, int] = {}
+
+
 def _simplified(term: z3.BoolRef) -> Question | bool:
     simple = z3.simplify(term)
     if z3.is_true(simple) or z3.is_false(simple):
@@ -187,6 +230,10 @@ def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any recor
         return z3.is_true(model.eval(value.term, model_completion=True))
     if isinstance(value, SymbolicInt):
         return model.eval(value.term, model_completion=True).as_long()
+    if isinstance(value, SymbolicWord):
+        number = model.eval(value.term, model_completion=True).as_long()
+        known = next((word for word, own in _word_numbers.items() if own == number), None)
+        return f"word {number}" if known is None else known
     if isinstance(value, tuple):
         parts = [concrete(part, model) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

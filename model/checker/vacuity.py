@@ -7,8 +7,7 @@ something there.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from itertools import islice
 from typing import Any
@@ -25,27 +24,44 @@ def key_of(found: Property) -> Key:
     return found.component, found.rule, found.name
 
 
-def matters(
-    found: Property,
-    before: Any,  # noqa: ANN401 - any component's state
-    event: Event,
-    effects: Effects,
-    after: Any,  # noqa: ANN401
-    *,
-    every: bool = True,
-) -> bool:
+class Wrong:
+    """A step with one mistake; all values are concrete. Several properties try the same mistakes."""
+
+    def __init__(self, before: Any, event: Event, effects: Effects, after: Any) -> None:  # noqa: ANN401
+        self.before = before
+        self.event = event
+        self.effects = effects
+        self.after = after
+
+    @cached_property
+    def of_effects(self) -> tuple[Effects, ...]:
+        """The effects with a mistake."""
+        return tuple(_wrong_effects(self.effects))
+
+    @cached_property
+    def of_values(self) -> tuple[Any, ...]:
+        """The state after the step with a mistake in each of its values."""
+        return tuple(_changed(self.after))
+
+    @cached_property
+    def of_fields(self) -> tuple[Any, ...]:
+        """The state after the step with one mistake in each of its fields."""
+        return tuple(_one_by_field(self.after))
+
+
+def matters(found: Property, wrong: Wrong, *, every: bool = True) -> bool:
     """Whether the property, which accepts this step, rejects it with one mistake.
 
-    `every`: with each mistake in the state, not only with one in each of its fields.
-
-    All values are concrete. A mistake with which the property raises an error counts for nothing.
+    `every`: with each mistake in the state, not only with one in each of its fields. A mistake with which the
+    property raises an error counts for nothing.
     """
-    changes = _changed(after) if every else _one_by_field(after)
+    changes = wrong.of_values if every else wrong.of_fields
     if not found.over_steps:
         return any(_rejects(found, state) for state in changes)
-    if any(_rejects(found, before, event, wrong, after) for wrong in _wrong_effects(effects)):
+    before, event = wrong.before, wrong.event
+    if any(_rejects(found, before, event, effects, wrong.after) for effects in wrong.of_effects):
         return True
-    return any(_rejects(found, before, event, effects, wrong) for wrong in (before, *changes))
+    return any(_rejects(found, before, event, wrong.effects, after) for after in (before, *changes))
 
 
 def _rejects(found: Property, *values: Any) -> bool:  # noqa: ANN401
@@ -81,7 +97,7 @@ def _one_by_field(state: Any) -> Iterator[Any]:  # noqa: ANN401
 
 
 def _changed(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any record of the model
-    """The value with one mistake: an int, a truth value, a switch, or a sequence with a part less or more."""
+    """The value with one mistake: an int, a truth value, a word, or a sequence with a part less or more."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
@@ -97,7 +113,3 @@ def _changed(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any record of the m
         if make is tuple and value:
             yield value[:-1]
             yield (*value, value[-1])
-    elif is_dataclass(value) and not isinstance(value, type):
-        for switch in fields(value):
-            if isinstance(getattr(value, switch.name), bool):
-                yield replace(value, **{switch.name: not getattr(value, switch.name)})

@@ -203,8 +203,10 @@ class Judges:
     """The units of each judge of a layer and folder, made when they are first needed."""
 
     def __init__(self, layer: str, folder: str, dumps: Path) -> None:
+        from model.checker.prove import Assumed
+
         self.names = JUDGES[layer]
-        self.assumed: Assumed = {}
+        self.assumed = Assumed()
         self._folder = folder
         self._dumps = dumps
         self._scripts: list[Script] | None = None

@@ -1,17 +1,19 @@
-"""The proofs of one task's coordinator that are closed under steps: every event in every shape of a size.
+"""The proofs of a coordinator that are closed under steps: every event in every shape within stated numbers.
 
-All values of a state and of its configuration are symbols, but for lengths, words and the configured times of
-the scheduler. Nothing is assumed of a state but the rules; `permitted` states what the environment promises
-of an event.
+All values of a state, of its configuration and of an event are symbols, words too; a shape is the numbers of
+its parts. Nothing is assumed of a state but the rules; `promised` states what the environment promises of an
+event. The configured times of the scheduler are numbers, because z3 divides by numbers only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import product
+from typing import NamedTuple
 
 import z3
 
 from model.checker.prove import Case
-from model.checker.symbolic import formula, int_term, symbolic_like
+from model.checker.symbolic import SymbolicWord, any_word, int_term, symbolic_like, word_number
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
@@ -25,13 +27,26 @@ from model.coordinator.events import (
     TriggerFails,
     TriggerRequest,
 )
+from model.coordinator.failures import Failures
 from model.coordinator.pending import new_pending
 from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.recovery import CANCELED, FAILED, SUSPENDED
 from model.coordinator.requests import Request
-from model.coordinator.state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, Plan, new_coordinator
+from model.coordinator.state import FINISHED, Coordinator, Plan, new_coordinator
 from model.coordinator.trigger import MasterAnswer
-from model.events import BEFORE, MAYBE, NONE, Advance, Event
-from model.initial_states import PERMITTED
+from model.events import (
+    BEFORE,
+    CHECKPOINT_EXPIRED,
+    CHECKPOINT_SUBSUMED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    IO_EXCEPTION,
+    MAYBE,
+    NONE,
+    PRE_FLIGHT,
+    TRIGGER_CHECKPOINT_FAILURE,
+    Advance,
+    Event,
+)
 from model.steps import step_of
 from model.store.store import CHECKPOINT, STOP, Entry
 
@@ -39,152 +54,213 @@ INTERVAL = 10
 """In ms, like the next two."""
 DELAY = 5
 PAUSE = 4
-EVENTS: tuple[Event, ...] = (
-    *(JobStatus(status) for status in (RUNNING, RESTARTING)),
-    *(TaskStatus(0, status) for status in (CREATED, RUNNING, FINISHED, "CANCELED")),
-    TriggerRequest(CHECKPOINT),
-    TriggerFails(0, 0),
-    *(AcknowledgeMessage(task, 0, 0) for task in (0, 1)),
-    *(DeclineMessage(0, 0, reason) for reason in ("ASYNC_EXCEPTION", "TASK_NOT_READY")),
-    Advance(0),
-    StoreFails(BEFORE),
-    FailTasks((False,)),
-    *(RestoreRequest(tasks) for tasks in ((), (True,))),
-    CoordinatorRestart(),
-    *(JobEnd(status) for status in (FINISHED, "CANCELED", "SUSPENDED")),
+OWN_REASONS = (
+    CHECKPOINT_SUBSUMED,
+    CHECKPOINT_EXPIRED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    TRIGGER_CHECKPOINT_FAILURE,
+    *(reason for reason in PRE_FLIGHT if reason != IO_EXCEPTION),
 )
-"""Each class of events with each word that the coordinator distinguishes; other values become symbols."""
-Numbers = tuple[int, int, int, int]
-"""Of pending checkpoints, of waiting requests, of stored checkpoints, and of others that are durable."""
-MOST = 2
-"""Of pending checkpoints, waiting requests and durable checkpoints together; of each at most one."""
+"""Reasons that only the coordinator has: no task declines for one of them."""
+ENDS = (FINISHED, CANCELED, FAILED, SUSPENDED)
 
 
-def any_plan(name: str, *, interval: int = 0, masters: int = 0) -> Plan:
-    """Any configuration of one task in a release: with periodic requests or not, with masters or not."""
+class Numbers(NamedTuple):
+    """The numbers of the parts of a coordinator that have no bound in the protocol."""
+
+    pending: int = 1
+    waiting: int = 1
+    stored: int = 1
+    unseen: int = 1
+    """Durable checkpoints of which the coordinator does not know."""
+    counted: int = 0
+    """Failures that count."""
+
+
+class Closed(NamedTuple):
+    """One configuration, and the numbers up to which its coordinator is proved."""
+
+    plan: Plan
+    at_most: Numbers
+
+    def holds(self, state: Coordinator) -> bool:
+        """Whether the state is within these numbers, and has this configuration."""
+        files = state.shared
+        return (
+            configuration_of(state.plan) == configuration_of(self.plan)
+            and state.store.retain == 1
+            and all(number <= most for number, most in zip(numbers_of(state), self.at_most, strict=True))
+            and not (files.registered or files.completed or files.unseen)
+        )
+
+    def cases(self) -> Iterator[Case]:
+        """Every event in every shape."""
+        for state in self.shapes():
+            for event in events(state):
+                yield Case(
+                    "coordinator",
+                    f"{self.plan.profile.name}, {numbers_of(state)}, {event[-1]}",
+                    state,
+                    event,
+                    step_of("coordinator"),
+                    promised(state, event),
+                )
+
+    def shapes(self) -> Iterator[Coordinator]:
+        """Every shape."""
+        for numbers in product(*(range(most + 1) for most in self.at_most)):
+            yield any_coordinator(self.plan, Numbers(*numbers))
+
+
+def any_plan(
+    name: str,
+    *,
+    sources: tuple[bool, ...] = (True,),
+    interval: int = 0,
+    coordinators: int = 0,
+    hooks: int = 0,
+) -> Plan:
+    """Any configuration in a release: with periodic requests or not, and with these masters."""
     profile = COORDINATOR_PROFILES[name]
-    plan: Plan = symbolic_like(Plan((True,), timeout=0, max_concurrent=0), "plan")
+    plan: Plan = symbolic_like(Plan(sources, timeout=0, max_concurrent=0), "plan")
     return plan._replace(
-        sources=(True,),
+        sources=sources,
         profile=profile,
         interval=interval,
         initial_delay=DELAY if interval else 0,
         min_pause=PAUSE if interval else 0,
         finished_tasks=plan.finished_tasks if profile.after_finish_configurable else False,
-        coordinators=masters,
-        hooks=masters,
+        coordinators=coordinators,
+        hooks=hooks,
     )
 
 
-def closed_cases(plan: Plan) -> Iterator[Case]:
-    """Every event in every shape of a coordinator with this configuration."""
-    masters = tuple(
-        MasterAnswer(0, 0, is_hook, False)
-        for is_hook in (False, True)
-        if (plan.hooks if is_hook else plan.coordinators)
-    )
-    for state in shapes(plan):
-        for event in (*EVENTS, *masters):
-            symbols = symbolic_event(event)
-            words = ", ".join(part for part in (*state, *event) if type(part) is str)
-            yield Case(
-                "coordinator",
-                f"{plan.profile.name}, {len(state.pending)} pending, {len(state.queue)} waiting, {words}",
-                state,
-                symbols,
-                step_of("coordinator"),
-                (formula(lambda: PERMITTED["coordinator"](state)), *permitted(state, symbols)),  # noqa: B023 - called here,
-            )
+def configuration_of(plan: Plan) -> tuple[object, ...]:
+    """The part of a configuration that is no symbol."""
+    times = plan.interval, plan.initial_delay, plan.min_pause
+    return plan.profile.name, plan.sources, times, plan.coordinators, plan.hooks
 
 
-def shapes(plan: Plan) -> Iterator[Coordinator]:
-    """Every shape: nothing waits or is pending unless the job runs, nothing is stored after its end."""
-    for numbers in product((0, 1), (0, 1), (0, 1), (0, 1)):
-        pending, queue, stored, unseen = numbers
-        if sum(numbers) > MOST or stored + unseen > 1:
-            continue
-        if pending or queue:
-            yield any_coordinator(plan, numbers, RUNNING)
-            continue
-        for status in (CREATED, RUNNING, RESTARTING):
-            state = any_coordinator(plan, numbers, status)
-            yield state
-            if not stored:
-                yield state._replace(open=False)
-
-
-def is_within(state: Coordinator) -> bool:
-    """Whether a state has the numbers of these shapes, in the newest generation."""
-    numbers = len(state.pending), len(state.queue), len(state.store.entries), len(state.unseen)
-    plan, failed, files = state.plan, state.failures.counted, state.shared
-    return (
-        max(numbers) <= 1
-        and sum(numbers) <= MOST
-        and numbers[2] + numbers[3] <= 1
-        and len(plan.sources) == state.store.retain == 1
-        and plan.profile.name == "2.3"
-        and plan.interval == plan.min_pause == plan.coordinators == plan.hooks == 0
-        and not (failed or files.registered or files.completed)
+def numbers_of(state: Coordinator) -> Numbers:
+    """The numbers of a state's parts."""
+    return Numbers(
+        len(state.pending),
+        len(state.queue),
+        len(state.store.entries),
+        len(state.unseen),
+        len(state.failures.counted),
     )
 
 
-def any_coordinator(plan: Plan, numbers: Numbers, status: str) -> Coordinator:
-    """The coordinator of a job with this status, with symbols for all values that a step may change."""
-    pending, queue, stored, unseen = numbers
+def any_coordinator(plan: Plan, numbers: Numbers) -> Coordinator:
+    """A coordinator with symbols for all values that a step may change."""
     new = new_coordinator(plan, 1)
+    every_task = (False,) * len(plan.sources)
     entry = Entry(0, CHECKPOINT)
-    one = new_pending(0, 0, 0, (False,), coordinators=plan.coordinators, hooks=plan.hooks)
+    one = new_pending(0, 0, 0, every_task, coordinators=plan.coordinators, hooks=plan.hooks)
     state: Coordinator = symbolic_like(
         new._replace(
-            pending=(one,) * pending,
-            queue=(Request(CHECKPOINT, False, False, False),) * queue,
-            store=new.store._replace(entries=(entry,) * stored),
-            unseen=(entry,) * unseen,
+            pending=(one,) * numbers.pending,
+            queue=(Request(CHECKPOINT, False, False, False),) * numbers.waiting,
+            store=new.store._replace(entries=(entry,) * numbers.stored),
+            unseen=(entry,) * numbers.unseen,
+            failures=Failures((0,) * numbers.counted, NONE),
         ),
         "state",
     )
     listens = plan.interval and plan.profile.follows_tasks
     scheduler = state.scheduler._replace(
-        awaited=state.scheduler.awaited if listens else (True,),
+        awaited=state.scheduler.awaited if listens else new.scheduler.awaited,
         awaits_former=state.scheduler.awaits_former if listens else False,
-        unreported=state.scheduler.unreported if listens else (False,),
+        unreported=state.scheduler.unreported if listens else every_task,
         put_off=False if plan.profile.queues_requests else state.scheduler.put_off,
     )
     return state._replace(
         plan=plan,
-        status=status,
-        master=state.master if plan.coordinators else NONE,
+        status=any_word("state.status"),
+        master=state.master if plan.coordinators or plan.hooks else NONE,
         turns=0,
         scheduler=scheduler if plan.interval else new.scheduler,
         pause_ends=state.pause_ends if plan.min_pause else 0,
         store=new.store._replace(entries=state.store.entries),
         shared=new.shared._replace(unclaimed=state.shared.unclaimed),
-        open=True,
     )
 
 
-def symbolic_event(event: Event) -> Event:
-    """The event with symbols for ids, handles, flags, types and times; its task stays."""
-    if type(event) is RestoreRequest:
-        return event
-    symbols: Event = symbolic_like(event, "event")
-    if type(symbols) is MasterAnswer:
-        return symbols._replace(place=0, is_hook=event.is_hook)  # type: ignore[attr-defined]
-    return symbols._replace(task=event.task) if "task" in event._fields else symbols  # type: ignore[attr-defined]
+def events(state: Coordinator) -> Iterator[Event]:
+    """Every class of events, with symbols for ids, handles, flags, types, times and words."""
+    plan, checkpoint = state.plan, symbolic_like(0, "event.checkpoint")
+    flags = symbolic_like((False,) * len(plan.sources), "event.tasks")
+    yield JobStatus(any_word("event.status"))
+    for task in range(len(plan.sources)):
+        yield TaskStatus(task, any_word("event.status"))
+        yield TriggerFails(task, checkpoint)
+    yield symbolic_like(TriggerRequest(CHECKPOINT), "event")
+    for task in (*range(len(plan.sources)), symbolic_like(0, "event.task")):
+        yield AcknowledgeMessage(task, checkpoint, symbolic_like(0, "event.handle"))
+    yield DeclineMessage(symbolic_like(0, "event.task"), checkpoint, any_word("event.reason"))
+    yield symbolic_like(Advance(0), "event")
+    yield symbolic_like(StoreFails(BEFORE), "event")
+    yield FailTasks(flags)
+    yield RestoreRequest(())
+    yield RestoreRequest(flags)
+    yield CoordinatorRestart()
+    yield JobEnd(any_word("event.status"))
+    for is_hook, number in ((False, plan.coordinators), (True, plan.hooks)):
+        for place in range(number):
+            yield MasterAnswer(place, checkpoint, is_hook, symbolic_like(False, "event.fails"))
 
 
-def permitted(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
-    """What the environment promises of an event: known words as numbers, no negative amounts.
+def promised(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
+    """What the environment promises of an event: known words, no negative amounts, a sender beyond the plan.
 
     Time passes in steps of at most an interval of the scheduler.
     """
     if type(event) is TriggerRequest:
         return int_term(event.type) >= CHECKPOINT, int_term(event.type) <= STOP
     if type(event) is AcknowledgeMessage:
-        return (int_term(event.handle) >= 0,)
+        unknown = () if type(event.task) is int else (int_term(event.task) >= len(state.plan.sources),)
+        return (int_term(event.handle) >= 0, *unknown)
+    if type(event) is DeclineMessage:
+        return tuple(z3.Not(is_word(event.reason, own)) for own in OWN_REASONS)
+    if type(event) is JobEnd:
+        return (z3.Or(*(is_word(event.status, end) for end in ENDS)),)
     if type(event) is StoreFails:
         return int_term(event.when) >= BEFORE, int_term(event.when) <= MAYBE
     if type(event) is Advance:
         most = (int_term(event.ms) <= state.plan.interval,) if state.plan.interval else ()
         return (int_term(event.ms) >= 0, *most)
     return ()
+
+
+def is_word(symbol: object, word: str) -> z3.BoolRef:
+    """The symbol is this word."""
+    assert isinstance(symbol, SymbolicWord)
+    return symbol.term == word_number(word)
+
+
+@cache
+def closed_coordinators() -> tuple[Closed, ...]:
+    """Those of the published proofs."""
+    return (Closed(any_plan("2.3"), Numbers()),)
+
+
+def is_within(state: Coordinator) -> bool:
+    """Whether the published proofs are closed for states like this one."""
+    return any(closed.holds(state) for closed in closed_coordinators())
+
+
+def outside(cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases in whose states the published proofs are not closed: those cover the others."""
+    return (case for case in cases if not is_within(case.state))
+
+
+def sends(state: Coordinator, event: Event) -> bool:
+    """Whether the environment may send the event: one flag for each task, no files, and known masters."""
+    if type(event) is FailTasks:
+        return len(event.failed) == len(state.tasks_run)
+    if type(event) is RestoreRequest:
+        return len(event.tasks) in (0, len(state.tasks_run))
+    if type(event) is MasterAnswer:
+        return event.place < (state.plan.hooks if event.is_hook else state.plan.coordinators)
+    return type(event) is not AcknowledgeMessage or not event.shared

@@ -53,14 +53,15 @@ COORDINATOR = Registry("coordinator")
 @COORDINATOR.step("COORD-01")
 def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """While the job or its tasks do not run, a request draws no id and no checkpoint starts."""
-    if is_fit(before):
-        return True
     started = any(type(effect) is TriggerTask for effect in effects)
+    idle = not started and after.next_id == before.next_id
+    if (idle and type(event) is not TriggerRequest) or is_fit(before):
+        return True
     if type(event) is TriggerRequest:
         answered = any(type(effect) is Rejected for effect in effects)
         if answered == (len(after.queue) > len(before.queue)):
             return False
-    return not started and after.next_id == before.next_id
+    return idle
 
 
 @COORDINATOR.state("COORD-01")
@@ -99,7 +100,7 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
 def coord_03(coordinator: Coordinator) -> bool:
     """At most the allowed number of unforced checkpoints is pending, and a waiting request has a reason."""
     limit = coordinator.plan.max_concurrent
-    if len(tuple(pending for pending in coordinator.pending if not pending.forced)) > limit:
+    if limit < 1 or len(tuple(pending for pending in coordinator.pending if not pending.forced)) > limit:
         return False
     if not coordinator.queue:
         return True
@@ -180,8 +181,10 @@ def coord_12_stopped(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-10")
 def coord_10_deadlines(coordinator: Coordinator) -> bool:
-    """Time begins at 0, and no pending checkpoint has expired."""
-    return coordinator.now >= 0 and all(pending.deadline > coordinator.now for pending in coordinator.pending)
+    """Time begins at 0, the time-out is positive, and no pending checkpoint has expired."""
+    if coordinator.now < 0 or coordinator.plan.timeout < 1:
+        return False
+    return all(pending.deadline > coordinator.now for pending in coordinator.pending)
 
 
 @COORDINATOR.state("COORD-07")

@@ -155,9 +155,9 @@ def coord_15_decline(
 
 @COORDINATOR_GENERATIONS.state("COORD-16")
 def coord_16(coordinator: Coordinator) -> bool:
-    """At most the tolerated number of ids is counted, and each once."""
+    """At most the tolerated number of ids is counted, and each once; -1 tolerates any number."""
     counted = coordinator.failures.counted
-    if len(counted) > max(0, coordinator.plan.tolerable_failures):
+    if coordinator.plan.tolerable_failures < -1 or len(counted) > max(0, coordinator.plan.tolerable_failures):
         return False
     return not any(left == right for left, right in itertools.combinations(counted, 2))
 

@@ -72,12 +72,12 @@ def test_a_property_that_rejects_nothing_is_a_finding(monkeypatch, tmp_path):
 
 
 def test_the_bound_states_each_component_with_its_sizes(monkeypatch):
-    single = {"offsets": SIZES["offsets"], "gate": SIZES["gate"]._replace(inductive=False)}
-    monkeypatch.setattr(proofs, "SIZES", single)
-    cases = [*all_offsets_cases(), *gate_cases(1), *gate_cases(2)]
+    few = SIZES["gate"]._replace(includes=lambda gate: len(gate.closed) == 1, beyond=True)
+    monkeypatch.setattr(proofs, "SIZES", {"offsets": SIZES["offsets"], "gate": few})
+    cases = [*all_offsets_cases(), *gate_cases(1), *gate_cases(2), *gate_cases(3, PROFILES["flink-1.12"])]
     assert proofs.induction_of(cases, [prove(cases, PROPERTIES)]) == (
-        "inductive: offsets (remembered snapshots 1 to 3); "
-        "one step, at sizes: gate (channels 1 to 2 in flink-1.14)",
+        "inductive: offsets (remembered snapshots 1 to 3), gate (channels 1 in flink-1.14); "
+        "one step, at sizes: gate (channels 2 to 3 in 2 generations)",
         [],
     )
 
