@@ -241,7 +241,7 @@ class Watched:
         self.read.update(self.state._fields)
         return iter(self.state)
 
-    def __eq__(self, other: object) -> Any:  # type: ignore[override] # noqa: ANN401
+    def __eq__(self, other: object) -> Any:  # noqa: ANN401
         self.read.update(self.state._fields)
         return self.state == (other.state if isinstance(other, Watched) else other)
 

@@ -5,10 +5,12 @@ In the second half one function of the model is broken; the cases that prove its
 
 import pytest
 
-from model.checker.prove import prove
+from model.checker.induction import gaps_of
+from model.checker.prove import Case, prove
+from model.checker.symbolic import int_term
 from model.coordinator import completion, coordinator, failures, recovery, scheduler, shared_state, trigger
 from model.coordinator.completion import CompletionSteps
-from model.coordinator.events import EVENTS
+from model.coordinator.events import EVENTS, JobEnd, RestoreRequest, TriggerRequest
 from model.coordinator.failures import FailureSteps
 from model.coordinator.generations import CompletesFirst, NeverQueues
 from model.coordinator.pending import Pending
@@ -20,12 +22,23 @@ from model.coordinator.proofs.completion import (
     restart_cases,
     store_failure_cases,
 )
-from model.coordinator.proofs.coordinator import completion_cases, request_cases
+from model.coordinator.proofs.coordinator import all_coordinator_cases, completion_cases, request_cases
 from model.coordinator.proofs.shared_state import file_cases
 from model.coordinator.proofs.trigger import finished_cases, master_cases, scheduler_cases
 from model.coordinator.trigger import TriggerSteps
-from model.events import BEFORE, MAYBE, Advance, Effects, NotifyAbort, NotifyComplete, Step
-from model.properties import PROPERTIES
+from model.events import (
+    BEFORE,
+    JOB_FAILOVER_REGION,
+    MAYBE,
+    Advance,
+    Effects,
+    NotifyAbort,
+    NotifyComplete,
+    Step,
+)
+from model.proofs import start_cases
+from model.properties import PROPERTIES, of_component
+from model.sizes import SIZES
 from model.store.store import StoreSteps
 
 PROVED = {
@@ -52,6 +65,8 @@ PROVED = {
         lambda: completion_cases(3, 1, 1, 1),
         {"SUB-06", "SUB-07", "SUB-08", "SUB-09"},
     ),
+    "a restore": (lambda: few(RestoreRequest), {"ONCE-04"}),
+    "an older one is pending": (lambda: completion_cases(1, 2, 1, 1), {"SUB-02", "SUB-03"}),
     "nobody before it": (lambda: request_cases(0, 0), {"COORD-14"}),
     "one that waits": (lambda: request_cases(1, 1), {"COORD-14"}),
     "three that wait": (lambda: request_cases(3, 1), {"COORD-13", "COORD-14", "COORD-29"}),
@@ -68,9 +83,63 @@ def test_its_rules_hold_for_every_id(subject):
     assert rules & {rule for _, rule, _ in report.mattered}
 
 
-def test_every_class_of_events_occurs_in_each_closed_shape():
-    assert {*map(type, closed.EVENTS)} == {*EVENTS, Advance}
-    assert all(map(closed.is_within, closed.shapes(closed.any_plan("2.3"))))
+FEW = closed.Closed(closed.any_plan("2.3"), closed.Numbers(1, 0, 0, 0, 0))
+"""One pending checkpoint at most, and nothing waits or is stored."""
+
+
+def few(*events: type) -> list[Case]:
+    """The cases of few numbers for these classes of events; of all, if none is named."""
+    return [case for case in FEW.cases() if not events or type(case.event) in events]
+
+
+@pytest.fixture(scope="module")
+def proved_few():
+    cases = few()
+    return prove(
+        [*start_cases(cases), *cases], of_component("coordinator"), within={"coordinator": FEW.holds}
+    )
+
+
+def gaps(cases, report) -> list[str]:
+    size = SIZES["coordinator"]._replace(includes=FEW.holds)
+    return [*gaps_of(cases, report.starts, report.afters, size, {type(case.event) for case in few()})]
+
+
+def test_a_coordinator_is_closed_under_every_event(proved_few):
+    assert {type(case.event) for case in few()} == {*EVENTS, Advance}
+    assert proved_few.refutations == ()
+    assert gaps(few(), proved_few) == []
+
+
+def test_an_event_without_a_case_is_a_gap(proved_few):
+    cases = [case for case in few() if not (type(case.event) is JobEnd and case.state.pending)]
+    (gap,) = gaps(cases, proved_few)
+    assert gap.startswith("no case has JobEnd(status=?event.status")
+
+
+def test_a_shape_without_cases_is_a_gap(proved_few):
+    starts = frozenset(start for start in proved_few.starts if "Pending" not in start[1][0])
+    assert gaps(few(), proved_few._replace(starts=starts))[0].startswith("a step ends in a shape without")
+
+
+def test_a_case_that_assumes_a_fact_of_its_state_is_a_gap(proved_few):
+    case, *others = few()
+    fact = int_term(case.state.plan.timeout) >= 1
+    (gap,) = gaps([case._replace(assumptions=(fact,)), *others], proved_few)
+    assert gap.startswith("a case assumes a fact of the state, plan.timeout >= 1")
+
+
+def test_the_published_cases_are_closed_or_larger():
+    (published,) = closed.closed_coordinators()
+    assert all(map(closed.is_within, published.shapes()))
+    assert not any(map(closed.is_within, (case.state for case in closed.outside(all_coordinator_cases()))))
+
+
+def test_without_an_invariant_a_rule_is_refuted():
+    """A pending checkpoint could have the id that the next one draws."""
+    weaker = [found for found in of_component("coordinator") if found.name != "coord_02_ids"]
+    report = prove(few(TriggerRequest), tuple(weaker))
+    assert "COORD-04" in {found.rule for found in report.refutations}
 
 
 def everybody(*_: object) -> tuple[bool, ...]:
@@ -87,6 +156,16 @@ def nothing(_steps: object, unchanged: object, *_: object) -> Step[object]:
 
 def completed(_steps: object, _coordinator: object, ended: Pending) -> Effects:
     return (NotifyComplete(ended.checkpoint, 0),)
+
+
+def keeps_pending(steps, coordinator, pending, reason, *, by_task=False):
+    """No restore aborts a checkpoint."""
+    if reason == JOB_FAILOVER_REGION:
+        return Step(coordinator, (), ())
+    return ABORT(steps, coordinator, pending, reason, by_task=by_task)
+
+
+ABORT = CompletionSteps.abort
 
 
 BROKEN = {
@@ -111,6 +190,8 @@ BROKEN = {
     "COORD-26": (scheduler, "NONE", 1, "the scheduler"),
     "COORD-27": (TriggerSteps, "taking_part", everybody, "finished tasks"),
     "COORD-28": (failures, "STOP", -1, "stops that fail"),
+    "ONCE-04": (CompletionSteps, "abort", keeps_pending, "a restore"),
+    "SUB-02": (CompletionSteps, "subsume_older", nothing, "an older one is pending"),
     "SUB-07": (StoreSteps, "may_drop", lambda *_: False, "three tasks and one retained"),
     "SUB-11": (completion, "notify_complete", lambda *_: (), "savepoints of 1.14"),
     "SUB-12, used": (coordinator, "register", lambda shared, *_: shared, "shared files"),

@@ -53,7 +53,10 @@ COORDINATOR = Registry("coordinator")
 @COORDINATOR.step("COORD-01")
 def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """While the job or its tasks do not run, a request draws no id and no checkpoint starts."""
-    started = any(type(effect) is TriggerTask for effect in effects)
+    started = any(
+        type(effect) is TriggerTask and effect.checkpoint >= before.next_id  # others have begun: COORD-23
+        for effect in effects
+    )
     idle = not started and after.next_id == before.next_id
     if (idle and type(event) is not TriggerRequest) or is_fit(before):
         return True

@@ -13,7 +13,7 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import is_added, last_missing
+from model.coordinator.properties.ends import is_added, last_missing, notified_tasks
 from model.coordinator.properties.files import used
 from model.coordinator.properties.terms import emits, find_pending, is_safe
 from model.coordinator.requests import Request
@@ -304,7 +304,7 @@ def sub_11(before: Coordinator, event: AcknowledgeMessage, effects: Effects, aft
         if pending.checkpoint < done.checkpoint and not is_safe(before, pending)
     )
     ended = all(find_pending(after, pending.checkpoint) is None for pending in older)
-    return latest and ended and (notified or not done.tasks[0])
+    return latest and ended and notified == notified_tasks(done, after)[0]
 
 
 # ---------------------------------------------------------------- terms of the rules

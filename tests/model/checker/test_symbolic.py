@@ -5,7 +5,7 @@ import z3
 
 from model.checker.paths import paths, solver_with
 from model.checker.relation import Relation, source
-from model.checker.symbolic import SymbolicUseError, concrete, formula, symbolic_like
+from model.checker.symbolic import SymbolicUseError, any_word, concrete, formula, symbolic_like
 
 
 def biggest(a, b, c):
@@ -60,6 +60,24 @@ def test_a_word_equals_no_symbol():
     """Records of two kinds may have an int and a word in one place."""
     a = symbolic_like(0, "a")
     assert [path.result for path in paths(lambda: (bool(a == "one"), bool(a != "one")))] == [(False, True)]
+
+
+def test_a_symbol_for_any_word_equals_each_word_on_a_path_of_its_own():
+    word, other = any_word("word"), any_word("other")
+    found = list(
+        paths(lambda: ("one" if word == "one" else "two" if word in ("two", 2) else "", word != other))
+    )
+    values = []
+    for path in found:
+        solver = solver_with(*path.condition)
+        assert solver.check() == z3.sat
+        values.append(concrete((word, *path.result), solver.model()))
+    assert {(value, seen) for value, seen, _ in values if seen} == {("one", "one"), ("two", "two")}
+    assert [value for value, seen, _ in values if not seen] == [concrete(word, solver.model())]
+    assert "one" != values[-1][0] != "two"
+
+    with pytest.raises(SymbolicUseError):
+        list(paths(lambda: {word: 1}))
 
 
 def test_a_compiled_term_computes_what_z3_computes():
