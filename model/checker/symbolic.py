@@ -154,8 +154,8 @@ def int_term(value: object) -> z3.ArithRef:
     """The z3 term of a concrete or symbolic int."""
     if isinstance(value, SymbolicInt):
         return value.term
-    if type(value) is int:
-        return z3.IntVal(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return z3.IntVal(int(value))
     raise SymbolicUseError(f"an int was expected beside a symbol, got {value!r}")
 
 

@@ -1,0 +1,91 @@
+"""Terms of values that Python computes with tests of symbols: every path is followed, feasible or not.
+
+`model.checker.paths` asks z3 which paths are feasible. The small functions of this folder (an element of a
+walk, an equation) have few tests, and an infeasible path only adds a case whose condition is false.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import z3
+
+from model.checker.paths import Question, running
+from model.checker.symbolic import SymbolicBool
+
+
+class Walk:
+    """One execution: decisions to repeat, then new ones."""
+
+    def __init__(self, prefix: tuple[bool, ...] = ()) -> None:
+        self.known: dict[int, bool] = {}
+        self.decided: list[z3.BoolRef] = []
+        self.open: list[tuple[bool, ...]] = []
+        """The decisions of executions that remain."""
+        self._prefix = prefix
+        self._decisions: list[bool] = []
+        self._terms: list[z3.BoolRef] = []
+
+    def decide(self, tested: Question) -> bool:
+        """The answer on this path; what an outer execution has decided holds here too."""
+        term, key, truth = tested
+        for run in reversed(running):
+            if key in run.known:
+                return run.known[key] is truth
+        step = len(self._decisions)
+        if step < len(self._prefix):
+            choice = self._prefix[step]
+        else:
+            choice = truth
+            self.open.append((*self._decisions, not truth))
+        self._decisions.append(choice)
+        self._terms.append(term)  # z3 reuses the identity of a released term
+        self.decided.append(term if choice else z3.Not(term))
+        self.known[key] = choice
+        return choice is truth
+
+
+class Outcome(NamedTuple):
+    """One path through a function."""
+
+    condition: z3.BoolRef
+    result: Any
+
+
+def outcomes(function: Callable[[], Any]) -> Iterator[Outcome]:
+    """Every path through the function."""
+    waiting: list[tuple[bool, ...]] = [()]
+    while waiting:
+        walk = Walk(waiting.pop())
+        running.append(walk)  # type: ignore[arg-type]
+        try:
+            result = function()
+        finally:
+            running.pop()
+        waiting.extend(walk.open)
+        yield Outcome(conjunction(walk.decided), result)
+
+
+def truth(function: Callable[[], Any]) -> z3.BoolRef:
+    """The term that holds exactly where the function returns something true."""
+
+    def asked() -> z3.BoolRef:
+        result = function()
+        return result.term if isinstance(result, SymbolicBool) else z3.BoolVal(bool(result))
+
+    return disjunction([conjunction([path.condition, path.result]) for path in outcomes(asked)])
+
+
+def conjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
+    """All terms hold."""
+    kept = [term for term in terms if not z3.is_true(term)]
+    if any(z3.is_false(term) for term in kept):
+        return z3.BoolVal(False)
+    return z3.And(*kept) if len(kept) > 1 else kept[0] if kept else z3.BoolVal(True)
+
+
+def disjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
+    """Some term holds."""
+    kept = [term for term in terms if not z3.is_false(term)]
+    if any(z3.is_true(term) for term in kept):
+        return z3.BoolVal(True)
+    return z3.Or(*kept) if len(kept) > 1 else kept[0] if kept else z3.BoolVal(False)
