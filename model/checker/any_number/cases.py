@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import z3
 
 from model.checker.any_number import sums
-from model.checker.any_number.rope import Many, Rope, joined
 from model.checker.paths import Ground, Path, paths, satisfiable
 from model.checker.symbolic import formula
-from model.events import Effects, Event, Step
+from model.events import Event, Step
 from model.registry import Property, Start
 
 EFFORT = 20_000_000
@@ -73,19 +72,16 @@ def prove(cases: Iterable[Case], *, stop_at_first: bool = False) -> Result:
     checked: set[str] = set()
     refutations: list[Refutation] = []
     case_count = path_count = check_count = 0
+    invariants: Invariants = {}
     for case in cases:
         case_count += 1
-        for path, outcome in _paths_of(case):
+        for outcomes in _outcomes_of(case, invariants):
             path_count += 1
-            for found, refutation in outcome:
-                check_count += 1
-                checked.add(found.rule)
-                if refutation is not None:
-                    refutations.append(refutation)
-                    if stop_at_first:
-                        counts = (case_count, path_count, check_count)
-                        return Result(frozenset(), tuple(refutations), *counts)
-            del path
+            check_count += len(outcomes)
+            checked.update(found.rule for found, _ in outcomes)
+            refutations.extend(refutation for _, refutation in outcomes if refutation is not None)
+        if stop_at_first and refutations:
+            break
     failed = {refutation.rule for refutation in refutations}
     return Result(frozenset(checked - failed), tuple(refutations), case_count, path_count, check_count)
 
@@ -93,33 +89,43 @@ def prove(cases: Iterable[Case], *, stop_at_first: bool = False) -> Result:
 Outcomes = list[tuple[Property, Refutation | None]]
 
 
-def _paths_of(case: Case) -> list[tuple[Path[Step[Any]], Outcomes]]:
-    """The paths of the step with the properties on each; again while it meets sums without facts."""
+class Invariant(NamedTuple):
+    """The state properties of one state as terms, and the sums in them."""
+
+    terms: tuple[z3.BoolRef, ...]
+    totals: tuple[sums.Total, ...]
+
+
+Invariants = dict[str, Invariant]
+"""By the text of a component and its state."""
+
+
+def _outcomes_of(case: Case, invariants: Invariants) -> list[Outcomes]:
+    """The properties on each path of the step; again while it meets sums whose facts were not assumed."""
     sums.known.clear()
     while True:
+        assumed = invariant_of(case.component, case.state, case.properties, invariants).terms
         before = len(sums.known)
-        results = list(_followed(case))
+        results = list(_followed(case, assumed))
         if len(sums.known) == before:
             return results
 
 
-def _followed(case: Case) -> Iterator[tuple[Path[Step[Any]], Outcomes]]:
+def _followed(case: Case, assumed: tuple[z3.BoolRef, ...]) -> Iterator[Outcomes]:
     begins = type(case.event) is Start
     known = tuple(
         found for found in case.properties if not begins or found.over_starts or not found.over_steps
     )
     known = tuple(found for found in known if found.concerns(case.event))
     solver = _solver()
-    solver.add(*sums.facts(), *case.assumptions)
-    if not begins:
-        solver.add(*invariants_of(case.state, case.properties))
+    solver.add(*sums.facts(), *case.assumptions, *(() if begins else assumed))
     if not satisfiable(solver):
-        return
+        raise ValueError(f"nothing permits the case {case.label}: it would prove everything")
     ground = Ground(solver, solution=solver.model())
-    for path in paths(lambda: _with_ropes(case.step(case.state, case.event)), ground):
+    for path in paths(lambda: case.step(case.state, case.event), ground):
         ground.go_to(path.decided)
         here = Ground(solver, path.answers, path.solution)
-        yield path, [(found, _refutation(case, path, found, here)) for found in known]
+        yield [(found, _refutation(case, path, found, here)) for found in known]
         here.go_to(())
 
 
@@ -129,26 +135,30 @@ def _solver() -> z3.Solver:
     return solver
 
 
-def invariants_of(state: Any, properties: tuple[Property, ...]) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
+def invariant_of(
+    component: str,
+    state: Any,  # noqa: ANN401 - any component's state
+    properties: tuple[Property, ...],
+    kept: Invariants,
+) -> Invariant:
     """The state properties as terms; each assumes those before it."""
-    solver = _solver()
-    terms: list[z3.BoolRef] = []
-    for found in properties:
-        if not found.over_steps:
-            term = formula(lambda found=found: found.holds(state), Ground(solver))  # type: ignore[misc]
-            solver.add(term)
-            terms.append(term)
-    return tuple(terms)
-
-
-def _with_ropes(step: Step[Any]) -> Step[Any]:
-    """The step with its effects as a rope even if each is named: properties walk over it alike."""
-    return step._replace(effects=as_rope(step.effects))
-
-
-def as_rope(effects: Effects) -> Effects:
-    """The effects as a rope if some are not named."""
-    return joined(effects.cells) if isinstance(effects, Rope) else effects
+    key = f"{component} {state!r}"
+    if key not in kept:
+        solver = _solver()
+        terms: list[z3.BoolRef] = []
+        before = list(sums.known)
+        sums.known.clear()
+        for found in properties:
+            if not found.over_steps:
+                ground = Ground(solver)
+                term = formula(lambda found=found: found.holds(state), ground)  # type: ignore[misc]
+                ground.go_to(())
+                solver.add(term)
+                terms.append(term)
+        kept[key] = Invariant(tuple(terms), tuple(sums.known))
+        sums.known[:] = before
+    sums.known.extend(one for one in kept[key].totals if not sums.is_known(one))
+    return kept[key]
 
 
 def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> Refutation | None:
@@ -165,5 +175,3 @@ def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground
             return Refutation(found.rule, found.name, case.label, answer.solution, path)
     return None
 
-
-_ = Many

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import z3
 
-from model.checker.any_number.syntactic import conjunction, disjunction, truth
+from model.checker.any_number.syntactic import FALSE, TRUE, conjunction, disjunction, negation, truth, truth_of
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, int_term
 
 
@@ -97,7 +97,7 @@ class Many:
     ) -> None:
         self.group = group
         self.variable = variable
-        self.behaviours = tuple(one for one in behaviours if one.values and not z3.is_false(one.condition))
+        self.behaviours = tuple(one for one in behaviours if one.values and truth_of(one.condition) >= 0)
         """Of the member at `variable`; the conditions exclude each other."""
         self.every = every
         """Each member has exactly one value, so that the members' places are the positions of the values."""
@@ -136,11 +136,11 @@ class Many:
     def exists(self, term: z3.BoolRef) -> z3.BoolRef:
         """Some member is like this; `term` is about the member at `variable`."""
         term = z3.simplify(term)
-        if z3.is_false(term):
+        if truth_of(term) < 0:
             return term
         if not mentions(term, self.variable):
             return conjunction([self.group.size > 0, term])
-        return z3.Exists([self.variable], z3.And(self.group.has(self.variable), term))
+        return z3.Exists([self.variable], conjunction([self.group.has(self.variable), term]))
 
     def types(self) -> set[type]:
         """The types of the values."""
@@ -156,14 +156,12 @@ class Many:
             conjunction([one.condition, another.condition, equation(one.values, another.values)])
             for one, another in product(mine, theirs)
         ]
-        neither = z3.Not(
-            disjunction([*(one.condition for one in mine), *(one.condition for one in theirs)])
-        )
-        differs = self.exists(z3.Not(disjunction([*both, neither])))
-        return SymbolicBool(z3.simplify(z3.Not(differs)))
+        neither = negation(disjunction([one.condition for one in (*mine, *theirs)]))
+        differs = self.exists(negation(disjunction([*both, neither])))
+        return SymbolicBool(negation(differs))
 
     def __ne__(self, other: object) -> Any:  # noqa: ANN401 - a symbol
-        return SymbolicBool(z3.Not((self == other).term))
+        return SymbolicBool(negation((self == other).term))
 
     def __hash__(self) -> int:
         raise SymbolicUseError("a hash of many elements was asked")
@@ -190,7 +188,7 @@ def equation(left: Any, right: Any) -> z3.BoolRef:  # noqa: ANN401 - any values 
     """The term of the equality of two values; records of other classes differ, like effects of other kinds."""
     if isinstance(left, tuple) and isinstance(right, tuple) and not isinstance(left, Rope):
         if type(left) is not type(right) or len(left) != len(right):
-            return z3.BoolVal(False)
+            return FALSE
         return conjunction([equation(one, other) for one, other in zip(left, right, strict=True)])
     return truth(lambda: left == right)
 
@@ -217,32 +215,27 @@ def replaced(value: Any, pairs: Sequence[tuple[z3.ExprRef, z3.ExprRef]]) -> Any:
 
 def mentions(term: z3.ExprRef, constant: z3.ExprRef) -> bool:
     """The constant occurs in the term."""
-    waiting, seen = [term], set()
-    while waiting:
-        part = waiting.pop()
-        if part.eq(constant):
-            return True
-        if part.get_id() not in seen:
-            seen.add(part.get_id())
-            waiting.extend(part.children())
-    return False
+    other = z3.Const(f"not {constant}", constant.sort())
+    return not z3.substitute(term, (constant, other)).eq(term)
 
 
-class Length:
-    """The number of elements of a rope that has groups."""
+class Length(SymbolicInt):
+    """The number of elements of a rope that has groups; any `Position` is below it."""
+
+    __slots__ = ("cells",)
 
     def __init__(self, cells: tuple[Any, ...], term: z3.ArithRef) -> None:
+        super().__init__(term)
         self.cells = cells
-        self.term = term
 
     def __neg__(self) -> "FromTheEnd":
         return FromTheEnd(self)
 
-    def __sub__(self, other: int) -> Position:
+    def __sub__(self, other: object) -> Any:  # noqa: ANN401 - a Position or a symbol
         """The position of the last element, if that is named."""
-        if other != 1 or isinstance(self.cells[-1], Many):
-            raise SymbolicUseError("an unnamed element was counted off")
-        return Position(len(self.cells) - 1)
+        if other == 1 and self.cells and not isinstance(self.cells[-1], Many):
+            return Position(len(self.cells) - 1)
+        return super().__sub__(other)
 
     def __rmul__(self, one: tuple[Any, ...]) -> "Rope":
         """As many equal elements."""
@@ -250,31 +243,16 @@ class Length:
         return Rope(_constant(cell, value) for cell in self.cells)
 
     def __gt__(self, other: object) -> Any:  # noqa: ANN401 - a bool or a symbol
-        return True if isinstance(other, Position) else SymbolicBool(self.term > int_term(_number(other)))
+        return True if isinstance(other, Position) else super().__gt__(other)
 
     def __ge__(self, other: object) -> Any:  # noqa: ANN401
-        return True if isinstance(other, Position) else SymbolicBool(self.term >= int_term(_number(other)))
+        return True if isinstance(other, Position) else super().__ge__(other)
 
     def __le__(self, other: object) -> Any:  # noqa: ANN401
-        return False if isinstance(other, Position) else SymbolicBool(self.term <= int_term(_number(other)))
+        return False if isinstance(other, Position) else super().__le__(other)
 
     def __lt__(self, other: object) -> Any:  # noqa: ANN401
-        return False if isinstance(other, Position) else SymbolicBool(self.term < int_term(_number(other)))
-
-    def __eq__(self, other: object) -> Any:  # noqa: ANN401
-        return SymbolicBool(self.term == int_term(_number(other)))
-
-    def __ne__(self, other: object) -> Any:  # noqa: ANN401
-        return SymbolicBool(self.term != int_term(_number(other)))
-
-    def __hash__(self) -> int:
-        raise SymbolicUseError("a hash of a length was asked", self.term)
-
-    def __index__(self) -> int:
-        raise SymbolicUseError(f"the value of the length {self.term} was asked", self.term)
-
-    def __repr__(self) -> str:
-        return f"?{self.term}"
+        return False if isinstance(other, Position) else super().__lt__(other)
 
 
 class FromTheEnd(NamedTuple):
@@ -283,16 +261,12 @@ class FromTheEnd(NamedTuple):
     length: Length
 
 
-def _number(value: object) -> object:
-    return SymbolicInt(value.term) if isinstance(value, Length) else value
-
-
 def _constant(cell: Any, value: Any) -> Any:  # noqa: ANN401
     if not isinstance(cell, Many):
         return value
     if not cell.every:
         raise SymbolicUseError("a filtered rope has no fixed length")
-    return Many(cell.group, cell.variable, [Behaviour(z3.BoolVal(True), (value,))], every=True)
+    return Many(cell.group, cell.variable, [Behaviour(TRUE, (value,))], every=True)
 
 
 class Rope(tuple[Any, ...]):

@@ -4,14 +4,16 @@ A sum is a symbol of its own. `facts` states of each pair of sums what the proof
 by induction over the number of members (`lemmas`).
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import z3
 
 from model.checker.symbolic import SymbolicBool, SymbolicInt, int_term
 
 
-class Total(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Total:
     """The sum of a term over all members of a group."""
 
     group: Any
@@ -54,7 +56,7 @@ def _total(group: Any, term: z3.ArithRef) -> z3.ArithRef:  # noqa: ANN401
     for one in known:
         if one.group is group and one.term.eq(term):
             return one.symbol
-    symbol = z3.Int(f"total {len(known)} over {group.name}")
+    symbol = z3.Int(f"total over {group.name} of {term.sexpr()}")
     known.append(Total(group, term, symbol))
     return symbol
 
@@ -101,3 +103,8 @@ def facts() -> list[z3.BoolRef]:
                 )
             )
     return stated
+
+
+def is_known(total: Total) -> bool:
+    """The sum is one of the proof under way."""
+    return any(total.symbol.eq(one.symbol) for one in known)

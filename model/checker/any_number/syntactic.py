@@ -39,7 +39,7 @@ class Walk:
             self.open.append((*self._decisions, not truth))
         self._decisions.append(choice)
         self._terms.append(term)  # z3 reuses the identity of a released term
-        self.decided.append(term if choice else z3.Not(term))
+        self.decided.append(term if choice else negation(term))
         self.known[key] = choice
         return choice is truth
 
@@ -75,17 +75,57 @@ def truth(function: Callable[[], Any]) -> z3.BoolRef:
     return disjunction([conjunction([path.condition, path.result]) for path in outcomes(asked)])
 
 
+TRUE, FALSE = z3.BoolVal(True), z3.BoolVal(False)
+
+
+def truth_of(term: z3.BoolRef) -> int:
+    """1 for the term `true`, -1 for `false`, 0 for any other."""
+    return int(z3.Z3_get_bool_value(term.ctx_ref(), term.as_ast()))
+
+
 def conjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
     """All terms hold."""
-    kept = [term for term in terms if not z3.is_true(term)]
-    if any(z3.is_false(term) for term in kept):
-        return z3.BoolVal(False)
-    return z3.And(*kept) if len(kept) > 1 else kept[0] if kept else z3.BoolVal(True)
+    kept = []
+    for term in terms:
+        known = truth_of(term)
+        if known < 0:
+            return FALSE
+        if not known:
+            kept.append(term)
+    return _joined(z3.Z3_mk_and, kept) if len(kept) > 1 else kept[0] if kept else TRUE
 
 
 def disjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
     """Some term holds."""
-    kept = [term for term in terms if not z3.is_false(term)]
-    if any(z3.is_true(term) for term in kept):
-        return z3.BoolVal(True)
-    return z3.Or(*kept) if len(kept) > 1 else kept[0] if kept else z3.BoolVal(False)
+    kept = []
+    for term in terms:
+        known = truth_of(term)
+        if known > 0:
+            return TRUE
+        if not known:
+            kept.append(term)
+    return _joined(z3.Z3_mk_or, kept) if len(kept) > 1 else kept[0] if kept else FALSE
+
+
+def negation(term: z3.BoolRef) -> z3.BoolRef:
+    """The term does not hold; one object for each term, as long as it lives."""
+    known = truth_of(term)
+    if known:
+        return FALSE if known > 0 else TRUE
+    key = term.get_id()
+    found = _negations.get(key)
+    if found is None:
+        if len(_negations) > REMEMBERED:
+            _negations.clear()
+        found = _negations[key] = (term, z3.BoolRef(z3.Z3_mk_not(term.ctx_ref(), term.as_ast()), term.ctx))
+    return found[1]
+
+
+REMEMBERED = 100_000
+_negations: dict[int, tuple[z3.BoolRef, z3.BoolRef]] = {}
+
+
+def _joined(connective: Callable[..., Any], terms: list[z3.BoolRef]) -> z3.BoolRef:
+    """The connective of z3's own interface: that of Python looks for sorts to convert, several times slower."""
+    asts = (z3.Ast * len(terms))(*(term.as_ast() for term in terms))
+    return z3.BoolRef(connective(terms[0].ctx_ref(), len(terms), asts), terms[0].ctx)

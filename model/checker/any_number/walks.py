@@ -27,7 +27,7 @@ from model.checker.any_number.rope import (
     cells_of,
     joined,
 )
-from model.checker.any_number.syntactic import Walk, conjunction, disjunction, truth
+from model.checker.any_number.syntactic import TRUE, Walk, conjunction, disjunction, negation, truth, truth_of
 from model.checker.paths import running
 from model.checker.symbolic import SymbolicBool, SymbolicUseError, bool_term
 
@@ -96,7 +96,7 @@ def _elements(cells: tuple[Any, ...], collector: _Collector) -> Iterator[Any]:
                 conditions = [source.condition, *(one.condition for one in combined)]
                 values = tuple(value for one in combined for value in one.values)
                 every = every and len(values) == 1 and not isinstance(values[0], Many)
-                found.append(Behaviour(z3.simplify(conjunction(conditions)), values))
+                found.append(Behaviour(conjunction(conditions), values))
         collector.variables.pop()
         result = Many(cell.group, variable, found, every=every)
         if result.behaviours:
@@ -129,12 +129,12 @@ def any_(walked: Iterable[Any]) -> Any:  # noqa: ANN401 - a bool or a symbol
 
 def all_(walked: Iterable[Any]) -> Any:  # noqa: ANN401 - a bool or a symbol
     """Every element is true."""
-    return _symbol(z3.Not(disjunction([_exists(cell, denied=True) for cell in _collected(walked)])))
+    return _symbol(negation(disjunction([_exists(cell, denied=True) for cell in _collected(walked)])))
 
 
 def _symbol(term: z3.BoolRef) -> Any:  # noqa: ANN401
-    term = z3.simplify(term)
-    return bool(z3.is_true(term)) if z3.is_true(term) or z3.is_false(term) else SymbolicBool(term)
+    known = truth_of(term)
+    return known > 0 if known else SymbolicBool(term)
 
 
 def _exists(cell: Any, *, denied: bool = False) -> z3.BoolRef:  # noqa: ANN401
@@ -146,7 +146,7 @@ def _exists(cell: Any, *, denied: bool = False) -> z3.BoolRef:  # noqa: ANN401
         ]
         return cell.exists(disjunction(holds))
     term = bool_term(cell) if isinstance(cell, bool | SymbolicBool) else truth(lambda: cell)
-    return z3.Not(term) if denied else term
+    return negation(term) if denied else term
 
 
 class _TupleWord:
@@ -236,7 +236,7 @@ def _first(cell: Any, position: int) -> tuple[Any, None]:  # noqa: ANN401
     if not cell.every:
         raise SymbolicUseError("the places of a filtered rope were asked")
     place = Place(cell.group, cell.variable)
-    return Many(cell.group, cell.variable, [Behaviour(z3.BoolVal(True), (place,))], every=True), None
+    return Many(cell.group, cell.variable, [Behaviour(TRUE, (place,))], every=True), None
 
 
 def next_(walked: Any, *default: Any) -> Any:  # noqa: ANN401
@@ -284,7 +284,7 @@ def display(*parts: tuple[bool, Any]) -> tuple[Any, ...]:
 
 def not_(value: Any) -> Any:  # noqa: ANN401 - a bool or a symbol
     """`not value`, without a fork for a symbol."""
-    return SymbolicBool(z3.Not(value.term)) if isinstance(value, SymbolicBool) else not value
+    return SymbolicBool(negation(value.term)) if isinstance(value, SymbolicBool) else not value
 
 
 WORDS: dict[str, Callable[..., Any]] = {
