@@ -5,7 +5,7 @@ path of the step is followed, and on each path every property must be true. A st
 is a case of its own.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import z3
@@ -67,8 +67,12 @@ class Result(NamedTuple):
     checks: int
 
 
-def prove(cases: Iterable[Case], *, stop_at_first: bool = False) -> Result:
-    """Evaluates each property of a case on each path of its step."""
+def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
+    """Evaluates each property of a case on each path of its step; ends where a rule of `stop_at` is refuted.
+
+    Raises UndecidedError where z3 gives no answer, and SymbolicUseError where the source does something with
+    a rope that is not known to treat its members alike.
+    """
     checked: set[str] = set()
     refutations: list[Refutation] = []
     case_count = path_count = check_count = 0
@@ -80,7 +84,7 @@ def prove(cases: Iterable[Case], *, stop_at_first: bool = False) -> Result:
             check_count += len(outcomes)
             checked.update(found.rule for found, _ in outcomes)
             refutations.extend(refutation for _, refutation in outcomes if refutation is not None)
-        if stop_at_first and refutations:
+        if any(refutation.rule in stop_at for refutation in refutations):
             break
     failed = {refutation.rule for refutation in refutations}
     return Result(frozenset(checked - failed), tuple(refutations), case_count, path_count, check_count)

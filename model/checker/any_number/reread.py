@@ -21,6 +21,10 @@ SHARED = ("events", "shared_events", "profiles", "registry", "fields", "sizes")
 """The last parts of the names of modules that are not read again."""
 
 
+Helpers = Mapping[str, Callable[..., Any]]
+"""Functions of one module, by name, that are replaced by their statements over ropes."""
+
+
 class Edit(NamedTuple):
     """An expression of a module that is replaced; it occurs once."""
 
@@ -35,18 +39,17 @@ class Reread:
     def __init__(
         self,
         edits: tuple[Edit, ...] = (),
-        helpers: Mapping[str, Mapping[str, Callable[..., Any]]] | None = None,
+        helpers: Mapping[str, Helpers] | None = None,
+        *,
+        plain: bool = False,
     ) -> None:
         self._edits = edits
         self._helpers = helpers or {}
         self._modules: dict[str, ModuleType] = {}
-        self._words = {
-            **vars(builtins),
-            **WORDS,
-            "__import__": self._import,
-            "__display__": display,
-            "__not__": not_,
-        }
+        self._plain = plain
+        """Python's own words are kept, so that edits alone make a difference."""
+        words = {} if plain else {**WORDS, "__display__": display, "__not__": not_}
+        self._words = {**vars(builtins), **words, "__import__": self._import}
 
     def module(self, name: str) -> Any:  # noqa: ANN401 - a module
         """The module of that name, with the words of `walks`."""
@@ -61,7 +64,9 @@ class Reread:
             for edit in self._edits:
                 if edit.module == name:
                     source = _edited(source, edit)
-            tree = ast.fix_missing_locations(_Words().visit(ast.parse(source)))
+            tree = ast.parse(source)
+            if not self._plain:
+                tree = ast.fix_missing_locations(_Words().visit(tree))
             vars(found)["__builtins__"] = self._words
             exec(compile(tree, str(original.__file__), "exec", __future__.annotations.compiler_flag), vars(found))
             vars(found).update(self._helpers.get(name, {}))

@@ -10,7 +10,7 @@ from typing import Any
 import z3
 
 from model.checker.any_number.frames import is_permitted
-from model.checker.any_number.reread import Reread
+from model.checker.any_number.reread import Helpers
 from model.checker.any_number.rope import Behaviour, Group, Length, Many, Position, Rope
 from model.checker.any_number.walks import any_, enumerate_, len_, tuple_, zip_
 from model.checker.symbolic import SymbolicBool, SymbolicInt
@@ -56,13 +56,9 @@ def behind_the_last_awaited(gate: Any) -> Effects:  # noqa: ANN401 - a Gate of t
     )
 
 
-HELPERS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+HELPERS: Mapping[str, Helpers] = {
     "model.frames": {"is_permitted": is_permitted},
     "model.gate.aligned": {"behind_the_last_awaited": behind_the_last_awaited},
 }
 """By module: the functions with a loop or an expression of their own, stated over ropes."""
 
-
-def reread_gate(*edits: Any) -> Reread:  # noqa: ANN401 - Edit
-    """The modules of the gate over ropes."""
-    return Reread(edits, HELPERS)
