@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import z3
 
 from model.checker.any_number import sums
+from model.checker.any_number.rope import Rope, cells_of
 from model.checker.paths import Ground, Path, paths, satisfiable
 from model.checker.symbolic import formula
 from model.events import Event, Step
@@ -167,10 +168,11 @@ def invariant_of(
 
 def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> Refutation | None:
     step = path.result
+    effects = Rope(cells_of(step.effects))  # also if each is named: a property may cut it at a rope's length
 
     def holds() -> bool:
         if found.over_steps:
-            return bool(found.holds(case.state, case.event, step.effects, step.state))
+            return bool(found.holds(case.state, case.event, effects, step.state))
         return bool(found.holds(step.state))
 
     for answer in paths(holds, here):

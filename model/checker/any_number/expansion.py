@@ -79,8 +79,8 @@ class Numbers:
         """The term with each quantifier as a finite conjunction or disjunction."""
         if z3.is_quantifier(term):
             most = max(self.sizes.values())
-            body = self._unfolded(term.body())
-            cases = [z3.substitute_vars(body, z3.IntVal(index)) for index in range(most)]
+            bodies = (z3.substitute_vars(term.body(), z3.IntVal(index)) for index in range(most))
+            cases = [self._unfolded(body) for body in bodies]
             return z3.And(*cases) if term.is_forall() else z3.Or(*cases)
         if z3.is_app(term) and term.num_args():
             parts = [self._unfolded(part) for part in term.children()]

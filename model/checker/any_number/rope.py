@@ -36,6 +36,13 @@ class Group:
             found = z3.Int(f"any of {self.name}, {tries}")
         return found
 
+    def unused_in(self, term: z3.ExprRef) -> z3.ArithRef:
+        """A variable for an index that the term does not mention."""
+        used: list[z3.ArithRef] = []
+        while mentions(term, found := self.another(used)):
+            used.append(found)
+        return found
+
     def has(self, index: z3.ArithRef) -> z3.BoolRef:
         """The index is that of a member."""
         return z3.And(index >= 0, index < self.size)
@@ -338,7 +345,7 @@ class Rope(tuple[Any, ...]):
         cells = _settled(self.cells, from_the_end=key < 0)
         return cells[key] if not isinstance(cells[key], Many) else SomeOf(cells[key])
 
-    def _part(self, key: slice) -> Any:  # noqa: ANN401 - a Rope or a tuple
+    def _part(self, key: slice) -> "Rope":
         start, stop = key.start, key.stop
         if isinstance(start, Place):
             return self._from(start)
@@ -350,16 +357,16 @@ class Rope(tuple[Any, ...]):
             near = cells[-number:] if ends else cells[:number]
             if any(isinstance(cell, Many) for cell in near):
                 cells = tuple(SomeOf(cell) if isinstance(cell, Many) else cell for cell in cells)
-        return joined(cells[slice(_cell_index(start), _cell_index(stop))])
+        return Rope(cells[slice(_cell_index(start), _cell_index(stop))])
 
     def _from(self, place: Place) -> "Rope":
         """The part that begins with a member of a group."""
         for position, cell in enumerate(self.cells):
             if isinstance(cell, Many) and cell.group is place.group:
-                behind = cell.variable >= place.term
-                cases = [one._replace(condition=conjunction([behind, one.condition]))
-                         for one in cell.behaviours]  # fmt: skip
-                rest = Many(cell.group, cell.variable, cases, every=False)
+                variable = cell.group.unused_in(place.term)
+                cases = [one._replace(condition=conjunction([variable >= place.term, one.condition]))
+                         for one in cell.at(variable)]  # fmt: skip
+                rest = Many(cell.group, variable, cases, every=False)
                 return Rope((rest, *self.cells[position + 1 :]))
         raise SymbolicUseError(f"{place} is no place of {self!r}")
 

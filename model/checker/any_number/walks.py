@@ -74,7 +74,7 @@ def _elements(cells: tuple[Any, ...], collector: _Collector) -> Iterator[Any]:
         if not isinstance(cell, Many):
             yield cell
             continue
-        variable = cell.group.another(collector.variables)
+        variable = cell.group.another([used for one in _collectors for used in one.variables])
         collector.variables.append(variable)
         found: list[Behaviour] = []
         every = cell.every
@@ -175,6 +175,8 @@ def len_(sequence: Any) -> Any:  # noqa: ANN401 - an int or a Length
     """The number of elements."""
     if not isinstance(sequence, Rope):
         return len(sequence)
+    if not any(isinstance(cell, Many) for cell in sequence.cells):
+        return len(sequence.cells)
     term: z3.ArithRef = z3.IntVal(0)
     for cell in sequence.cells:
         term = term + (sums.number(cell) if isinstance(cell, Many) else 1)
