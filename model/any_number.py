@@ -13,6 +13,8 @@ from model.gate.proofs.any_number.aligned import all_aligned_cases, all_history_
 from model.gate.proofs.any_number.channels import HELPERS as CHANNEL_HELPERS
 from model.gate.proofs.any_number.tracking import TRACKED_AT_MOST, all_tracker_cases
 from model.gate.proofs.any_number.unaligned import all_unaligned_cases
+from model.subtask.proofs.any_number import HELPERS as SUBTASK_HELPERS
+from model.subtask.proofs.any_number import all_subtask_cases
 
 QUANTIFIERS = "induction over one step, quantifiers over ropes"
 SUMS = f"{QUANTIFIERS}, two laws of sums"
@@ -39,6 +41,7 @@ UNBOUNDED: Mapping[str, Unbounded] = {
             "tracker", "channels", all_tracker_cases, SUMS, f"at most {TRACKED_AT_MOST} tracked checkpoints"
         ),
         Unbounded("unaligned", "channels", all_unaligned_cases, SUMS, "injections are left out"),
+        Unbounded("subtask", "running snapshots and remembered aborts", all_subtask_cases, SUMS),
     )
 }
 """By component."""
@@ -46,5 +49,5 @@ UNBOUNDED: Mapping[str, Unbounded] = {
 
 def reread(*edits: Edit) -> Reread:
     """The modules of the model over ropes, with broken ones for mutants."""
-    helpers: dict[str, Helpers] = {**CHANNEL_HELPERS}
+    helpers: dict[str, Helpers] = {**CHANNEL_HELPERS, **SUBTASK_HELPERS}
     return Reread(edits, helpers)

@@ -93,6 +93,9 @@ class SymbolicInt:
     def __sub__(self, other: object) -> "SymbolicInt":
         return SymbolicInt(self.term - int_term(other))
 
+    def __rsub__(self, other: object) -> "SymbolicInt":
+        return SymbolicInt(int_term(other) - self.term)
+
     def __mod__(self, other: object) -> "SymbolicInt":
         if type(other) is not int or other <= 0:  # for other divisors z3 and Python round differently
             raise SymbolicUseError(

@@ -16,6 +16,7 @@ from model.checker.paths import Ground, Path, paths, satisfiable
 from model.checker.symbolic import formula
 from model.events import Event, Step
 from model.registry import Property, Start
+from model.steps import name_of
 
 EFFORT = 20_000_000
 """The resources that z3 may use for one question, as it counts them: a question ends alike on any machine."""
@@ -45,6 +46,16 @@ def start_case(
     return Case(
         component, label, state, Start(), lambda one, _: Step(one, (), ()), properties, assumptions
     )
+
+
+def step_by(steps_of: Callable[[Any], object]) -> Callable[[Any, Event], Step[Any]]:
+    """The step of a component whose generations have their own steps."""
+
+    def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401
+        done: Step[Any] = getattr(steps_of(state), name_of(type(event)))(state, *event[:-1])
+        return done
+
+    return step
 
 
 class Refutation(NamedTuple):

@@ -10,9 +10,10 @@ import ast
 import __future__
 import builtins
 import inspect
+import itertools
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 from model.checker.any_number.walks import WORDS, display, not_
@@ -80,6 +81,8 @@ class Reread:
         names: tuple[str, ...] = (),
         level: int = 0,
     ) -> Any:  # noqa: ANN401 - a module
+        if name == "itertools" and names and not self._plain:
+            return SimpleNamespace(**{one: WORDS.get(one, getattr(itertools, one)) for one in names})
         if not name.startswith("model") or level:
             return builtins.__import__(name, None, None, names, level)
         found = self.module(name)

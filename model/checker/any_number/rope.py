@@ -20,10 +20,14 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, 
 
 
 class Group:
-    """Any number of elements, also none, in an order; indexes count from 0."""
+    """Any number of elements, also none, in an order; indexes count from 0.
 
-    def __init__(self, name: str) -> None:
+    `distinct`: the values of two elements differ, by a property that the proof assumes and shows.
+    """
+
+    def __init__(self, name: str, *, distinct: bool = False) -> None:
         self.name = name
+        self.distinct = distinct
         self.size = z3.Int(f"number of {name}")
         self.variable = z3.Int(f"any of {name}")
         """The index in the cases of a cell."""
@@ -80,11 +84,21 @@ class Place:
             return True
         return SymbolicBool(self.term != other.term)
 
+    def __add__(self, one: int) -> "UpTo":
+        assert one == 1
+        return UpTo(self)
+
     def __hash__(self) -> int:
         raise SymbolicUseError("a hash of a place was asked", self.term)
 
     def __repr__(self) -> str:
         return f"{self.term}"
+
+
+class UpTo(NamedTuple):
+    """The end of a part that ends with a member, as in `ids[: place + 1]`."""
+
+    place: Place
 
 
 class Behaviour(NamedTuple):
@@ -183,7 +197,7 @@ class Many:
 
 def _names_its_member(many: Many) -> bool:
     """Each value holds the place of its member, so values of two members differ."""
-    return all(
+    return many.group.distinct or all(
         isinstance(value, tuple)
         and any(isinstance(part, Place) and part.term.eq(many.variable) for part in value)
         for one in many.behaviours
@@ -349,6 +363,10 @@ class Rope(tuple[Any, ...]):
         start, stop = key.start, key.stop
         if isinstance(start, Place):
             return self._from(start)
+        if isinstance(stop, UpTo):
+            return self._up_to(stop.place)
+        if isinstance(start, SymbolicInt) and not isinstance(start, Length):
+            start = _near(start)
         cells = self.cells
         if type(start) is int or type(stop) is int:
             ends = (type(start) is int and start < 0) or (type(stop) is int and stop < 0)
@@ -358,6 +376,16 @@ class Rope(tuple[Any, ...]):
             if any(isinstance(cell, Many) for cell in near):
                 cells = tuple(SomeOf(cell) if isinstance(cell, Many) else cell for cell in cells)
         return Rope(cells[slice(_cell_index(start), _cell_index(stop))])
+
+    def _up_to(self, place: Place) -> "Rope":
+        """The part that ends with a member of a group."""
+        for position, cell in enumerate(self.cells):
+            if isinstance(cell, Many) and cell.group is place.group:
+                variable = cell.group.unused_in(place.term)
+                cases = [one._replace(condition=conjunction([variable <= place.term, one.condition]))
+                         for one in cell.at(variable)]  # fmt: skip
+                return Rope((*self.cells[:position], Many(cell.group, variable, cases, every=False)))
+        raise SymbolicUseError(f"{place} is no place of {self!r}")
 
     def _from(self, place: Place) -> "Rope":
         """The part that begins with a member of a group."""
@@ -406,6 +434,14 @@ def _cell_index(key: Any) -> SupportsIndex | None:  # noqa: ANN401
     if isinstance(key, FromTheEnd):
         return -len(key.length.cells)
     return None if key is None else int(key)
+
+
+def _near(number: SymbolicInt) -> int:
+    """On a path: the number, which has to be 0 or 1."""
+    for known in (0, 1):
+        if number == known:
+            return known
+    raise SymbolicUseError(f"a part begins at {number}", number.term)
 
 
 def is_present(many: Many) -> bool:

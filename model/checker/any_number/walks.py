@@ -11,7 +11,7 @@ to treat every member alike.
 import builtins
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import z3
@@ -81,6 +81,11 @@ def _elements(cells: tuple[Any, ...], collector: _Collector) -> Iterator[Any]:
         for source in cell.at(variable):
             parts = []
             for value in source.values:
+                if isinstance(value, Many):
+                    collector.levels.append([])
+                    yield from _elements((value,), collector)
+                    parts.append([Behaviour(TRUE, tuple(collector.levels.pop()))])
+                    continue
                 paths: list[Behaviour] = []
                 waiting: list[tuple[bool, ...]] = [()]
                 while waiting:
@@ -241,6 +246,47 @@ def _first(cell: Any, position: int) -> tuple[Any, None]:  # noqa: ANN401
     return Many(cell.group, cell.variable, [Behaviour(TRUE, (place,))], every=True), None
 
 
+def combinations_(sequence: Any, number: int) -> Any:  # noqa: ANN401 - an iterable of pairs
+    """Every pair of two elements, in the order of the sequence."""
+    if not isinstance(sequence, Rope) or number != 2:
+        return combinations(sequence, number)
+    cells = sequence.cells
+    return Rope(
+        pair
+        for position, cell in enumerate(cells)
+        for pair in (_pairs_of(cell, cells[position + 1 :]) if isinstance(cell, Many)
+                     else _with_each(cell, cells[position + 1 :], ()))
+    )  # fmt: skip
+
+
+def _pairs_of(cell: Many, later: tuple[Any, ...]) -> Iterator[Many]:
+    """The pairs of each member with later members, and with the elements behind its group."""
+    first = cell.group.another([cell.variable])
+    second = cell.group.another([cell.variable, first])
+    behind = [
+        one._replace(condition=conjunction([second > first, one.condition])) for one in cell.at(second)
+    ]
+    others = (Many(cell.group, second, behind, every=False), *later)
+    cases = [
+        one._replace(values=tuple(pair for value in one.values for pair in _with_each(value, others, (first,))))
+        for one in cell.at(first)
+    ]
+    yield Many(cell.group, first, cases, every=False)
+
+
+def _with_each(value: Any, cells: tuple[Any, ...], used: tuple[z3.ArithRef, ...]) -> Iterator[Any]:  # noqa: ANN401
+    """The pairs of a value with the elements of the cells."""
+    for cell in cells:
+        if not isinstance(cell, Many):
+            yield (value, cell)
+            continue
+        variable = cell.group.another([*used, cell.variable]) if used else cell.variable
+        cases = [
+            one._replace(values=tuple((value, other) for other in one.values)) for one in cell.at(variable)
+        ]
+        yield Many(cell.group, variable, cases, every=False)
+
+
 def next_(walked: Any, *default: Any) -> Any:  # noqa: ANN401
     """The first element, which has to be a named one."""
     if not hasattr(walked, "gi_frame"):
@@ -281,7 +327,8 @@ def display(*parts: tuple[bool, Any]) -> tuple[Any, ...]:
             cells.extend(cells_of(value) if isinstance(value, builtins.tuple) else _collected(value))
         else:
             cells.append(value)
-    return joined(cells)
+    is_rope = any(isinstance(value, Rope) for _, value in parts)
+    return Rope(cells) if is_rope else joined(cells)
 
 
 def not_(value: Any) -> Any:  # noqa: ANN401 - a bool or a symbol
@@ -292,6 +339,7 @@ def not_(value: Any) -> Any:  # noqa: ANN401 - a bool or a symbol
 WORDS: dict[str, Callable[..., Any]] = {
     "all": all_,
     "any": any_,
+    "combinations": combinations_,
     "enumerate": enumerate_,
     "len": len_,
     "map": map_,

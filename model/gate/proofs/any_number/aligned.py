@@ -5,7 +5,7 @@ from typing import Any
 
 import z3
 
-from model.checker.any_number.cases import Case, start_case
+from model.checker.any_number.cases import Case, start_case, step_by
 from model.checker.any_number.reread import Reread
 from model.checker.symbolic import SymbolicBool, bool_term, int_term, symbolic_like
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
@@ -27,7 +27,7 @@ def symbolic_gate(reread: Reread, profile: Profile, *, own: bool) -> Any:  # noq
 def aligned_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[Case]:
     """A new gate, and every event at a gate in any state."""
     properties = tuple(reread.module("model.gate.properties.aligned").GATE.properties)
-    step = reread.module("model.steps").step_of("gate")
+    step = step_by(reread.module("model.gate.generations").aligned_steps)
     new = reread.module("model.gate.aligned").new_gate
     counts = SymbolicBool(z3.Bool("gate.counts_as_aligned"))
     channels = number_of(by_channel("blocked", own=True))

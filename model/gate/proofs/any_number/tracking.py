@@ -5,7 +5,7 @@ from typing import Any
 
 import z3
 
-from model.checker.any_number.cases import Case, start_case
+from model.checker.any_number.cases import Case, start_case, step_by
 from model.checker.any_number.reread import Reread
 from model.checker.symbolic import symbolic_like
 from model.gate.events import Barrier, Cancel, EndOfPartition, Record
@@ -43,7 +43,7 @@ def tracker_cases(
 ) -> Iterator[Case]:
     """A new tracker, and every item at a tracker in any state."""
     properties = tuple(reread.module("model.gate.properties.tracking").TRACKER.properties)
-    step = reread.module("model.steps").step_of("tracker")
+    step = step_by(reread.module("model.gate.generations").tracking_steps)
     channels = number_of(by_channel("closed", own=True))
     new = reread.module("model.gate.tracking").new_tracker
     started = new(channels, counts_as_aligned, profile, TRACKED_AT_MOST)

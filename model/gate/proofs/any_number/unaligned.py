@@ -7,7 +7,7 @@ cases stay those of `model.gate.proofs.unaligned`.
 from collections.abc import Iterator
 from typing import Any
 
-from model.checker.any_number.cases import Case, start_case
+from model.checker.any_number.cases import Case, start_case, step_by
 from model.checker.any_number.reread import Reread
 from model.checker.symbolic import symbolic_like
 from model.events import Advance
@@ -42,7 +42,7 @@ def unaligned_cases(
     """A new gate, and every event but an injection at a gate in any state."""
     registry = reread.module("model.gate.properties.alternating").UNALIGNED_GATE
     properties = tuple(registry.properties)
-    step = reread.module("model.steps").step_of("unaligned")
+    step = step_by(reread.module("model.gate.unaligned_generations").unaligned_steps)
     new = reread.module("model.gate.unaligned").new_gate
     timeout = symbolic_like(0, "gate.timeout")
     channels = number_of(by_channel("closed", own=True))
