@@ -1,7 +1,7 @@
 """The rules that are proved for any number of channels, tasks or other elements, by component.
 
 `barrierspec prove any-number` proves them. The properties and the step functions are those of the model, read
-again over ropes (`model.checker.any_number`). The cases of `model.proofs` prove the same rules in stated sizes.
+again over ropes (`model.checker.any_number`). The cases of `model.proofs` prove these rules in stated sizes.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -98,6 +98,8 @@ def variant_line(mutant: Mutant, refutations: Sequence[Refutation], seconds: flo
     is_refuted = mutant.rule in rules
     others = ", ".join(rule for rule in rules if rule != mutant.rule)
     verdict = "refuted" if is_refuted else "NOT refuted"
-    return f"{mutant.id}: {verdict} by {mutant.rule}" + (f", also by {others}" if others else "") + (
-        f" ({seconds:.1f} s)"
+    return (
+        f"{mutant.id}: {verdict} by {mutant.rule}"
+        + (f", also by {others}" if others else "")
+        + (f" ({seconds:.1f} s)")
     )

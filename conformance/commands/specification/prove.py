@@ -89,6 +89,6 @@ def any_number(components: Sequence[str], *, variants: bool) -> int:
             edited = reread(Edit(mutant.module, mutant.find, mutant.replace))
             result = prove(UNBOUNDED[mutant.component].cases(edited), stop_at={mutant.rule})
             click.echo(variant_line(mutant, result.refutations, time.process_time() - began))
-            is_whole &= any(found.rule == mutant.rule for found in result.refutations)
+            is_whole &= mutant.rule in {found.rule for found in result.refutations}
     click.echo("PROVED" if is_whole else "NOT PROVED")
     return 0 if is_whole else 1

@@ -1,8 +1,8 @@
 """Proofs of single cases over ropes: each rule as an induction over one step, for any number of elements.
 
 A case is one class of event at a component whose sequences are ropes. The state properties hold before; every
-path of the step is followed, and on each path every property must be true. A state property of a new component
-is a case of its own.
+path of the step is followed, and on each path every property must be true. A new component is a case of its
+own, in which nothing is assumed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -43,9 +43,7 @@ def start_case(
 ) -> Case:
     """The base of an induction: a new component of any size."""
     label = f"new {component}"
-    return Case(
-        component, label, state, Start(), lambda one, _: Step(one, (), ()), properties, assumptions
-    )
+    return Case(component, label, state, Start(), lambda one, _: Step(one, (), ()), properties, assumptions)
 
 
 def step_by(steps_of: Callable[[Any], object]) -> Callable[[Any, Event], Step[Any]]:
@@ -191,4 +189,3 @@ def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground
             assert answer.solution is not None
             return Refutation(found.rule, found.name, case.label, answer.solution, path)
     return None
-

@@ -9,7 +9,8 @@ from typing import Any
 
 import z3
 
-from model.checker.any_number.rope import Group, Many, Place, Position, Rope
+from model.checker.any_number.members import Group, Many, Place, Position
+from model.checker.any_number.rope import Rope
 from model.checker.any_number.sums import Total
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from model.checker.any_number.rope import Many, Rope, is_present
+from model.checker.any_number.members import Many
+from model.checker.any_number.rope import Rope, is_present
 from model.checker.symbolic import SymbolicUseError
 from model.frames import is_permitted as plain_is_permitted
 

@@ -1,13 +1,14 @@
 """Reads the source of the model once more, with the words of `walks` for sequences.
 
 `Reread` executes modules of the model in namespaces of their own, in which `all`, `any`, `tuple`, ... are
-those of `walks`, and `(*a, b)`, list comprehensions and `not` are calls of them. Modules of events, profiles and
-vocabularies are shared with the model, so that the classes of events are the same. `changed` replaces
-expressions of a source, as a mutant does.
+those of `walks`, and `(*a, b)`, list comprehensions and `not` are calls of them. Modules of events and
+profiles are shared with the model, so that the classes of events are the same. An edit replaces an expression
+of a source, as a mutant does.
 """
 
-import ast
 import __future__
+
+import ast
 import builtins
 import inspect
 import itertools
@@ -69,7 +70,10 @@ class Reread:
             if not self._plain:
                 tree = ast.fix_missing_locations(_Words().visit(tree))
             vars(found)["__builtins__"] = self._words
-            exec(compile(tree, str(original.__file__), "exec", __future__.annotations.compiler_flag), vars(found))
+            exec(
+                compile(tree, str(original.__file__), "exec", __future__.annotations.compiler_flag),
+                vars(found),
+            )
             vars(found).update(self._helpers.get(name, {}))
         return found
 
@@ -113,7 +117,7 @@ def _edited(source: str, edit: Edit) -> str:
 class _Words(ast.NodeTransformer):
     """Displays with stars, list comprehensions and `not` as calls."""
 
-    def visit_Tuple(self, node: ast.Tuple) -> ast.AST:  # noqa: N802 - the name of the library
+    def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load) or not any(isinstance(one, ast.Starred) for one in node.elts):
             return node
@@ -124,12 +128,12 @@ class _Words(ast.NodeTransformer):
             parts.append(ast.Tuple([ast.Constant(is_starred), value], ast.Load()))
         return ast.copy_location(ast.Call(ast.Name("__display__", ast.Load()), parts, []), node)
 
-    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:  # noqa: N802
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         self.generic_visit(node)
         walked = ast.GeneratorExp(node.elt, node.generators)
         return ast.copy_location(ast.Call(ast.Name("tuple", ast.Load()), [walked], []), node)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:  # noqa: N802
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.op, ast.Not):
             return node

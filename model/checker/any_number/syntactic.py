@@ -126,6 +126,6 @@ _negations: dict[int, tuple[z3.BoolRef, z3.BoolRef]] = {}
 
 
 def _joined(connective: Callable[..., Any], terms: list[z3.BoolRef]) -> z3.BoolRef:
-    """The connective of z3's own interface: that of Python looks for sorts to convert, several times slower."""
+    """The connective by z3's own interface: that of Python looks for sorts to convert, which takes long."""
     asts = (z3.Ast * len(terms))(*(term.as_ast() for term in terms))
     return z3.BoolRef(connective(terms[0].ctx_ref(), len(terms), asts), terms[0].ctx)

@@ -17,16 +17,8 @@ from typing import Any
 import z3
 
 from model.checker.any_number import sums
-from model.checker.any_number.rope import (
-    Behaviour,
-    Length,
-    Many,
-    Place,
-    Position,
-    Rope,
-    cells_of,
-    joined,
-)
+from model.checker.any_number.members import Behaviour, Many, Place, Position
+from model.checker.any_number.rope import Length, Rope, cells_of, joined
 from model.checker.any_number.syntactic import TRUE, Walk, conjunction, disjunction, negation, truth, truth_of
 from model.checker.paths import running
 from model.checker.symbolic import SymbolicBool, SymbolicUseError, bool_term
@@ -263,12 +255,12 @@ def _pairs_of(cell: Many, later: tuple[Any, ...]) -> Iterator[Many]:
     """The pairs of each member with later members, and with the elements behind its group."""
     first = cell.group.another([cell.variable])
     second = cell.group.another([cell.variable, first])
-    behind = [
-        one._replace(condition=conjunction([second > first, one.condition])) for one in cell.at(second)
-    ]
+    behind = [one._replace(condition=conjunction([second > first, one.condition])) for one in cell.at(second)]
     others = (Many(cell.group, second, behind, every=False), *later)
     cases = [
-        one._replace(values=tuple(pair for value in one.values for pair in _with_each(value, others, (first,))))
+        one._replace(
+            values=tuple(pair for value in one.values for pair in _with_each(value, others, (first,)))
+        )
         for one in cell.at(first)
     ]
     yield Many(cell.group, first, cases, every=False)

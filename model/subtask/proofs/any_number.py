@@ -11,8 +11,9 @@ import z3
 
 from model.checker.any_number.cases import Case, start_case, step_by
 from model.checker.any_number.frames import is_permitted
+from model.checker.any_number.members import Behaviour, Group, Many
 from model.checker.any_number.reread import Helpers, Reread
-from model.checker.any_number.rope import Behaviour, Group, Many, Rope
+from model.checker.any_number.rope import Rope
 from model.checker.any_number.walks import any_, display, enumerate_, tuple_
 from model.checker.symbolic import SymbolicInt, int_term, symbolic_like
 from model.events import Close, Event, Status
@@ -33,7 +34,10 @@ SIZES = (ABORTED.size >= 0, RUNNING.size >= 0)
 
 def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
     """`model.subtask.subtask.ascending`: those below the new one, it, and the others."""
-    below, others = tuple_(known for known in ids if known < new), tuple_(known for known in ids if known >= new)
+    below, others = (
+        tuple_(known for known in ids if known < new),
+        tuple_(known for known in ids if known >= new),
+    )
     return display((True, below), (False, new), (True, others))
 
 

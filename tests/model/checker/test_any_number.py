@@ -1,4 +1,4 @@
-"""The proofs over ropes say what the model says: at 1 to 6 channels each step and property is the plain one."""
+"""Proofs over ropes say what the model says: at 1 to 6 channels each step and property is the plain one."""
 
 import random
 from itertools import product
@@ -12,8 +12,9 @@ from model.checker.any_number import sums
 from model.checker.any_number.cases import prove
 from model.checker.any_number.expansion import Numbers
 from model.checker.any_number.frames import is_permitted
+from model.checker.any_number.members import Behaviour, Group, Many
 from model.checker.any_number.reread import Edit, Reread
-from model.checker.any_number.rope import Behaviour, Group, Many, Rope, cells_of
+from model.checker.any_number.rope import Rope, cells_of
 from model.checker.any_number.walks import all_, any_, enumerate_, len_, sum_, tuple_, zip_
 from model.checker.paths import Ground, paths
 from model.checker.symbolic import SymbolicBool, SymbolicUseError, formula
@@ -55,7 +56,7 @@ def test_words_over_a_rope_say_what_they_say_of_tuples(number):
         len_(left),
     )
     for ones, others in product(product((False, True), repeat=number), repeat=2):
-        if random.Random(str((ones, others))).random() > 24 / 4**number:
+        if random.Random(str((ones, others))).random() > 10 / 4**number:
             continue
         numbers = Numbers({SOME: number}, {SOME: 0}, own=-1)
         numbers.take((left, right), (ones, others))
@@ -91,7 +92,9 @@ def test_effects_of_any_number_match_a_frame_only_at_every_number():
         at_numbers = [
             plain_is_permitted(
                 pattern,
-                tuple(kind for cell in cells for kind in ([cell] if isinstance(cell, str) else ["resume"] * n)),
+                tuple(
+                    kind for cell in cells for kind in ([cell] if isinstance(cell, str) else ["resume"] * n)
+                ),
             )
             for n in range(7)
         ]
@@ -105,7 +108,8 @@ def ground_of(path):
 
 
 @pytest.mark.parametrize(
-    ("profile", "mutant"), [("flink-1.14", ""), ("flink-1.14", "model-gate-any-is-enough"), ("flink-1.13", "")]
+    ("profile", "mutant"),
+    [("flink-1.14", ""), ("flink-1.14", "model-gate-any-is-enough"), ("flink-1.13", "")],
 )
 def test_steps_and_properties_over_ropes_are_those_over_tuples(profile, mutant):
     """Each path of the step at 1 to 6 channels, in states that are drawn; and each property of it."""
@@ -136,7 +140,9 @@ def test_steps_and_properties_over_ropes_are_those_over_tuples(profile, mutant):
                     draw.randrange(3) if PROFILES[profile].repeats_count else 0,
                 )
                 values = {"channel": own, "checkpoint": draw.choice((1, 2, 3))}
-                event = case.event._replace(**{name: values[name] for name in values if name in case.event._fields})
+                event = case.event._replace(
+                    **{name: values[name] for name in values if name in case.event._fields}
+                )
                 numbers = Numbers(
                     {BEFORE: own, BEHIND: channels - own - 1, ALL: channels},
                     {BEFORE: 0, BEHIND: own + 1, ALL: 0},
@@ -154,12 +160,16 @@ def test_steps_and_properties_over_ropes_are_those_over_tuples(profile, mutant):
                     arguments = (case.state, case.event, effects, path.result.state)
                     if not stated.over_steps:
                         arguments = arguments[3:]
-                    expected = found.holds(state, event, done.effects, done.state) if found.over_steps else None
+                    expected = (
+                        found.holds(state, event, done.effects, done.state) if found.over_steps else None
+                    )
                     if expected is None:
                         expected = found.holds(done.state)
                     if (term := terms.get((id(path), stated))) is None:
                         ground = ground_of(path)
-                        term = terms[id(path), stated] = formula(lambda s=stated, a=arguments: s.holds(*a), ground)
+                        term = terms[id(path), stated] = formula(
+                            lambda s=stated, a=arguments: s.holds(*a), ground
+                        )
                     numbers.take_totals(sums.known)
                     assert numbers.of(term) == bool(expected), stated.name
                     compared += 1

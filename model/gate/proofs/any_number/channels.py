@@ -10,8 +10,9 @@ from typing import Any
 import z3
 
 from model.checker.any_number.frames import is_permitted
+from model.checker.any_number.members import Behaviour, Group, Many, Position
 from model.checker.any_number.reread import Helpers
-from model.checker.any_number.rope import Behaviour, Group, Length, Many, Position, Rope
+from model.checker.any_number.rope import Length, Rope
 from model.checker.any_number.walks import any_, enumerate_, len_, tuple_, zip_
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.events import Effects
@@ -61,4 +62,3 @@ HELPERS: Mapping[str, Helpers] = {
     "model.gate.aligned": {"behind_the_last_awaited": behind_the_last_awaited},
 }
 """By module: the functions with a loop or an expression of their own, stated over ropes."""
-

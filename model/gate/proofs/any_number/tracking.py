@@ -17,9 +17,7 @@ TRACKED_AT_MOST = 2
 """The bound on tracked checkpoints of these proofs; the protocol's own is 50."""
 
 
-def symbolic_tracker(
-    reread: Reread, profile: Profile, tracked: int, *, counts_as_aligned: bool
-) -> Any:  # noqa: ANN401 - a Tracker of the reread module
+def symbolic_tracker(reread: Reread, profile: Profile, tracked: int, *, counts_as_aligned: bool) -> Any:  # noqa: ANN401 - a Tracker of the reread module
     """A tracker in any state, with so many tracked checkpoints."""
     tracking = reread.module("model.gate.tracking")
     entries = tuple(

@@ -1,4 +1,4 @@
-"""Gates of the modes unaligned and alternating with any number of channels, in every generation that has them.
+"""Gates of the modes unaligned and alternating with any number of channels, in each generation with them.
 
 An injection into such a gate reads a barrier on each open channel in turn, which is a loop over states: its
 cases stay those of `model.gate.proofs.unaligned`.
