@@ -28,7 +28,7 @@ from model.offsets.proofs import all_offsets_cases
 from model.sink.proofs import all_sink_cases
 from model.source.proofs import all_source_cases
 from model.store.proofs import store_cases
-from model.subtask.proofs import all_subtask_cases
+from model.subtask.proofs.subtask import all_subtask_cases
 
 
 def all_cases(*, channels: int = 4) -> Iterator[Case]:

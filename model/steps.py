@@ -44,7 +44,7 @@ from model.subtask.generations import subtask_steps
 Handler = Callable[..., Step[Any]]
 
 
-def _name(event: type) -> str:
+def name_of(event: type) -> str:
     """The name of the step function for a class of events: `on_`, and the kind."""
     return f"on_{getattr(event, '_field_defaults')['kind']}"  # noqa: B009 - mypy: a NamedTuple class
 
@@ -58,7 +58,7 @@ def _of(
         assert steps_of is not None, f"no step is named {name}"
         return lambda state, *fields: getattr(steps_of(state), name)(state, *fields)
 
-    names = {event: _name(event) for event in events}
+    names = {event: name_of(event) for event in events}
     return {event: getattr(module, name, None) or of_generation(name) for event, name in names.items()}
 
 

@@ -30,7 +30,7 @@ _TASK_SWITCHES = ("1.9", "1.11", "1.14", "1.15", "1.17")
 
 def project_subtask(given: Given) -> Projection:
     """SubtaskModel.tla and the closed subtask; z3's relation of two ids, as that of three takes a second."""
-    from model.subtask.proofs import subtask_cases
+    from model.subtask.proofs.subtask import subtask_cases
 
     ids, remembered = given.number("M"), given.number("MaxRemembered")
     profile = TASK_PROFILES[given.generation("TaskSwitches", "Task_") or NEWEST_TASK.name]
@@ -190,7 +190,7 @@ class _Drawn:
 
 def directed_subtask() -> Iterator[Case]:
     """The cases of a subtask with up to two remembered aborts and two snapshots that are written."""
-    from model.subtask.proofs import subtask_cases
+    from model.subtask.proofs.subtask import subtask_cases
 
     for aborted, running in product((0, 1, 2), repeat=2):
         yield from subtask_cases(aborted, running, 2)

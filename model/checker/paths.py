@@ -188,9 +188,17 @@ class _Run:
             if not satisfiable(solver):
                 return False
             place.solution = solver.model()
-        here = bool(z3.is_true(place.solution.eval(term, model_completion=True)))
+        value = place.solution.eval(term, model_completion=True)
+        here = bool(z3.is_true(value))
         if not satisfiable(solver, ground.answer(term, key, not here)):
             return here
+        if not here and not z3.is_false(value):  # the solution leaves the truth of a quantified term open
+            other = solver.model()
+            if not satisfiable(solver, ground.answer(term, key, here)):
+                return not here
+            ground.place(place.decided | {(key, here)}, solver.model())
+            ground.place(place.decided | {(key, not here)}, other)
+            return None
         ground.place(place.decided | {(key, here)}, place.solution)
         ground.place(place.decided | {(key, not here)}, solver.model())
         return None

@@ -93,6 +93,9 @@ class SymbolicInt:
     def __sub__(self, other: object) -> "SymbolicInt":
         return SymbolicInt(self.term - int_term(other))
 
+    def __rsub__(self, other: object) -> "SymbolicInt":
+        return SymbolicInt(int_term(other) - self.term)
+
     def __mod__(self, other: object) -> "SymbolicInt":
         if type(other) is not int or other <= 0:  # for other divisors z3 and Python round differently
             raise SymbolicUseError(
@@ -197,8 +200,8 @@ def int_term(value: object) -> z3.ArithRef:
     """The z3 term of a concrete or symbolic int."""
     if isinstance(value, SymbolicInt):
         return value.term
-    if type(value) is int:
-        return z3.IntVal(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return z3.IntVal(int(value))
     raise SymbolicUseError(f"an int was expected beside a symbol, got {value!r}")
 
 

@@ -8,7 +8,7 @@ from model.gate.proofs.aligned import gate_cases
 from model.properties import PROPERTIES, of_component
 from model.registry import Property
 from model.store.proofs import store_cases
-from model.subtask.proofs import subtask_cases
+from model.subtask.proofs.subtask import subtask_cases
 
 
 def test_every_rule_of_the_gate_holds_for_every_id_with_two_channels():

@@ -1,19 +1,37 @@
-"""`barrierspec prove`: the theorem for any dataflow, lemma by lemma."""
+"""`barrierspec prove`: the theorem for any dataflow, and the rules of components of any size."""
 
+import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 import click
 
+from conformance.errors import InputError
+
 
 @click.command()
-@click.argument("what", type=click.Choice(["theorem"]))
+@click.argument("what", type=click.Choice(["theorem", "any-number"]))
 @click.option(
     "--variants",
     is_flag=True,
-    help="Also refute each broken variant: by the clause that it breaks, and by a run.",
+    help="Also refute each broken variant: by the clause or the rule that it breaks, and a clause by a run.",
 )
-def command(what: str, *, variants: bool) -> int:
-    """Prove exactly-once for any dataflow, any number of tasks, channels, records and checkpoints."""
+@click.option("--component", "components", multiple=True, help="Of any-number: only this component.")
+def command(what: str, *, variants: bool, components: Sequence[str]) -> int:
+    """Prove exactly-once for any dataflow, or the rules of components with any number of elements.
+
+    `theorem`: any number of tasks, channels, records and checkpoints. `any-number`: any number of channels
+    of a gate, and so on; each line states the method and what stays bounded.
+    """
+    if what == "any-number":
+        return any_number(components, variants=variants)
+    if components:
+        raise InputError("--component belongs to any-number; leave it out")
+    return theorem(variants=variants)
+
+
+def theorem(*, variants: bool) -> int:
+    """Prove exactly-once for any dataflow."""
     from conformance.report.theorem import lines_of
     from model.theorem import THEORIES
     from model.theorem.prove import prove_theory
@@ -42,3 +60,35 @@ def variant_result(place: int) -> tuple[bool, str]:
     variant = VARIANTS[place]
     is_refuted, run = refutation(variant)
     return is_refuted, "\n".join(variant_lines(variant.name, variant.clause, run, is_refuted=is_refuted))
+
+
+def any_number(components: Sequence[str], *, variants: bool) -> int:
+    """Prove the rules of components of any size; with `variants`, refute mutants of the catalogue too."""
+    from conformance.mutants.catalogue import load_catalogue
+    from conformance.report.any_number import line_of, refutation_lines, variant_line
+    from model.any_number import UNBOUNDED, reread
+    from model.checker.any_number.cases import prove
+    from model.checker.any_number.reread import Edit
+
+    unknown = set(components) - set(UNBOUNDED)
+    if unknown:
+        raise InputError(f"{', '.join(sorted(unknown))}: expected one of {', '.join(UNBOUNDED)}")
+    chosen = [UNBOUNDED[name] for name in components or UNBOUNDED]
+    is_whole = True
+    modules = reread()
+    for one in chosen:
+        began = time.process_time()
+        result = prove(one.cases(modules))
+        click.echo(line_of(one, result, time.process_time() - began))
+        click.echo("".join(f"  {line}\n" for line in refutation_lines(result.refutations)), nl=False)
+        is_whole &= not result.refutations
+    names = {one.component for one in chosen}
+    for mutant in load_catalogue() if variants else ():
+        if mutant.layer == "model" and mutant.component in names:
+            began = time.process_time()
+            edited = reread(Edit(mutant.module, mutant.find, mutant.replace))
+            result = prove(UNBOUNDED[mutant.component].cases(edited), stop_at={mutant.rule})
+            click.echo(variant_line(mutant, result.refutations, time.process_time() - began))
+            is_whole &= mutant.rule in {found.rule for found in result.refutations}
+    click.echo("PROVED" if is_whole else "NOT PROVED")
+    return 0 if is_whole else 1

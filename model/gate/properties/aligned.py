@@ -272,11 +272,11 @@ def align_24(before: Gate, event: Item | Injection, effects: Effects, after: Gat
 def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
     """An id that ends in a step was not spent before and is spent after; ids end in ascending order."""
     highest = before.current - 1 if before.pending else before.current
-    for effect in effects:
-        if type(effect) is Trigger or type(effect) is Abort:
-            if effect.checkpoint <= highest and not (before.profile.cancels_twice and type(event) is Cancel):
-                return False
-            highest = effect.checkpoint
+    ends = tuple(effect for effect in effects if type(effect) is Trigger or type(effect) is Abort)
+    for end in ends:
+        if end.checkpoint <= highest and not (before.profile.cancels_twice and type(event) is Cancel):
+            return False
+        highest = end.checkpoint
     return after.current > highest or (after.current == highest and not after.pending)
 
 

@@ -179,14 +179,13 @@ def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     if after.current == before.current and after.pending and not before.pending:
         return False
     highest = before.current - 1 if before.pending else before.current
-    for effect in effects:
-        if type(effect) is Abort:
-            if effect.checkpoint <= highest or not is_spent(after, effect.checkpoint):
+    ends = tuple(one for one in effects if isinstance(one, Abort | Trigger | TriggerUnaligned))
+    for end in ends:
+        if type(end) is Abort:
+            if end.checkpoint <= highest or not is_spent(after, end.checkpoint):
                 return False
-            highest = effect.checkpoint
-        if type(effect) is not Trigger and type(effect) is not TriggerUnaligned:
-            continue
-        if effect.checkpoint != after.current or effect.checkpoint <= highest:
+            highest = end.checkpoint
+        elif end.checkpoint != after.current or end.checkpoint <= highest:
             return False
     return triggers(effects) <= 1
 
@@ -256,18 +255,21 @@ def unal_26(gate: UnalignedGate) -> bool:
         return False
     if gate.profile.first_decides and not _is_decided(gate):
         return False
-    for arrived, blocked, announced, closed in zip(
-        gate.arrived, gate.blocked, gate.announced, gate.closed, strict=True
-    ):
-        if (blocked and not arrived) or (closed and (blocked or announced)):
-            return False
-        if announced and gate.overtaking:
-            return False
-        if (arrived and closed and not gate.counts_as_aligned) or (arrived and not closed and not gate.begun):
-            return False
+    channels = zip(gate.arrived, gate.blocked, gate.announced, gate.closed, strict=True)
+    if not all(_fits_its_channel(gate, *flags) for flags in channels):
+        return False
     if gate.since < 0 or gate.since > gate.now or gate.repeats < 0:
         return False
     return gate.current >= 0 and (is_whole(gate) or awaits(gate.arrived, gate.closed, gate.repeats))
+
+
+def _fits_its_channel(
+    gate: UnalignedGate, arrived: bool, blocked: bool, announced: bool, closed: bool
+) -> bool:
+    """The flags of one channel agree with each other and with the phase of the gate."""
+    if (blocked and not arrived) or (closed and (blocked or announced)) or (announced and gate.overtaking):
+        return False
+    return not arrived or (gate.counts_as_aligned if closed else gate.begun)
 
 
 def _is_decided(gate: UnalignedGate) -> bool:

@@ -118,7 +118,7 @@ def task_02_rises(before: Subtask, event: Event, effects: Effects, after: Subtas
 @SUBTASK.state("TASK-02")
 def task_02_last(subtask: Subtask) -> bool:
     """No snapshot runs for an id above the last one triggered; running ids ascend."""
-    in_order = all(left < right for left, right in zip(subtask.running, subtask.running[1:], strict=False))
+    in_order = all(left < right for left, right in combinations(subtask.running, 2))
     below = all(known <= subtask.last for known in subtask.running)
     return in_order and (below or not subtask.profile.orders_triggers)
 
@@ -142,11 +142,13 @@ def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     expected = (Decline(event.checkpoint, event.reason), BroadcastCancel(event.checkpoint))
     if not before.profile.orders_triggers:
         return effects == expected and after == before
-    first = len(before.aborted) - len(after.aborted)
-    gone, kept = before.aborted[:first], before.aborted[first:]
-    pruned = after.aborted == kept and all(known < after.last for known in gone)
-    stopped = not kept or kept[0] >= after.last
-    return effects == expected and after.last == max(before.last, event.checkpoint) and pruned and stopped
+    kept = tuple(
+        known
+        for place, known in enumerate(before.aborted)
+        if any(earlier >= after.last for earlier in before.aborted[: place + 1])
+    )
+    rises = after.last == max(before.last, event.checkpoint)
+    return effects == expected and rises and after.aborted == kept
 
 
 @SUBTASK.step("TASK-05")

@@ -1,0 +1,105 @@
+"""The result of the proofs for any number of elements as text."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Protocol
+
+
+class Claim(Protocol):
+    """What is proved of one component."""
+
+    @property
+    def component(self) -> str:
+        """Its name."""
+
+    @property
+    def elements(self) -> str:
+        """What there may be any number of."""
+
+    @property
+    def method(self) -> str:
+        """How it is proved."""
+
+    @property
+    def bounds(self) -> str:
+        """What is bounded all the same, or left out."""
+
+
+class Refutation(Protocol):
+    """A rule that fails in a case."""
+
+    @property
+    def rule(self) -> str:
+        """Its ID."""
+
+    @property
+    def label(self) -> str:
+        """The case."""
+
+    @property
+    def property(self) -> str:  # the last one: it hides Python's word
+        """The name of the property."""
+
+
+class Result(Protocol):
+    """The result of the cases of a component."""
+
+    @property
+    def proved(self) -> Collection[str]:
+        """The rules of which no property failed."""
+
+    @property
+    def cases(self) -> int:
+        """Number of cases."""
+
+    @property
+    def paths(self) -> int:
+        """Number of paths of steps."""
+
+    @property
+    def checks(self) -> int:
+        """Number of properties on a path."""
+
+
+class Mutant(Protocol):
+    """A broken variant."""
+
+    @property
+    def id(self) -> str:
+        """Its name in the catalogue."""
+
+    @property
+    def rule(self) -> str:
+        """The rule that it breaks."""
+
+
+def line_of(claim: Claim, result: Result, seconds: float) -> str:
+    """What is proved of a component, how, and what stays bounded; the time is that of the processor."""
+    counts = f"{result.cases} cases, {result.paths} paths, {result.checks:,} checks, {seconds:.1f} s"
+    lines = [
+        f"{claim.component}, any number of {claim.elements}: {len(result.proved)} rules proved ({counts})",
+        f"  by {claim.method}",
+        f"  bounded: {claim.bounds or 'nothing'}",
+    ]
+    return "\n".join(lines)
+
+
+def refutation_lines(refutations: Sequence[Refutation]) -> Iterator[str]:
+    """Each rule that fails, with its property and the first case."""
+    seen: set[tuple[str, str]] = set()
+    for found in refutations:
+        if (found.rule, found.property) not in seen:
+            seen.add((found.rule, found.property))
+            yield f"NOT PROVED: {found.rule} ({found.property}) in {found.label}"
+
+
+def variant_line(mutant: Mutant, refutations: Sequence[Refutation], seconds: float) -> str:
+    """Whether a broken variant is refuted by the rule that it breaks."""
+    rules = sorted({found.rule for found in refutations})
+    is_refuted = mutant.rule in rules
+    others = ", ".join(rule for rule in rules if rule != mutant.rule)
+    verdict = "refuted" if is_refuted else "NOT refuted"
+    return (
+        f"{mutant.id}: {verdict} by {mutant.rule}"
+        + (f", also by {others}" if others else "")
+        + (f" ({seconds:.1f} s)")
+    )

@@ -1,0 +1,53 @@
+"""The rules that are proved for any number of channels, tasks or other elements, by component.
+
+`barrierspec prove any-number` proves them. The properties and the step functions are those of the model, read
+again over ropes (`model.checker.any_number`). The cases of `model.proofs` prove these rules in stated sizes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from model.checker.any_number.cases import Case
+from model.checker.any_number.reread import Edit, Helpers, Reread
+from model.gate.proofs.any_number.aligned import all_aligned_cases, all_history_cases
+from model.gate.proofs.any_number.channels import HELPERS as CHANNEL_HELPERS
+from model.gate.proofs.any_number.tracking import TRACKED_AT_MOST, all_tracker_cases
+from model.gate.proofs.any_number.unaligned import all_unaligned_cases
+from model.subtask.proofs.any_number import HELPERS as SUBTASK_HELPERS
+from model.subtask.proofs.any_number import all_subtask_cases
+
+QUANTIFIERS = "induction over one step, quantifiers over ropes"
+SUMS = f"{QUANTIFIERS}, two laws of sums"
+
+
+class Unbounded(NamedTuple):
+    """The rules of one component, for any number of its elements."""
+
+    component: str
+    elements: str
+    """What there may be any number of."""
+    cases: Callable[[Reread], Iterator[Case]]
+    method: str = QUANTIFIERS
+    bounds: str = ""
+    """What is bounded all the same, or left out."""
+
+
+UNBOUNDED: Mapping[str, Unbounded] = {
+    one.component: one
+    for one in (
+        Unbounded("gate", "channels", all_aligned_cases, SUMS),
+        Unbounded("history", "channels", all_history_cases, SUMS),
+        Unbounded(
+            "tracker", "channels", all_tracker_cases, SUMS, f"at most {TRACKED_AT_MOST} tracked checkpoints"
+        ),
+        Unbounded("unaligned", "channels", all_unaligned_cases, SUMS, "injections are left out"),
+        Unbounded("subtask", "running snapshots and remembered aborts", all_subtask_cases, SUMS),
+    )
+}
+"""By component."""
+
+
+def reread(*edits: Edit) -> Reread:
+    """The modules of the model over ropes, with broken ones for mutants."""
+    helpers: dict[str, Helpers] = {**CHANNEL_HELPERS, **SUBTASK_HELPERS}
+    return Reread(edits, helpers)

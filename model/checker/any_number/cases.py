@@ -1,0 +1,191 @@
+"""Proofs of single cases over ropes: each rule as an induction over one step, for any number of elements.
+
+A case is one class of event at a component whose sequences are ropes. The state properties hold before; every
+path of the step is followed, and on each path every property must be true. A new component is a case of its
+own, in which nothing is assumed.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import z3
+
+from model.checker.any_number import sums
+from model.checker.any_number.rope import Rope, cells_of
+from model.checker.paths import Ground, Path, paths, satisfiable
+from model.checker.symbolic import formula
+from model.events import Event, Step
+from model.registry import Property, Start
+from model.steps import name_of
+
+EFFORT = 20_000_000
+"""The resources that z3 may use for one question, as it counts them: a question ends alike on any machine."""
+
+
+class Case(NamedTuple):
+    """One class of event at one component of any size."""
+
+    component: str
+    label: str
+    state: Any
+    event: Event
+    step: Callable[[Any, Event], Step[Any]]
+    properties: tuple[Property, ...]
+    assumptions: tuple[z3.BoolRef, ...] = ()
+    """What the environment guarantees about the event."""
+
+
+def start_case(
+    component: str,
+    state: Any,  # noqa: ANN401 - any component's state
+    properties: tuple[Property, ...],
+    assumptions: tuple[z3.BoolRef, ...],
+) -> Case:
+    """The base of an induction: a new component of any size."""
+    label = f"new {component}"
+    return Case(component, label, state, Start(), lambda one, _: Step(one, (), ()), properties, assumptions)
+
+
+def step_by(steps_of: Callable[[Any], object]) -> Callable[[Any, Event], Step[Any]]:
+    """The step of a component whose generations have their own steps."""
+
+    def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401
+        done: Step[Any] = getattr(steps_of(state), name_of(type(event)))(state, *event[:-1])
+        return done
+
+    return step
+
+
+class Refutation(NamedTuple):
+    """A property that fails in one step, with a solution of the symbols."""
+
+    rule: str
+    property: str
+    label: str
+    solution: z3.ModelRef
+    path: Path[Step[Any]]
+
+
+class Result(NamedTuple):
+    """The result of some cases."""
+
+    proved: frozenset[str]
+    """Rules of which no property failed."""
+    refutations: tuple[Refutation, ...]
+    cases: int
+    paths: int
+    checks: int
+
+
+def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
+    """Evaluates each property of a case on each path of its step; ends where a rule of `stop_at` is refuted.
+
+    Raises UndecidedError where z3 gives no answer, and SymbolicUseError where the source does something with
+    a rope that is not known to treat its members alike.
+    """
+    checked: set[str] = set()
+    refutations: list[Refutation] = []
+    case_count = path_count = check_count = 0
+    invariants: Invariants = {}
+    for case in cases:
+        case_count += 1
+        for outcomes in _outcomes_of(case, invariants):
+            path_count += 1
+            check_count += len(outcomes)
+            checked.update(found.rule for found, _ in outcomes)
+            refutations.extend(refutation for _, refutation in outcomes if refutation is not None)
+        if any(refutation.rule in stop_at for refutation in refutations):
+            break
+    failed = {refutation.rule for refutation in refutations}
+    return Result(frozenset(checked - failed), tuple(refutations), case_count, path_count, check_count)
+
+
+Outcomes = list[tuple[Property, Refutation | None]]
+
+
+class Invariant(NamedTuple):
+    """The state properties of one state as terms, and the sums in them."""
+
+    terms: tuple[z3.BoolRef, ...]
+    totals: tuple[sums.Total, ...]
+
+
+Invariants = dict[str, Invariant]
+"""By the text of a component and its state."""
+
+
+def _outcomes_of(case: Case, invariants: Invariants) -> list[Outcomes]:
+    """The properties on each path of the step; again while it meets sums whose facts were not assumed."""
+    sums.known.clear()
+    while True:
+        assumed = invariant_of(case.component, case.state, case.properties, invariants).terms
+        before = len(sums.known)
+        results = list(_followed(case, assumed))
+        if len(sums.known) == before:
+            return results
+
+
+def _followed(case: Case, assumed: tuple[z3.BoolRef, ...]) -> Iterator[Outcomes]:
+    begins = type(case.event) is Start
+    known = tuple(
+        found for found in case.properties if not begins or found.over_starts or not found.over_steps
+    )
+    known = tuple(found for found in known if found.concerns(case.event))
+    solver = _solver()
+    solver.add(*sums.facts(), *case.assumptions, *(() if begins else assumed))
+    if not satisfiable(solver):
+        raise ValueError(f"nothing permits the case {case.label}: it would prove everything")
+    ground = Ground(solver, solution=solver.model())
+    for path in paths(lambda: case.step(case.state, case.event), ground):
+        ground.go_to(path.decided)
+        here = Ground(solver, path.answers, path.solution)
+        yield [(found, _refutation(case, path, found, here)) for found in known]
+        here.go_to(())
+
+
+def _solver() -> z3.Solver:
+    solver = z3.Solver()
+    solver.set("rlimit", EFFORT)
+    return solver
+
+
+def invariant_of(
+    component: str,
+    state: Any,  # noqa: ANN401 - any component's state
+    properties: tuple[Property, ...],
+    kept: Invariants,
+) -> Invariant:
+    """The state properties as terms; each assumes those before it."""
+    key = f"{component} {state!r}"
+    if key not in kept:
+        solver = _solver()
+        terms: list[z3.BoolRef] = []
+        before = list(sums.known)
+        sums.known.clear()
+        for found in properties:
+            if not found.over_steps:
+                ground = Ground(solver)
+                term = formula(lambda found=found: found.holds(state), ground)  # type: ignore[misc]
+                ground.go_to(())
+                solver.add(term)
+                terms.append(term)
+        kept[key] = Invariant(tuple(terms), tuple(sums.known))
+        sums.known[:] = before
+    sums.known.extend(one for one in kept[key].totals if not sums.is_known(one))
+    return kept[key]
+
+
+def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> Refutation | None:
+    step = path.result
+    effects = Rope(cells_of(step.effects))  # also if each is named: a property may cut it at a rope's length
+
+    def holds() -> bool:
+        if found.over_steps:
+            return bool(found.holds(case.state, case.event, effects, step.state))
+        return bool(found.holds(step.state))
+
+    for answer in paths(holds, here):
+        if not answer.result:
+            assert answer.solution is not None
+            return Refutation(found.rule, found.name, case.label, answer.solution, path)
+    return None

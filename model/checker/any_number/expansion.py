@@ -1,0 +1,126 @@
+"""A step over ropes at one number of elements: what it says there, to compare with the step over tuples.
+
+A state of tuples gives each symbol of the state of ropes a value. Then each quantifier ranges over a stated
+number of members, each condition is true or false, and each cell is a sequence.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import z3
+
+from model.checker.any_number.members import Group, Many, Place, Position
+from model.checker.any_number.rope import Rope
+from model.checker.any_number.sums import Total
+from model.checker.symbolic import SymbolicBool, SymbolicInt
+
+
+class Numbers:
+    """The values of all symbols.
+
+    `offsets`: of each group, the number of elements before its first member in the plain sequence; `own`: the
+    place of the named element.
+    """
+
+    def __init__(self, sizes: Mapping[Group, int], offsets: Mapping[Group, int], own: int) -> None:
+        self.sizes = sizes
+        self.offsets = offsets
+        self.own = own
+        self._constants = [(group.size, z3.IntVal(size)) for group, size in sizes.items()]
+        self._tables: list[tuple[z3.FuncDeclRef, z3.ExprRef]] = []
+
+    def take(self, symbolic: Any, plain: Any) -> None:  # noqa: ANN401 - any records of the model
+        """Gives the symbols of a record the values of a plain one."""
+        if isinstance(symbolic, SymbolicBool | SymbolicInt):
+            if z3.is_const(symbolic.term) and symbolic.term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                self._constants.append((symbolic.term, _value(plain)))
+        elif isinstance(symbolic, Rope):
+            for position, cell in enumerate(symbolic.cells):
+                if not isinstance(cell, Many):
+                    self.take(cell, plain[self.own if position == 1 else position])
+                    continue
+                offset = self.offsets[cell.group]
+                self._table(cell, plain[offset : offset + self.sizes[cell.group]])
+        elif isinstance(symbolic, tuple):
+            for one, other in zip(symbolic, plain, strict=True):
+                self.take(one, other)
+
+    def take_totals(self, totals: Iterable[Total]) -> None:
+        """Gives sums the values that their terms add up to."""
+        for total in totals:
+            here = ((total.group.variable, index) for index in range(self.sizes[total.group]))
+            value = sum(self.of(total.term, pair) for pair in here)
+            self._constants.append((total.symbol, z3.IntVal(value)))
+
+    def _table(self, cell: Many, values: Iterable[Any]) -> None:
+        (known,) = cell.behaviours
+        term = known.values[0].term if hasattr(known.values[0], "term") else None
+        if term is None or term.decl().arity() != 1:
+            return  # a constant
+        table: z3.ExprRef = _value(False if z3.is_bool(term) else 0)
+        for index, value in enumerate(values):
+            table = z3.If(z3.Var(0, z3.IntSort()) == index, _value(value), table)
+        self._tables.append((term.decl(), table))
+
+    def of(self, term: z3.ExprRef, *indexes: tuple[z3.ArithRef, int]) -> Any:  # noqa: ANN401 - a bool or an int
+        """The value of a term."""
+        pairs = [(variable, z3.IntVal(index)) for variable, index in indexes]
+        found = z3.substitute(term, *pairs, *self._constants)
+        found = self._unfolded(found)
+        if self._tables:
+            found = z3.substitute_funs(found, *self._tables)
+        found = z3.simplify(found)
+        if z3.is_int_value(found):
+            return found.as_long()
+        if z3.is_true(found) or z3.is_false(found):
+            return bool(z3.is_true(found))
+        raise ValueError(f"a value is missing in {found}")
+
+    def _unfolded(self, term: z3.ExprRef) -> z3.ExprRef:
+        """The term with each quantifier as a finite conjunction or disjunction."""
+        if z3.is_quantifier(term):
+            most = max(self.sizes.values())
+            bodies = (z3.substitute_vars(term.body(), z3.IntVal(index)) for index in range(most))
+            cases = [self._unfolded(body) for body in bodies]
+            return z3.And(*cases) if term.is_forall() else z3.Or(*cases)
+        if z3.is_app(term) and term.num_args():
+            parts = [self._unfolded(part) for part in term.children()]
+            if not all(part.eq(old) for part, old in zip(parts, term.children(), strict=True)):
+                kind = term.decl().kind()
+                if kind == z3.Z3_OP_AND:
+                    return z3.And(*parts)
+                if kind == z3.Z3_OP_OR:
+                    return z3.Or(*parts)
+                return term.decl()(*parts)
+        return term
+
+    def plain(self, value: Any, *indexes: tuple[z3.ArithRef, int]) -> Any:  # noqa: ANN401
+        """The value with tuples in place of ropes and ints and truth values in place of symbols."""
+        if isinstance(value, SymbolicBool | SymbolicInt):
+            return self.of(value.term, *indexes)
+        if isinstance(value, Position):
+            return self.own
+        if isinstance(value, Place):
+            return self.offsets[value.group] + self.of(value.term, *indexes)
+        if isinstance(value, Rope):
+            return tuple(self._members(value, *indexes))
+        if isinstance(value, tuple):
+            parts = [self.plain(part, *indexes) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return value
+
+    def _members(self, rope: Rope, *indexes: tuple[z3.ArithRef, int]) -> Iterable[Any]:
+        for cell in rope.cells:
+            if not isinstance(cell, Many):
+                yield self.plain(cell, *indexes)
+                continue
+            for index in range(self.sizes[cell.group]):
+                here = (*indexes, (cell.variable, index))
+                for one in cell.behaviours:
+                    if self.of(one.condition, *here):
+                        for value in one.values:
+                            yield self.plain(value, *here)
+
+
+def _value(value: Any) -> z3.ExprRef:  # noqa: ANN401 - an int or a bool
+    return z3.BoolVal(value) if isinstance(value, bool) else z3.IntVal(value)

@@ -1,0 +1,140 @@
+"""Reads the source of the model once more, with the words of `walks` for sequences.
+
+`Reread` executes modules of the model in namespaces of their own, in which `all`, `any`, `tuple`, ... are
+those of `walks`, and `(*a, b)`, list comprehensions and `not` are calls of them. Modules of events and
+profiles are shared with the model, so that the classes of events are the same. An edit replaces an expression
+of a source, as a mutant does.
+"""
+
+import __future__
+
+import ast
+import builtins
+import inspect
+import itertools
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+from model.checker.any_number.walks import WORDS, display, not_
+
+SHARED = ("events", "shared_events", "profiles", "registry", "fields", "sizes")
+"""The last parts of the names of modules that are not read again."""
+
+
+Helpers = Mapping[str, Callable[..., Any]]
+"""Functions of one module, by name, that are replaced by their statements over ropes."""
+
+
+class Edit(NamedTuple):
+    """An expression of a module that is replaced; it occurs once."""
+
+    module: str
+    find: str
+    replace: str
+
+
+class Reread:
+    """The modules of the model as they are read again, by name."""
+
+    def __init__(
+        self,
+        edits: tuple[Edit, ...] = (),
+        helpers: Mapping[str, Helpers] | None = None,
+        *,
+        plain: bool = False,
+    ) -> None:
+        self._edits = edits
+        self._helpers = helpers or {}
+        self._modules: dict[str, ModuleType] = {}
+        self._plain = plain
+        """Python's own words are kept, so that edits alone make a difference."""
+        words = {} if plain else {**WORDS, "__display__": display, "__not__": not_}
+        self._words = {**vars(builtins), **words, "__import__": self._import}
+
+    def module(self, name: str) -> Any:  # noqa: ANN401 - a module
+        """The module of that name, with the words of `walks`."""
+        if not name.startswith("model.") or name.rsplit(".", 1)[-1] in SHARED or ".checker" in name:
+            return import_module(name)
+        found = self._modules.get(name)
+        if found is None:
+            original = import_module(name)
+            found = self._modules[name] = ModuleType(name, original.__doc__)
+            found.__file__ = original.__file__
+            source = inspect.getsource(original)
+            for edit in self._edits:
+                if edit.module == name:
+                    source = _edited(source, edit)
+            tree = ast.parse(source)
+            if not self._plain:
+                tree = ast.fix_missing_locations(_Words().visit(tree))
+            vars(found)["__builtins__"] = self._words
+            exec(
+                compile(tree, str(original.__file__), "exec", __future__.annotations.compiler_flag),
+                vars(found),
+            )
+            vars(found).update(self._helpers.get(name, {}))
+        return found
+
+    def _import(
+        self,
+        name: str,
+        _globals: object = None,
+        _locals: object = None,
+        names: tuple[str, ...] = (),
+        level: int = 0,
+    ) -> Any:  # noqa: ANN401 - a module
+        if name == "itertools" and names and not self._plain:
+            return SimpleNamespace(**{one: WORDS.get(one, getattr(itertools, one)) for one in names})
+        if not name.startswith("model") or level:
+            return builtins.__import__(name, None, None, names, level)
+        found = self.module(name)
+        if not names:
+            raise ImportError(f"write `from {name} import ...`, so that the source can be read again")
+        if found is not import_module(name) or hasattr(found, "__path__"):
+            return _Members(self, name, found, names)
+        return found
+
+
+class _Members:
+    """The names that a statement imports from a module, or from a package, of which they may be modules."""
+
+    def __init__(self, reread: Reread, name: str, module: Any, names: tuple[str, ...]) -> None:  # noqa: ANN401
+        for one in names:
+            found = getattr(module, one, None)
+            if found is None or isinstance(found, ModuleType):
+                found = reread.module(f"{name}.{one}")
+            setattr(self, one, found)
+
+
+def _edited(source: str, edit: Edit) -> str:
+    if source.count(edit.find) != 1:
+        raise ValueError(f"expected to find once in {edit.module}: {edit.find!r}; mend the edit")
+    return source.replace(edit.find, edit.replace)
+
+
+class _Words(ast.NodeTransformer):
+    """Displays with stars, list comprehensions and `not` as calls."""
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or not any(isinstance(one, ast.Starred) for one in node.elts):
+            return node
+        parts: list[ast.expr] = []
+        for one in node.elts:
+            is_starred = isinstance(one, ast.Starred)
+            value = one.value if isinstance(one, ast.Starred) else one
+            parts.append(ast.Tuple([ast.Constant(is_starred), value], ast.Load()))
+        return ast.copy_location(ast.Call(ast.Name("__display__", ast.Load()), parts, []), node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        self.generic_visit(node)
+        walked = ast.GeneratorExp(node.elt, node.generators)
+        return ast.copy_location(ast.Call(ast.Name("tuple", ast.Load()), [walked], []), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Not):
+            return node
+        return ast.copy_location(ast.Call(ast.Name("__not__", ast.Load()), [node.operand], []), node)

@@ -1,0 +1,271 @@
+"""Ropes: sequences with named elements and any number of others between them.
+
+The channels of a gate at an event are those before the event's channel, that channel, and those behind it. A
+rope has one cell for each: `Many` for a group of any size, the value itself for a named element. A cell of
+effects holds those that the members of a group cause, in the order of the group: each member causes the
+values of that one of the cell's cases whose condition holds, or none.
+
+A plain int as an index counts elements from an end, as in a sequence of effects; then cells that may be empty
+are decided first. A `Position` counts cells, a `Place` is that of a member (`members`).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, SupportsIndex
+
+import z3
+
+from model.checker.any_number.members import (
+    Behaviour,
+    Many,
+    Place,
+    Position,
+    UpTo,
+    equation,
+    names_its_member,
+)
+from model.checker.any_number.syntactic import TRUE, conjunction, disjunction
+from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
+
+
+class Length(SymbolicInt):
+    """The number of elements of a rope that has groups; any `Position` is below it."""
+
+    __slots__ = ("cells",)
+
+    def __init__(self, cells: tuple[Any, ...], term: z3.ArithRef) -> None:
+        super().__init__(term)
+        self.cells = cells
+
+    def __neg__(self) -> "FromTheEnd":
+        return FromTheEnd(self)
+
+    def __sub__(self, other: object) -> Any:  # noqa: ANN401 - a Position or a symbol
+        """The position of the last element, if that is named."""
+        if other == 1 and self.cells and not isinstance(self.cells[-1], Many):
+            return Position(len(self.cells) - 1)
+        return super().__sub__(other)
+
+    def __rmul__(self, one: tuple[Any, ...]) -> "Rope":
+        """As many equal elements."""
+        (value,) = one
+        return Rope(_constant(cell, value) for cell in self.cells)
+
+    def __gt__(self, other: object) -> Any:  # noqa: ANN401 - a bool or a symbol
+        return True if isinstance(other, Position) else super().__gt__(other)
+
+    def __ge__(self, other: object) -> Any:  # noqa: ANN401
+        return True if isinstance(other, Position) else super().__ge__(other)
+
+    def __le__(self, other: object) -> Any:  # noqa: ANN401
+        return False if isinstance(other, Position) else super().__le__(other)
+
+    def __lt__(self, other: object) -> Any:  # noqa: ANN401
+        return False if isinstance(other, Position) else super().__lt__(other)
+
+
+class FromTheEnd(NamedTuple):
+    """A negative length, as in `effects[-len(expected) :]`."""
+
+    length: Length
+
+
+def _constant(cell: Any, value: Any) -> Any:  # noqa: ANN401
+    if not isinstance(cell, Many):
+        return value
+    if not cell.every:
+        raise SymbolicUseError("a filtered rope has no fixed length")
+    return Many(cell.group, cell.variable, [Behaviour(TRUE, (value,))], every=True)
+
+
+class Rope(tuple[Any, ...]):
+    """A sequence of cells. It is a tuple only for Python's own tests of types."""
+
+    __slots__ = ()
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """The cells as a plain tuple."""
+        return tuple(tuple.__iter__(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        from model.checker.any_number.walks import steps_of
+
+        return steps_of(self)
+
+    def __bool__(self) -> bool:
+        cells = self.cells
+        if any(not isinstance(cell, Many) for cell in cells):
+            return True
+        return any(is_present(cell) for cell in cells)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return _are_equal(self.cells, cells_of(other))
+
+    def __ne__(self, other: object) -> bool:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    def __hash__(self) -> int:
+        raise SymbolicUseError("a hash of a rope was asked")
+
+    def __len__(self) -> int:
+        raise SymbolicUseError("the length of a rope was asked as a number")
+
+    def __add__(self, other: tuple[Any, ...]) -> "Rope":  # type: ignore[override]
+        return Rope((*self.cells, *cells_of(other)))
+
+    def __radd__(self, other: tuple[Any, ...]) -> "Rope":
+        return Rope((*cells_of(other), *self.cells))
+
+    def __contains__(self, value: object) -> bool:
+        found = []
+        for cell in self.cells:
+            if isinstance(cell, Many):
+                alike = [conjunction([one.condition, equation(part, value)])
+                         for one in cell.behaviours for part in one.values]  # fmt: skip
+                found.append(cell.exists(disjunction(alike)))
+            else:
+                found.append(equation(cell, value))
+        return bool(SymbolicBool(disjunction(found)))
+
+    def __getitem__(self, key: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
+        if isinstance(key, slice):
+            return self._part(key)
+        if isinstance(key, Place):
+            for cell in self.cells:
+                if isinstance(cell, Many) and cell.group is key.group:
+                    return cell.member(key.term)
+            raise SymbolicUseError(f"{key} is no place of {self!r}")
+        if isinstance(key, Position):
+            found = self.cells[int(key)]
+            if isinstance(found, Many):
+                raise SymbolicUseError("a position of unnamed elements was asked")
+            return found
+        cells = _settled(self.cells, from_the_end=key < 0)
+        return cells[key] if not isinstance(cells[key], Many) else SomeOf(cells[key])
+
+    def _part(self, key: slice) -> "Rope":
+        start, stop = key.start, key.stop
+        if isinstance(start, Place):
+            return self._from(start)
+        if isinstance(stop, UpTo):
+            return self._up_to(stop.place)
+        if isinstance(start, SymbolicInt) and not isinstance(start, Length):
+            start = _near(start)
+        cells = self.cells
+        if type(start) is int or type(stop) is int:
+            ends = (type(start) is int and start < 0) or (type(stop) is int and stop < 0)
+            number = max(abs(end) for end in (start, stop) if type(end) is int)
+            cells = _settled(cells, from_the_end=ends)
+            near = cells[-number:] if ends else cells[:number]
+            if any(isinstance(cell, Many) for cell in near):
+                cells = tuple(SomeOf(cell) if isinstance(cell, Many) else cell for cell in cells)
+        return Rope(cells[slice(_cell_index(start), _cell_index(stop))])
+
+    def _up_to(self, place: Place) -> "Rope":
+        """The part that ends with a member of a group."""
+        for position, cell in enumerate(self.cells):
+            if isinstance(cell, Many) and cell.group is place.group:
+                variable = cell.group.unused_in(place.term)
+                cases = [one._replace(condition=conjunction([variable <= place.term, one.condition]))
+                         for one in cell.at(variable)]  # fmt: skip
+                return Rope((*self.cells[:position], Many(cell.group, variable, cases, every=False)))
+        raise SymbolicUseError(f"{place} is no place of {self!r}")
+
+    def _from(self, place: Place) -> "Rope":
+        """The part that begins with a member of a group."""
+        for position, cell in enumerate(self.cells):
+            if isinstance(cell, Many) and cell.group is place.group:
+                variable = cell.group.unused_in(place.term)
+                cases = [one._replace(condition=conjunction([variable >= place.term, one.condition]))
+                         for one in cell.at(variable)]  # fmt: skip
+                rest = Many(cell.group, variable, cases, every=False)
+                return Rope((rest, *self.cells[position + 1 :]))
+        raise SymbolicUseError(f"{place} is no place of {self!r}")
+
+    def __repr__(self) -> str:
+        return repr(self.cells)
+
+
+class SomeOf(NamedTuple):
+    """One of the elements of a cell that is not empty: it is unknown which."""
+
+    many: Many
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) in self.many.types():
+            raise SymbolicUseError(f"{self.many!r} was compared with {other!r}")
+        return False
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def cells_of(sequence: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The cells of a rope or the elements of a tuple."""
+    return sequence.cells if isinstance(sequence, Rope) else sequence
+
+
+def joined(cells: Sequence[Any]) -> tuple[Any, ...]:
+    """A rope, or a tuple if every element is named."""
+    return Rope(cells) if any(isinstance(cell, Many) for cell in cells) else tuple(cells)
+
+
+def _cell_index(key: Any) -> SupportsIndex | None:  # noqa: ANN401
+    if isinstance(key, Length):
+        return len(key.cells)
+    if isinstance(key, FromTheEnd):
+        return -len(key.length.cells)
+    return None if key is None else int(key)
+
+
+def _near(number: SymbolicInt) -> int:
+    """On a path: the number, which has to be 0 or 1."""
+    for known in (0, 1):
+        if number == known:
+            return known
+    raise SymbolicUseError(f"a part begins at {number}", number.term)
+
+
+def is_present(many: Many) -> bool:
+    """On a path: some member contributes a value."""
+    return bool(SymbolicBool(many.contributes()))
+
+
+def _settled(cells: tuple[Any, ...], *, from_the_end: bool) -> tuple[Any, ...]:
+    """The cells without empty ones next to an end; on a path, the run forks."""
+    kept = list(cells)
+    end = -1 if from_the_end else 0
+    while kept and isinstance(kept[end], Many) and not is_present(kept[end]):
+        kept.pop(end)
+    return tuple(kept)
+
+
+def _are_equal(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    """Both sequences have the same elements; on a path, the run forks."""
+    if [_kind(cell) for cell in left] == [_kind(cell) for cell in right]:
+        return all(bool(one == other) for one, other in zip(left, right, strict=True))
+    left = tuple(cell for cell in left if not isinstance(cell, Many) or is_present(cell))
+    right = tuple(cell for cell in right if not isinstance(cell, Many) or is_present(cell))
+    for one, other in zip(left, right, strict=False):
+        if _kind(one) is _kind(other):
+            if one != other:
+                return False
+        elif isinstance(one, Many) and isinstance(other, Many):
+            if one.types() & other.types() and not (names_its_member(one) and names_its_member(other)):
+                raise SymbolicUseError(f"{one!r} was compared with {other!r}")
+            return False
+        else:
+            many, value = (one, other) if isinstance(one, Many) else (other, one)
+            if type(value) in many.types() and not names_its_member(many):
+                raise SymbolicUseError(f"{many!r} was compared with {value!r}")
+            return False
+    return len(left) == len(right)
+
+
+def _kind(cell: Any) -> object:  # noqa: ANN401
+    return cell.group if isinstance(cell, Many) else None

@@ -1,0 +1,148 @@
+"""Sums over the members of a group, and what is known of them.
+
+A sum is a symbol of its own. `facts` states the two laws for each pair of sums and for each sum with the
+constants 0 and 1; `lemmas` has the laws for sums of any two functions, as an induction over the number of
+members.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import z3
+
+from model.checker.symbolic import SymbolicBool, SymbolicInt, int_term
+
+Term = Callable[[z3.ArithRef], z3.ArithRef]
+"""What a member contributes, by its index."""
+
+
+@dataclass(frozen=True, eq=False)
+class Total:
+    """The sum of a term over all members of a group."""
+
+    group: Any
+    term: z3.ArithRef
+    """Of the member at the group's variable."""
+    symbol: z3.ArithRef
+
+
+known: list[Total] = []
+"""The sums of the proof under way."""
+
+
+def over(many: Any) -> SymbolicInt:  # noqa: ANN401 - a Many
+    """The sum of the values of a cell."""
+    term: z3.ArithRef = z3.IntVal(0)
+    for one in many.at(many.group.variable):
+        values = [_number(value) for value in one.values]
+        term = z3.If(one.condition, z3.Sum(values) if len(values) > 1 else values[0], term)
+    return SymbolicInt(_total(many.group, z3.simplify(term)))
+
+
+def number(many: Any) -> z3.ArithRef:  # noqa: ANN401 - a Many
+    """The number of values of a cell."""
+    if many.every:
+        size: z3.ArithRef = many.group.size
+        return size
+    term: z3.ArithRef = z3.IntVal(0)
+    for one in many.at(many.group.variable):
+        term = z3.If(one.condition, z3.IntVal(len(one.values)), term)
+    return _total(many.group, z3.simplify(term))
+
+
+def _number(value: Any) -> z3.ArithRef:  # noqa: ANN401
+    if isinstance(value, SymbolicBool):
+        return z3.If(value.term, 1, 0)
+    return int_term(int(value) if isinstance(value, bool) else value)
+
+
+def _total(group: Any, term: z3.ArithRef) -> z3.ArithRef:  # noqa: ANN401
+    if z3.is_int_value(term):
+        return group.size * term
+    for one in known:
+        if one.group is group and one.term.eq(term):
+            return one.symbol
+    symbol = z3.Int(f"total over {group.name} of {term.sexpr()}")
+    known.append(Total(group, term, symbol))
+    return symbol
+
+
+def is_known(total: Total) -> bool:
+    """The sum is one of the proof under way."""
+    return any(total.symbol.eq(one.symbol) for one in known)
+
+
+def laws(
+    each: Callable[[Callable[[z3.ArithRef], z3.BoolRef]], z3.BoolRef],
+    sums: tuple[z3.ArithRef, z3.ArithRef],
+    terms: tuple[Term, Term],
+) -> tuple[z3.BoolRef, z3.BoolRef]:
+    """Where no member contributes more, the sum is not greater; equal only if each contributes the same.
+
+    `each`: the condition holds for each member.
+    """
+    least, most = terms
+    is_below = each(lambda index: least(index) <= most(index))
+    is_equal = each(lambda index: least(index) == most(index))
+    return (
+        z3.Implies(is_below, sums[0] <= sums[1]),
+        z3.Implies(z3.And(is_below, sums[0] == sums[1]), is_equal),
+    )
+
+
+def facts() -> Iterator[z3.BoolRef]:
+    """What is known of all sums so far."""
+    for place, one in enumerate(known):
+        group = one.group
+        others = [(other.term, other.symbol) for other in known[:place] if other.group is group]
+        others += [(z3.IntVal(constant), group.size * constant) for constant in (0, 1)]
+
+        def each(condition: Callable[[z3.ArithRef], z3.BoolRef], group: Any = group) -> z3.BoolRef:  # noqa: ANN401
+            index = group.variable
+            return z3.ForAll([index], z3.Implies(group.has(index), condition(index)))
+
+        for term, symbol in others:
+            pair = (lambda _, term=one.term: term, lambda _, term=term: term)
+            yield from laws(each, (one.symbol, symbol), pair)
+            yield from laws(each, (symbol, one.symbol), pair[::-1])
+
+
+class Lemma(NamedTuple):
+    """A law for the sums of any two functions over any number of members, to be refuted twice."""
+
+    name: str
+    at_none: z3.BoolRef
+    """It is false for no member."""
+    at_one_more: z3.BoolRef
+    """It holds for some number of members, and is false for one more."""
+
+
+def lemmas() -> Iterator[Lemma]:
+    """The laws, and that the sum of a constant is a multiple; each by induction."""
+    number = z3.Int("number")
+    terms = tuple(z3.Function(name, z3.IntSort(), z3.IntSort()) for name in ("least", "most"))
+    sums = tuple(z3.Function(f"sum of {one}", z3.IntSort(), z3.IntSort()) for one in terms)
+
+    def up_to(count: z3.ArithRef) -> tuple[z3.BoolRef, ...]:
+        def each(condition: Callable[[z3.ArithRef], z3.BoolRef]) -> z3.BoolRef:
+            index = z3.Int("index")
+            return z3.ForAll([index], z3.Implies(z3.And(index >= 0, index < count), condition(index)))
+
+        return laws(each, (sums[0](count), sums[1](count)), (terms[0], terms[1]))
+
+    empty = [one(0) == 0 for one in sums]
+    more = [one(number + 1) == one(number) + term(number) for one, term in zip(sums, terms, strict=True)]
+    constant = z3.Int("constant")
+    multiple = z3.And(terms[0](number) == constant, sums[0](number) == number * constant)
+    for name, base, before, after in zip(
+        ("not greater", "equal"), up_to(z3.IntVal(0)), up_to(number), up_to(number + 1), strict=True
+    ):
+        both = up_to(number)
+        step = z3.And(number >= 0, *more, before, *both, z3.Not(after))
+        yield Lemma(name, z3.And(*empty, z3.Not(base)), step)
+    yield Lemma(
+        "multiple",
+        z3.And(*empty, sums[0](0) != 0 * constant),
+        z3.And(number >= 0, *more, multiple, sums[0](number + 1) != (number + 1) * constant),
+    )

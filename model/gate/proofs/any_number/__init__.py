@@ -1,0 +1,1 @@
+"""The proofs of a gate with any number of channels, by mode: the rules over ropes of channels."""

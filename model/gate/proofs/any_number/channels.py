@@ -1,0 +1,64 @@
+"""The channels of a gate as ropes: those before the event's channel, that channel, and those behind it.
+
+An event without a channel concerns them all alike. What a gate knows of its channels is a function of the
+channel's index; `HELPERS` states over ropes what two loops of the model say of tuples.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import z3
+
+from model.checker.any_number.frames import is_permitted
+from model.checker.any_number.members import Behaviour, Group, Many, Position
+from model.checker.any_number.reread import Helpers
+from model.checker.any_number.rope import Length, Rope
+from model.checker.any_number.walks import any_, enumerate_, len_, tuple_, zip_
+from model.checker.symbolic import SymbolicBool, SymbolicInt
+from model.events import Effects
+from model.gate.events import Resume
+
+BEFORE, BEHIND, ALL = Group("channels before"), Group("channels behind"), Group("all channels")
+OWN = Position(1)
+"""The channel of the event."""
+SIZES = tuple(group.size >= 0 for group in (BEFORE, BEHIND, ALL))
+
+
+def by_channel(name: str, *, own: bool, is_bool: bool = True) -> Rope:
+    """A symbol for each channel, a truth value or an int; `own`: the event has a channel."""
+    sort = z3.BoolSort() if is_bool else z3.IntSort()
+    symbol: Callable[[Any], Any] = SymbolicBool if is_bool else SymbolicInt
+
+    def many(group: Group) -> Many:
+        of = z3.Function(f"{name} of {group}", z3.IntSort(), sort)
+        value = symbol(of(group.variable))
+        return Many(group, group.variable, [Behaviour(z3.BoolVal(True), (value,))], every=True)
+
+    if not own:
+        return Rope((many(ALL),))
+    return Rope((many(BEFORE), symbol(z3.Const(f"{name} of own", sort)), many(BEHIND)))
+
+
+def number_of(channels: Rope) -> Length:
+    """The number of channels, from which a new component makes its ropes."""
+    found: Length = len_(channels)
+    return found
+
+
+def behind_the_last_awaited(gate: Any) -> Effects:  # noqa: ANN401 - a Gate of the reread module
+    """`model.gate.aligned.behind_the_last_awaited`: the loop from the end, as a condition."""
+    awaited = tuple_(
+        not (blocked or closed) for blocked, closed in zip_(gate.blocked, gate.closed, strict=True)
+    )
+    return tuple_(
+        Resume(channel)
+        for channel, blocked in enumerate_(gate.blocked)
+        if blocked and not any_(awaited[channel:])
+    )
+
+
+HELPERS: Mapping[str, Helpers] = {
+    "model.frames": {"is_permitted": is_permitted},
+    "model.gate.aligned": {"behind_the_last_awaited": behind_the_last_awaited},
+}
+"""By module: the functions with a loop or an expression of their own, stated over ropes."""

@@ -1,0 +1,192 @@
+"""Proofs over ropes say what the model says: at 1 to 6 channels each step and property is the plain one."""
+
+import random
+from itertools import product
+
+import pytest
+import z3
+
+from conformance.mutants.catalogue import mutant_of
+from model.any_number import UNBOUNDED, reread
+from model.checker.any_number import sums
+from model.checker.any_number.cases import prove
+from model.checker.any_number.expansion import Numbers
+from model.checker.any_number.frames import is_permitted
+from model.checker.any_number.members import Behaviour, Group, Many
+from model.checker.any_number.reread import Edit, Reread
+from model.checker.any_number.rope import Rope, cells_of
+from model.checker.any_number.walks import all_, any_, enumerate_, len_, sum_, tuple_, zip_
+from model.checker.paths import Ground, paths
+from model.checker.symbolic import SymbolicBool, SymbolicUseError, formula
+from model.frames import is_permitted as plain_is_permitted
+from model.gate.profiles import PROFILES
+from model.gate.proofs.any_number.aligned import aligned_cases
+from model.gate.proofs.any_number.channels import ALL, BEFORE, BEHIND
+from model.registry import Start
+
+SOME = Group("some")
+
+
+def flags(name: str) -> Rope:
+    of = z3.Function(name, z3.IntSort(), z3.BoolSort())
+    value = SymbolicBool(of(SOME.variable))
+    return Rope((Many(SOME, SOME.variable, [Behaviour(z3.BoolVal(True), (value,))], every=True),))
+
+
+def test_the_laws_of_sums_hold_for_any_number_of_members():
+    for lemma in sums.lemmas():
+        for term in (lemma.at_none, lemma.at_one_more):
+            solver = z3.Solver()
+            solver.set("rlimit", 10_000_000)
+            solver.add(term)
+            assert solver.check() == z3.unsat, lemma.name
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_words_over_a_rope_say_what_they_say_of_tuples(number):
+    left, right = flags("left"), flags("right")
+    sums.known.clear()
+    said = (
+        any_(one for one in left),
+        all_(one or not other for one, other in zip_(left, right, strict=True)),
+        any_(one for place, one in enumerate_(left) if not any_(right[place:])),
+        sum_(1 for one, other in zip_(left, right) if one and other),
+        tuple_(place for place, one in enumerate_(left) if one),
+        tuple_(one or other for one, other in zip_(left, right)),
+        len_(left),
+    )
+    for ones, others in product(product((False, True), repeat=number), repeat=2):
+        if random.Random(str((ones, others))).random() > 10 / 4**number:
+            continue
+        numbers = Numbers({SOME: number}, {SOME: 0}, own=-1)
+        numbers.take((left, right), (ones, others))
+        numbers.take_totals(sums.known)
+        assert tuple(map(numbers.plain, said)) == (
+            any(ones),
+            all(one or not other for one, other in zip(ones, others, strict=True)),
+            any(one for place, one in enumerate(ones) if not any(others[place:])),
+            sum(1 for one, other in zip(ones, others, strict=True) if one and other),
+            tuple(place for place, one in enumerate(ones) if one),
+            tuple(one or other for one, other in zip(ones, others, strict=True)),
+            number,
+        )
+
+
+def test_a_statement_that_walks_over_a_rope_is_refused():
+    with pytest.raises(SymbolicUseError, match="a statement walks over"):
+        for _ in flags("left"):
+            pass
+
+
+def test_effects_of_any_number_match_a_frame_only_at_every_number():
+    of = z3.Function("resumed", z3.IntSort(), z3.BoolSort())
+    resumes = Many(SOME, SOME.variable, [Behaviour(of(SOME.variable), ("resume",))], every=False)
+    for pattern, cells, expected in (
+        ("block (trigger resume*)?", ("block", "trigger", resumes), True),
+        ("block trigger", ("block", "trigger", resumes), False),
+        ("block (trigger resume?)?", ("block", "trigger", resumes), False),
+        ("(resume | block)* trigger", ("block", resumes, "trigger"), True),
+    ):
+        permitted = [path.result for path in paths(lambda p=pattern, c=cells: is_permitted(p, Rope(c)))]
+        assert all(permitted) == expected
+        at_numbers = [
+            plain_is_permitted(
+                pattern,
+                tuple(
+                    kind for cell in cells for kind in ([cell] if isinstance(cell, str) else ["resume"] * n)
+                ),
+            )
+            for n in range(7)
+        ]
+        assert all(at_numbers) == expected
+
+
+def ground_of(path):
+    solver = z3.Solver()
+    solver.add(*path.decided)
+    return Ground(solver)
+
+
+@pytest.mark.parametrize(
+    ("profile", "mutant"),
+    [("flink-1.14", ""), ("flink-1.14", "model-gate-any-is-enough"), ("flink-1.13", "")],
+)
+def test_steps_and_properties_over_ropes_are_those_over_tuples(profile, mutant):
+    """Each path of the step at 1 to 6 channels, in states that are drawn; and each property of it."""
+    edits = ()
+    if mutant:
+        found = mutant_of(mutant)
+        edits = (Edit(found.module, found.find, found.replace),)
+    plain, draw = Reread(edits, plain=True), random.Random(7)
+    gates, step = plain.module("model.gate.aligned"), plain.module("model.steps").step_of("gate")
+    properties = plain.module("model.gate.properties.aligned").GATE.properties
+    compared = 0
+    for case in aligned_cases(reread(*edits), PROFILES[profile]):
+        if type(case.event) is Start:
+            continue
+        sums.known.clear()
+        terms = {}
+        lifted = list(paths(lambda case=case: case.step(case.state, case.event)))
+        for channels in (1, 2, 3, 4, 5, 6):
+            for _ in range(2):
+                own = draw.randrange(channels)
+                state = gates.Gate(
+                    draw.choice((-1, 1, 2)),
+                    draw.random() < 0.7,
+                    tuple(draw.random() < 0.4 for _ in range(channels)),
+                    tuple(place != own and draw.random() < 0.3 for place in range(channels)),
+                    draw.random() < 0.6,
+                    PROFILES[profile],
+                    draw.randrange(3) if PROFILES[profile].repeats_count else 0,
+                )
+                values = {"channel": own, "checkpoint": draw.choice((1, 2, 3))}
+                event = case.event._replace(
+                    **{name: values[name] for name in values if name in case.event._fields}
+                )
+                numbers = Numbers(
+                    {BEFORE: own, BEHIND: channels - own - 1, ALL: channels},
+                    {BEFORE: 0, BEHIND: own + 1, ALL: 0},
+                    own,
+                )
+                numbers.take((case.state, case.event), (state, event))
+                numbers.take_totals(sums.known)
+                done = step(state, event)
+                (path,) = (one for one in lifted if all(numbers.of(term) for term in one.decided))
+                assert numbers.plain(path.result.effects) == done.effects
+                assert numbers.plain(path.result.state) == tuple(done.state)
+                assert path.result.rules == done.rules
+                for stated, found in zip(case.properties, properties, strict=True):
+                    effects = Rope(cells_of(path.result.effects))
+                    arguments = (case.state, case.event, effects, path.result.state)
+                    if not stated.over_steps:
+                        arguments = arguments[3:]
+                    expected = (
+                        found.holds(state, event, done.effects, done.state) if found.over_steps else None
+                    )
+                    if expected is None:
+                        expected = found.holds(done.state)
+                    if (term := terms.get((id(path), stated))) is None:
+                        ground = ground_of(path)
+                        term = terms[id(path), stated] = formula(
+                            lambda s=stated, a=arguments: s.holds(*a), ground
+                        )
+                    numbers.take_totals(sums.known)
+                    assert numbers.of(term) == bool(expected), stated.name
+                    compared += 1
+    assert compared > 500
+
+
+def test_the_gate_is_proved_for_any_number_of_channels_and_a_mutant_refuted():
+    result = prove(aligned_cases(reread()))
+
+    assert result.refutations == ()
+    assert {"ALIGN-05", "ALIGN-06", "ALIGN-19", "SUB-01"} <= result.proved
+
+    found = mutant_of("model-gate-never-blocks")
+    edited = reread(Edit(found.module, found.find, found.replace))
+    result = prove(aligned_cases(edited), stop_at={found.rule})
+    assert found.rule in {refutation.rule for refutation in result.refutations}
+
+
+def test_every_claim_names_its_method():
+    assert all(one.method and one.elements for one in UNBOUNDED.values())
