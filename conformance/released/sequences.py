@@ -123,7 +123,7 @@ class Search(ABC):
         target = self._target
         for known in known_divergences():
             if known.holds_for(target.version, target.mode, target.level):
-                divergence = shown_by(known, target.level, self._adapter)
+                divergence = shown_by(known, target.level, self._adapter, target.profile)
                 if divergence is None:
                     self._done.gone.append(known)
                 else:

@@ -54,6 +54,11 @@ class Release(NamedTuple):
         return "1.14" if self.minor >= (1, 14) else "1.9"
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """The version as numbers."""
+        return tuple(map(int, self.version.split(".")))
+
+    @property
     def minor(self) -> tuple[int, int]:
         """The first two numbers of the version."""
         major, minor, *_ = self.version.split(".")
@@ -83,6 +88,12 @@ def newest() -> Release:
 def last_patches() -> tuple[Release, ...]:
     """The last listed patch release of each minor release, oldest first."""
     return tuple({one.minor: one for one in releases().values()}.values())
+
+
+def last_of_each() -> tuple[Release, ...]:
+    """The last listed patch release of each minor release with each of its profiles, oldest first."""
+    found = {(one.minor, one.profile, one.coordinator, one.channel): one for one in releases().values()}
+    return tuple(found.values())
 
 
 def cache_folder(release: Release) -> Path:

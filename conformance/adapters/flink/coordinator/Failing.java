@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureManager;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
-//# from 1.14
+//# from 1.14.3
 import org.apache.flink.runtime.checkpoint.CheckpointProperties;
 import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
 import org.apache.flink.runtime.checkpoint.PendingCheckpoint;
@@ -49,11 +49,11 @@ final class Failing implements Component {
         }
         return effects.take();
     }
-//# before 1.14
+//# before 1.14.3
 
     private void failed(long id, String type, CheckpointException why, boolean byTask) {
         if (!type.equals("checkpoint")) {
-            throw new Unsupported("a failing " + type + "; up to 1.13 the coordinator deals with it");
+            throw new Unsupported("a failing " + type + "; up to 1.14.2 the coordinator deals with it");
         }
         if (byTask) {
             manager.handleTaskLevelCheckpointException(why, id, task);
@@ -62,7 +62,7 @@ final class Failing implements Component {
         }
     }
 //# end
-//# from 1.14
+//# from 1.14.3
 
     /** As the manager itself divides the failures into those of a task and those of the coordinator. */
     private void failed(long id, String type, CheckpointException why, boolean byTask) throws Exception {
