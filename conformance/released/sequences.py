@@ -45,6 +45,7 @@ OPENINGS: Mapping[str, Wire] = {
     "sink": {"kind": "write", "value": 0},
     "failures": {"kind": "success", "checkpoint": 1},
     "channel": {"kind": "transfer"},
+    "subtask": {"kind": "status", "running": True},
 }
 """A first event; its answer shows the fields of the release's state."""
 

@@ -81,6 +81,7 @@ def sources(release: Release) -> dict[str, str]:
     folders = ["java", "gate", "sink"]
     folders += ["coordinator", "store"] if release.has_coordinator else []
     folders += ["channel"] if release.channel else []
+    folders += ["subtask"] if release.subtask else []
     files = [file for folder in folders for file in home.joinpath(folder).iterdir()]
     return {file.name: file.read_text("utf-8") for file in files if file.name.endswith(".java")}
 

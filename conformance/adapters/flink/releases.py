@@ -8,12 +8,18 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
+from model.subtask.profiles import TASK_PROFILES
+
 CACHE = "BARRIERSPEC_CACHE"
 """The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
 
 
 COORDINATOR = (1, 10)
 """The first release whose coordinator can be driven."""
+
+
+SUBTASK = (1, 14)
+"""The first release whose subtasks can be driven."""
 
 
 class FlinkError(RuntimeError):
@@ -52,6 +58,13 @@ class Release(NamedTuple):
     def sink(self) -> str:
         """The generation of its sinks: from 1.14 on they outlive the end of their input."""
         return "1.14" if self.minor >= (1, 14) else "1.9"
+
+    @property
+    def subtask(self) -> str:
+        """The generation of its subtasks; empty where they cannot be driven."""
+        if self.minor < SUBTASK:
+            return ""
+        return [name for name in TASK_PROFILES if tuple(map(int, name.split("."))) <= self.minor][-1]
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ LEVELS = ("handler", "polled")
 SEQUENCES = 2_000
 QUICK = 500
 FULL = 20_000
-COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel")
+COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel", "subtask")
 HISTORIES = 10_000
 """Random histories of each coordinator and store in the matrix."""
 

@@ -1,6 +1,5 @@
 package barrierspec.flink;
 
-import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -20,7 +19,7 @@ import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 final class Failing implements Component {
     private final Effects effects = new Effects();
     private final CheckpointFailureManager manager;
-    private final ExecutionAttemptID task = bare(ExecutionAttemptID.class);
+    private final ExecutionAttemptID task = Bare.of(ExecutionAttemptID.class);
 
     Failing(Map<String, Object> config, Release release) {
         Settings.checkProfile(config, release);
@@ -78,25 +77,12 @@ final class Failing implements Component {
 
     /** A pending checkpoint of which only the id and the type are read. */
     private static PendingCheckpoint pending(long id, CheckpointProperties properties) throws Exception {
-        PendingCheckpoint pending = bare(PendingCheckpoint.class);
+        PendingCheckpoint pending = Bare.of(PendingCheckpoint.class);
         Reflect.set(pending, "checkpointId", id);
         Reflect.set(pending, "props", properties);
         return pending;
     }
 //# end
-
-    /** An object that no constructor of its class has made. */
-    private static <T> T bare(Class<T> type) {
-        try {
-            Class<?> factory = Class.forName("sun.reflect.ReflectionFactory");
-            Object maker = factory.getMethod("getReflectionFactory").invoke(null);
-            Object made = factory.getMethod("newConstructorForSerialization", Class.class, Constructor.class)
-                    .invoke(maker, type, Object.class.getDeclaredConstructor());
-            return type.cast(((Constructor<?>) made).newInstance());
-        } catch (ReflectiveOperationException impossible) {
-            throw new IllegalStateException(impossible);
-        }
-    }
 
     @Override
     public Map<String, Object> state() {
