@@ -22,6 +22,8 @@ from conformance.released.results import Conformed, Target
 from conformance.released.sequences import Search, conform
 from conformance.released.sink import SinkSearch
 from conformance.released.sink import target as sink_target
+from conformance.released.subtask import SubtaskSearch
+from conformance.released.subtask import target as subtask_target
 from model.gate.profiles import PROFILES
 
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
@@ -36,6 +38,7 @@ SEARCHES: Mapping[str, type[Search]] = {
     "sink": SinkSearch,
     "failures": FailuresSearch,
     "channel": ChannelSearch,
+    "subtask": SubtaskSearch,
 }
 """By component."""
 IN_TIME = ("coordinator", "store")
@@ -91,6 +94,8 @@ def targets_of(
             yield sink_target(known.version, known.sink)
         elif component == "failures":
             yield failures_target(known.version, known.coordinator)
+        elif component == "subtask":
+            yield subtask_target(known.version, known.subtask)
         elif component == "channel":
             yield channel_target(known.version, known.channel)
         else:
@@ -107,6 +112,8 @@ def conform_one(one: Target, order: Order) -> Conformed:
     known = release(one.version)
     if one.component == "channel" and not known.channel:
         return Conformed(one, stopped=Unsupported("the channels of this release are not driven"))
+    if one.component == "subtask" and not known.subtask:
+        return Conformed(one, stopped=Unsupported("the subtasks of this release are not driven"))
     if (one.mode if one.component == "gate" else one.component) in known.undescribed:
         return Conformed(one, stopped=Unsupported("no profile describes this release here yet"))
     if one.component in IN_TIME and not known.has_coordinator:

@@ -50,7 +50,7 @@ def is_stored(config: Wire, observed: Wire, event: Wire) -> bool:
     """Whether a coordinator adds in this order: ids ascend, and from 1.15 on it stores no savepoints."""
     if event["kind"] != "add":
         return True
-    plain = event["type"] == "checkpoint" or PROFILES.index(config["profile"]) < PROFILES.index("1.15")
+    plain = event["type"] == "checkpoint" or PROFILES.index(config["profile"]) < PROFILES.index("1.15.0")
     return plain and event["checkpoint"] > max(observed["completed"], default=0)
 
 

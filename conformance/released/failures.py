@@ -12,10 +12,9 @@ from conformance.adapters.protocol import Wire
 from conformance.generators.chooser import Chooser
 from conformance.released.results import Target
 from conformance.released.sequences import Search
+from model.coordinator.profiles import COORDINATOR_PROFILES
 
 TYPES = ("checkpoint", "savepoint", "stop")
-BY_TYPE = (1, 14)
-"""From this release on the count itself depends on the type; before, the coordinator decided."""
 EVERYWHERE = (
     "ASYNC_EXCEPTION",
     "CHECKPOINT_DECLINED",
@@ -76,8 +75,8 @@ class FailuresTarget(Target):
         return [{"profile": self.profile, "tolerable_failures": tolerable} for tolerable in (0, 1, 2, -1)]
 
     def failures(self, checkpoint: int) -> Iterator[Wire]:
-        """Every way in which a checkpoint can fail."""
-        types = TYPES if self.minor >= BY_TYPE else TYPES[:1]
+        """Every way in which a checkpoint can fail, of every type that the count itself distinguishes."""
+        types = TYPES if COORDINATOR_PROFILES[self.profile].declines_count_for_all_types else TYPES[:1]
         for reason, type_, by_task in product(reasons(self.minor), types, (True, False)):
             failed = {"checkpoint": checkpoint, "type": type_, "reason": reason, "by_task": by_task}
             yield {"kind": "failure", **failed}

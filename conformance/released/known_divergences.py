@@ -90,9 +90,14 @@ def _entry(row: dict[str, Any], name: str) -> Known:
     return Known(row["name"], releases, row["config"], events, row["seen"], row["rule"], component)
 
 
-def shown_by(known: Known, level: str, adapter: Adapter) -> Divergence | None:
-    """Play the entry: its divergence, or None if its last event shows none any more."""
+def shown_by(known: Known, level: str, adapter: Adapter, profile: str | None = None) -> Divergence | None:
+    """Play the entry: its divergence, or None if its last event shows none any more.
+
+    `profile`: that of the release, where the entry speaks of releases of several; left out: the entry's own.
+    """
     config = {**known.config, "level": level} if known.component == "gate" else known.config
+    if profile is not None:
+        config = {**config, "profile": profile}
     played = replay(Oracle(known.component, config), adapter, known.events)
     divergence = played.divergence
     return divergence if divergence is not None and divergence.step == len(known.events) else None

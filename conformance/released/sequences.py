@@ -45,6 +45,7 @@ OPENINGS: Mapping[str, Wire] = {
     "sink": {"kind": "write", "value": 0},
     "failures": {"kind": "success", "checkpoint": 1},
     "channel": {"kind": "transfer"},
+    "subtask": {"kind": "status", "running": True},
 }
 """A first event; its answer shows the fields of the release's state."""
 
@@ -123,7 +124,7 @@ class Search(ABC):
         target = self._target
         for known in known_divergences():
             if known.holds_for(target.version, target.mode, target.level):
-                divergence = shown_by(known, target.level, self._adapter)
+                divergence = shown_by(known, target.level, self._adapter, target.profile)
                 if divergence is None:
                     self._done.gone.append(known)
                 else:

@@ -7,11 +7,12 @@ gave the very answers of the model; where it did not, the page says so.
 import ast
 import inspect
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import resources
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from conformance.adapters.flink.releases import releases
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
@@ -29,9 +30,11 @@ INTRODUCTION = """\
 
 Made by `barrierspec flink side-by-side`; do not edit it, edit `conformance/scenarios.toml`. Each column is \
 what the model says of the generations above it. Under *seen on* stand the releases whose own classes were \
-driven through the sequence and gave exactly these answers. At coordinators a release stands for itself and \
-those up to the next, 1.9 for 1.10 too; the coordinator of 1.16 is that of 1.17. No package of PyPI carries \
-a jar of 1.7 or 1.8: their column rests on the rule index and the model alone.
+driven through the sequence and gave exactly these answers; of each minor release the last patch of each \
+of its generations was driven. At coordinators a release stands for itself and those up to the next: 1.9 for \
+1.10 too, 1.14.0 up to 1.14.2, 1.15.0 up to 1.15.1, 1.16.0 up to 1.16.1. The coordinator of 1.16.2 and \
+1.16.3 is that of 1.17. No package of PyPI carries a jar of 1.7 or 1.8: their column rests on the rule index \
+and the model alone.
 """
 
 
@@ -105,12 +108,14 @@ def event_of(text: str) -> Wire:
     return {"kind": kind, **fields}
 
 
-def page(releases: Sequence[Driven], say: Callable[[str], None]) -> str:
-    """The whole page in Markdown."""
-    parts = [INTRODUCTION]
-    for scenario in scenarios():
-        say(scenario.name)
-        parts.append(_section(scenario, [_drive(scenario, release) for release in releases]))
+def page(driven: Iterable[Driven], say: Callable[[str], None]) -> str:
+    """The whole page in Markdown. One release after the other is driven through all scenarios."""
+    seen: dict[str, list[Seen | None]] = {scenario.name: [] for scenario in scenarios()}
+    for release in driven:
+        say(f"Flink {release.version}")
+        for scenario in scenarios():
+            seen[scenario.name].append(_drive(scenario, release))
+    parts = [INTRODUCTION, *(_section(scenario, seen[scenario.name]) for scenario in scenarios())]
     return "\n".join(
         [*parts, _switches(), _task_switches(), _coordinator_switches(), _alike(), _distinguishing_runs()]
     )
@@ -175,44 +180,71 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
 
 def _switches() -> str:
     """Every switch of a gate with its sentence and the generations in which it is on."""
-    releases = {one: one.releases for one in PROFILES.values()}
-    return "\n".join(["## The switches of a gate", "", *_table(releases, NEWEST)]) + "\n"
+    labels = {one: one.releases for one in PROFILES.values()}
+    driven = {version: PROFILES[one.profile] for version, one in releases().items()}
+    lines = ["## The switches of a gate", "", _BOTH_SIDES, "", *_table(labels, NEWEST, driven)]
+    return "\n".join(lines) + "\n"
 
 
 def _task_switches() -> str:
     """Every switch of a subtask's snapshot steps: the jars were read for them, and not driven."""
-    releases = {one: one.name for one in TASK_PROFILES.values()}
+    labels = {one: one.name for one in TASK_PROFILES.values()}
     lines = [
         "## The switches of a subtask",
         "",
         "A release stands for itself and those up to the next. These facts were read in the bytecode of the "
         "released jars; the adapter drives their gates, and not their subtasks.",
         "",
-        *_table(releases, NEWEST_TASK),
+        *_table(labels, NEWEST_TASK, {}),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _coordinator_switches() -> str:
     """Every switch of a coordinator."""
-    releases = {one: one.name for one in COORDINATOR_PROFILES.values()}
+    labels = {one: one.name for one in COORDINATOR_PROFILES.values()}
+    driven = {
+        version: COORDINATOR_PROFILES[one.coordinator]
+        for version, one in releases().items()
+        if one.has_coordinator
+    }
     lines = [
         "## The switches of a coordinator",
         "",
         "A release stands for itself and those up to the next, `1.9` for 1.10 too. Those from 1.10 on are "
-        "driven (`barrierspec flink conform --component coordinator`).",
+        f"driven (`barrierspec flink conform --component coordinator`). {_BOTH_SIDES}",
         "",
-        *_table(releases, NEWEST_COORDINATOR),
+        *_table(labels, NEWEST_COORDINATOR, driven),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _table(releases: Mapping[Any, str], newest: object) -> list[str]:
-    lines = [_row(["switch", "on", "what it means"]), _row(["---"] * 3)]
+_BOTH_SIDES = (
+    "The third column names the neighbouring releases between which a switch changes; both were driven "
+    "with their profile. -: no driven release differs."
+)
+
+
+def _table(labels: Mapping[Any, str], newest: object, driven: Mapping[str, object]) -> list[str]:
+    """The switches. `labels`: how each profile is called; `driven`: that of each driven release, in order."""
+    lines = [_row(["switch", "on", "seen", "what it means"]), _row(["---"] * 4)]
     for name, meaning in _sentences(newest).items():
-        on = [release for one, release in releases.items() if getattr(one, name)]
-        lines.append(_row([f"`{name}`", ", ".join(on) or "-", meaning]))
+        on = [label for one, label in labels.items() if getattr(one, name)]
+        lines.append(_row([f"`{name}`", ", ".join(on) or "-", _changes(name, driven), meaning]))
     return lines
+
+
+def _changes(switch: str, driven: Mapping[str, object]) -> str:
+    """Each pair of neighbouring releases between which the switch changes."""
+    found = []
+    for (older, before), (newer, after) in pairwise(driven.items()):
+        was, is_on = getattr(before, switch), getattr(after, switch)
+        if was != is_on:
+            found.append(f"{older} {_HAVE[was]}, {newer} {_HAVE[is_on]}")
+    return "; ".join(found) or "-"
+
+
+_HAVE = {True: "with", False: "without"}
 
 
 def _sentences(newest: object) -> dict[str, str]:

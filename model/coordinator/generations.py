@@ -59,7 +59,7 @@ class FollowsTheJob(CoordinatorSteps):
 
 
 class CountsSuccessFirst(FollowsTheJob):
-    """1.16 and 1.17: a checkpoint counts as a success before it is stored."""
+    """1.16.2 to 1.17: a checkpoint counts as a success before it is stored."""
 
     def before_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
         """A checkpoint counts as a success, even if the store then fails."""
@@ -79,7 +79,7 @@ class CountsSuccessFirst(FollowsTheJob):
 
 
 class CompletesFirst(CountsSuccessFirst):
-    """1.15: a checkpoint is complete before it is stored, and an abort does not end the master phase."""
+    """1.16.0 and 1.16.1: a checkpoint is complete before it is stored."""
 
     def before_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
         """The checkpoint counts as a success and is reported complete, even if the store then fails."""
@@ -92,6 +92,10 @@ class CompletesFirst(CountsSuccessFirst):
     def abort_unstored(self, done: Pending) -> Effects:
         """A checkpoint that was reported complete is not reported aborted."""
         return ()
+
+
+class OutlivesAborts(CompletesFirst):
+    """1.15: an abort does not end the master phase, and a deletion gives no turn."""
 
     def turns_after_deletion(self, deleted: int) -> int:
         """The deletion of stored checkpoints gives waiting requests no turn."""
@@ -124,8 +128,8 @@ class CompletesFirst(CountsSuccessFirst):
         return Step(coordinator._replace(outlived=(aborted,)), (), ("COORD-23", "COORD-30"))
 
 
-class StoresSavepoints(CompletesFirst):
-    """1.14: savepoints are stored and replace older checkpoints; the registry counts uses."""
+class StoresSavepoints(OutlivesAborts):
+    """1.14.3 to 1.14.6: savepoints are stored and replace older checkpoints; the registry counts uses."""
 
     shared_state = CountsUses()
 
@@ -142,21 +146,25 @@ class StoresSavepoints(CompletesFirst):
 
 
 class FailuresOfAnyType(FailureSteps):
-    """1.11 to 1.13: the coordinator's own failures count for any type, and every stop that fails is fatal."""
+    """1.11 to 1.14.2: the coordinator's own failures count for any type; every stop that fails is fatal."""
 
     def fails_the_job(self, failure: Failure) -> bool:
         """A stop-with-savepoint that has started fails the job (COORD-28)."""
         return failure.type == STOP and failure.reason not in PRE_FLIGHT
 
     def concerns_the_job(self, failure: Failure) -> bool:
-        """Failures of every type count."""
-        return True
+        """A checkpoint or savepoint counts, whoever fails it; a stop never does (COORD-28)."""
+        return failure.type != STOP
 
 
-class AwaitsEveryTask(StoresSavepoints):
-    """1.13: only sources must run at the start, and every task must acknowledge."""
+class CountsEveryType(StoresSavepoints):
+    """1.14.0 to 1.14.2: failures count as up to 1.13."""
 
     failures: FailureSteps = FailuresOfAnyType()
+
+
+class AwaitsEveryTask(CountsEveryType):
+    """1.13: only sources must run at the start, and every task must acknowledge."""
 
     def can_start(self, coordinator: Coordinator) -> bool:
         """The job and all sources run, and no task has finished."""
@@ -217,6 +225,10 @@ class StopsCountToo(ClearsAtEverySuccess):
     def fails_the_job(self, failure: Failure) -> bool:
         """A failing stop fails the job when it is aborted, before it counts."""
         return False
+
+    def concerns_the_job(self, failure: Failure) -> bool:
+        """Failures of every type count."""
+        return True
 
 
 class NeverQueues(DiscardsUnstored):
@@ -315,8 +327,10 @@ _STEPS: Mapping[CoordinatorProfile, CoordinatorSteps] = {
     COORDINATOR_PROFILES["1.11"]: DiscardsUnstored(),
     COORDINATOR_PROFILES["1.12"]: IgnoresFinishedTasks(),
     COORDINATOR_PROFILES["1.13"]: AwaitsEveryTask(),
+    COORDINATOR_PROFILES["1.14.0"]: CountsEveryType(),
     COORDINATOR_PROFILES["1.14"]: StoresSavepoints(),
-    COORDINATOR_PROFILES["1.15"]: CompletesFirst(),
+    **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.15.0", "1.15")), OutlivesAborts()),
+    COORDINATOR_PROFILES["1.16.0"]: CompletesFirst(),
     COORDINATOR_PROFILES["1.17"]: CountsSuccessFirst(),
     **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.18", "1.19", "1.20")), FollowsTheJob()),
     COORDINATOR_PROFILES["2.3"]: CoordinatorSteps(),

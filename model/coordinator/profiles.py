@@ -2,8 +2,9 @@
 
 A profile is a set of switches, with which the properties check the steps, and of values that the steps read.
 The steps of older generations stand in `model.coordinator.generations` and `model.store.generations`. The
-names are those of the wire; each profile holds up to the next one. `1.17` holds for the coordinator of 1.16
-too.
+names are those of the wire; each profile holds up to the next one. A name with a third number is that of a
+patch release: `1.14.0` holds for 1.14.0 to 1.14.2, and `1.14` from 1.14.3 on; `1.15.0` holds for 1.15.0 and
+1.15.1, `1.16.0` for 1.16.0 and 1.16.1, and `1.17` from 1.16.2 on.
 """
 
 from collections.abc import Mapping
@@ -126,25 +127,40 @@ class CoordinatorProfile:
         return _profile_of, (self.name,)
 
 
-def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
+_NO_FINALIZATION = (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED, IO_EXCEPTION)
+
+
+def _up_to_1_17(name: str, **older: object) -> CoordinatorProfile:
     switches: dict[str, object] = {
-        "after_finish_by_default": False,
+        "counts_success_before_storing": True,
         "follows_tasks": False,
         "start_suspends": True,
         "restarts_after_pause": False,
-        "registers_at_acknowledgement": False,
-        "restore_registers_anew": True,
-        "stores_savepoints": True,
+        "counts_failed_store": False,
+    }
+    return CoordinatorProfile(name, **{**switches, **older})  # type: ignore[arg-type]
+
+
+def _up_to_1_15(name: str, **older: object) -> CoordinatorProfile:
+    switches: dict[str, object] = {
         "turn_after_deletion": False,
         "abort_ends_master_phase": False,
         "counts_failed_start": False,
         "completes_before_storing": True,
-        "counts_success_before_storing": True,
-        "subsumed_notifications": False,
-        "counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED, IO_EXCEPTION),
-        "counts_failed_store": False,
     }
-    return CoordinatorProfile(name, **{**switches, **older})  # type: ignore[arg-type]
+    return _up_to_1_17(name, **{**switches, **older})
+
+
+def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
+    switches: dict[str, object] = {
+        "after_finish_by_default": False,
+        "registers_at_acknowledgement": False,
+        "restore_registers_anew": True,
+        "stores_savepoints": True,
+        "subsumed_notifications": False,
+        "counted": _NO_FINALIZATION,
+    }
+    return _up_to_1_15(name, **{**switches, **older})
 
 
 def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
@@ -191,27 +207,12 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         ),
         _up_to_1_13("1.12", awaits_every_task=True, finished_tasks_prevent_start=False),
         _up_to_1_13("1.13", awaits_every_task=True),
+        _up_to_1_14("1.14.0", declines_count_for_all_types=False),
         _up_to_1_14("1.14"),
-        CoordinatorProfile(
-            "1.15",
-            turn_after_deletion=False,
-            abort_ends_master_phase=False,
-            counts_failed_start=False,
-            follows_tasks=False,
-            start_suspends=True,
-            restarts_after_pause=False,
-            completes_before_storing=True,
-            counts_success_before_storing=True,
-            counts_failed_store=False,
-        ),
-        CoordinatorProfile(
-            "1.17",
-            counts_success_before_storing=True,
-            follows_tasks=False,
-            start_suspends=True,
-            restarts_after_pause=False,
-            counts_failed_store=False,
-        ),
+        _up_to_1_15("1.15.0", counted=_NO_FINALIZATION),
+        _up_to_1_15("1.15"),
+        _up_to_1_17("1.16.0", completes_before_storing=True),
+        _up_to_1_17("1.17"),
         *(
             CoordinatorProfile(name, follows_tasks=False, restarts_after_pause=False)
             for name in ("1.18", "1.19", "1.20")

@@ -106,7 +106,7 @@ _ALIGNED: Mapping[Profile, AlignedSteps] = {
     PROFILES["flink-1.11"]: PassesAlone(),
     PROFILES["flink-1.12"]: RefusesRepeats(),
     PROFILES["flink-1.13"]: CountsRepeats(),
-    PROFILES["flink-1.14"]: AlignedSteps(),
+    **dict.fromkeys((PROFILES[name] for name in ("flink-1.14.0", "flink-1.14")), AlignedSteps()),
 }
 
 
@@ -121,7 +121,7 @@ _TRACKING: Mapping[Profile, TrackingSteps] = {
     PROFILES["flink-1.11"]: CountsBarriers(),
     PROFILES["flink-1.12"]: CountsBarriers(),
     PROFILES["flink-1.13"]: CountsBarriers(),
-    PROFILES["flink-1.14"]: TrackingSteps(),
+    **dict.fromkeys((PROFILES[name] for name in ("flink-1.14.0", "flink-1.14")), TrackingSteps()),
 }
 
 

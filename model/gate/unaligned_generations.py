@@ -1,6 +1,6 @@
 """The steps of older generations of unaligned gates: `unaligned_steps` picks those of a gate.
 
-`model.gate.first_decides` has Flink 1.11 and 1.12; 1.13 is here.
+`model.gate.first_decides` has Flink 1.11 and 1.12; 1.13 and 1.14 are here.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,16 @@ from model.gate.profiles import PROFILES, Profile
 from model.gate.unaligned import UnalignedGate
 
 
-class TimesFromFirst(CountsBarriers):
-    """1.13: a time-out runs from the first barrier or announcement, and savepoints may overtake."""
+class SavepointsOvertake(UnalignedSteps):
+    """1.13 and 1.14: the alignment of a savepoint may be given up too."""
+
+    def is_convertible(self, options: Options) -> bool:
+        """A checkpoint or savepoint with these options may continue unaligned (UNAL-21)."""
+        return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
+
+
+class TimesFromFirst(SavepointsOvertake, CountsBarriers):
+    """1.13: a time-out runs from the first barrier or announcement."""
 
     def begin(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
         """The gate keeps when the checkpoint began."""
@@ -25,15 +33,12 @@ class TimesFromFirst(CountsBarriers):
         """When the first barrier or announcement arrived, in ms of virtual time."""
         return gate.since
 
-    def is_convertible(self, options: Options) -> bool:
-        """A checkpoint or savepoint with these options may continue unaligned (UNAL-21)."""
-        return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
-
 
 _STEPS: Mapping[Profile, UnalignedSteps] = {
     PROFILES["flink-1.11"]: TypeDecides(),
     PROFILES["flink-1.12"]: FirstDecides(),
     PROFILES["flink-1.13"]: TimesFromFirst(),
+    PROFILES["flink-1.14.0"]: SavepointsOvertake(),
     PROFILES["flink-1.14"]: UnalignedSteps(),
 }
 

@@ -66,14 +66,13 @@ Coordinator_1_12 ==
     Coordinator_1_11
     \cup {"keeps_possibly_stored", "protects_newest_checkpoint", "counts_in_order", "turn_after_cleaning"}
 Coordinator_1_13 == Coordinator_1_12
-Coordinator_1_14 ==
-    Coordinator_1_13 \cup {"counts_io_exceptions", "every_task_must_run", "declines_count_for_all_types"}
-Coordinator_1_15 ==
-    (Coordinator_1_14 \ {"stores_savepoints"})
-    \cup {"subsumed_notifications", "counts_failed_finalization"}
-Coordinator_1_17 ==                                                 \* 1.16 too
-    (Coordinator_1_15 \ {"completes_before_storing"})
-    \cup {"abort_ends_master_phase", "counts_failed_start", "turn_after_deletion"}
+Coordinator_1_14_0 == Coordinator_1_13 \cup {"counts_io_exceptions", "every_task_must_run"}
+Coordinator_1_14 == Coordinator_1_14_0 \cup {"declines_count_for_all_types"}       \* from 1.14.3 on
+Coordinator_1_15_0 == (Coordinator_1_14 \ {"stores_savepoints"}) \cup {"subsumed_notifications"}
+Coordinator_1_15 == Coordinator_1_15_0 \cup {"counts_failed_finalization"}         \* from 1.15.2 on
+Coordinator_1_16_0 ==
+    Coordinator_1_15 \cup {"abort_ends_master_phase", "counts_failed_start", "turn_after_deletion"}
+Coordinator_1_17 == Coordinator_1_16_0 \ {"completes_before_storing"}              \* from 1.16.2 on
 Coordinator_1_18 == Coordinator_1_17
 
 CoordinatorSwitches == Coordinator_1_18
@@ -84,15 +83,18 @@ CoordinatorHas(switch) == switch \in CoordinatorSwitches
 (* Each definition replaces the operator in its comment, of Failures, Store  *)
 (* or Requests.                                                              *)
 
-(* Up to 1.14: a failed finalization does not count, and dropped checkpoints *)
-(* are not reported.                                                         *)
-Counted_1_14 ==                                                     \* Counted
+(* Up to 1.15.1: a failed finalization does not count.                       *)
+Counted_1_15_1 ==                                                   \* Counted
     {"CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED", "IO_EXCEPTION"}
+
+(* Up to 1.14: dropped checkpoints are not reported.                         *)
 SubsumesSilently(deleted) == <<>>                                   \* NotifySubsumed
 
-(* Up to 1.13: nor does a failed write, and failures count for any type. *)
-Counted_1_13 == {"CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"}    \* Counted
+(* Up to 1.14.2: failures count for any type.                                *)
 EveryTypeCounts(type, reason, byTask) == TRUE                       \* Concerns
+
+(* Up to 1.13: a failed write does not count.                                *)
+Counted_1_13 == {"CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"}    \* Counted
 
 (* Up to 1.11, COORD-18: every success clears the count, and failures of any *)
 (* age count. SUB-10: the store drops the oldest entry of any type.          *)

@@ -17,10 +17,12 @@ SucceedsFirst(step, p) == Succeed(step, p)                              \* Befor
 OnlyCompletes(step, p) == CallComplete(step, p)                         \* AfterStoring
 NeverCounts(f, p) == FailuresStep(f, <<>>)                              \* CountFailedStore
 
-(* Up to 1.15: it is reported complete before it is stored.                  *)
+(* Up to 1.16.1: it is reported complete before it is stored.                *)
 CompletesFirst(step, p) == CallComplete(Succeed(step, p), p)            \* BeforeStoring
 AlreadyComplete(step, p) == step                                        \* AfterStoring
 AbortsNothing(p) == <<>>                                                \* AbortUnstored
+
+(* Up to 1.15: the deletion of a completed checkpoint gives no turn.         *)
 NoTurnForDropped(ended, dropped) == 2 * ended                           \* TurnsAfter
 
 (* Up to 1.14, SUB-11: a savepoint is stored and replaces like a checkpoint. *)

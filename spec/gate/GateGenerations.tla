@@ -37,6 +37,8 @@
 (*                 checkpoint when it receives a barrier (UNAL-30)         *)
 (* overtaking_counts_repeats  it counts barriers that overtake; else       *)
 (*                 channels                                                *)
+(* savepoints_overtake     the alignment of a savepoint may be given up    *)
+(*                 too; else the gate refuses to (UNAL-21)                 *)
 (***************************************************************************)
 
 Flink_1_7 ==
@@ -57,7 +59,10 @@ Flink_1_12 ==
 Flink_1_13 ==
     {"repeats_count", "resumes_late", "releases_first", "triggers_first",
      "tracker_counts_ends", "tracker_awaits_ended", "tracker_counts_repeats",
-     "reports_stop", "overtaking_counts_repeats"}
+     "reports_stop", "overtaking_counts_repeats", "savepoints_overtake"}
+Flink_1_14_0 ==
+    {"resumes_late", "releases_first", "triggers_first", "tracker_counts_ends", "reports_stop",
+     "savepoints_overtake"}
 Flink_1_14 ==
     {"resumes_late", "releases_first", "triggers_first", "tracker_counts_ends", "reports_stop"}
 

@@ -4,7 +4,7 @@
 (* step: `gate` before and after, the event and the effects in out'.       *)
 (* UNAL-20 and UNAL-26 are stated over states.                             *)
 (***************************************************************************)
-EXTENDS UnalignedEnvironment
+EXTENDS UnalignedEnvironment, GateGenerations
 
 ------------------------------------------------------------------------------
 (* Terms of the rules. The event is on EventChannel with EventId and         *)
@@ -167,7 +167,7 @@ UNAL_19 ==
 UNAL_20 == gate.timer # -1 /\ ~gate.failed =>
     gate.pending /\ Alternating /\ Timeout > 0 /\ gate.first.alignment = "timeout"
 
-Fits(o) == o.alignment # "forced-aligned" /\ ~o.savepoint
+Fits(o) == o.alignment # "forced-aligned" /\ (o.savepoint => Has("savepoints_overtake"))
 MustRefuse ==
     \/ Reads /\ ~Fits(EventOptions) /\ IF Overtakes THEN ~Begun ELSE ~Last /\ Overdue(EventOptions)
     \/ Fires /\ gate.begun /\ ~gate.overtaking /\ ~Fits(gate.first)
@@ -330,6 +330,12 @@ Frame == [][
                              !.announced = IF GivesUp THEN {} ELSE @, !.overtaking = @ \/ GivesUp]
           [] EventIs("inject") -> [gate' EXCEPT !.failed = FALSE]        \* UNAL-22
           [] OTHER -> gate]_vars
+
+------------------------------------------------------------------------------
+(* 1.13 and 1.14: the alignment of a savepoint may be given up too. It       *)
+(* replaces the operator in its comment.                                     *)
+
+SavepointsMayToo(o) == o.alignment # "forced-aligned"                            \* MayOvertake
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)

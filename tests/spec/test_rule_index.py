@@ -12,7 +12,14 @@ from spec.vocabulary import types
 
 RULES = load_rules()
 OPTIONS = (("mode", "gate_mode"), ("level", "level"))
-PROFILES = ("gate_profile", "channel_profile", "release", "sink_profile", "source_profile")
+PROFILES = (
+    "gate_profile",
+    "channel_profile",
+    "coordinator_profile",
+    "release",
+    "sink_profile",
+    "source_profile",
+)
 CAPABILITIES = {"capability": {"inject"}}
 ENTRY = '[[rule]]\nid = "ALIGN-01"\ntitle = "t"\nmust = "m"\nsource = "s"\nholds = "all"\n'
 

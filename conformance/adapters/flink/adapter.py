@@ -38,7 +38,7 @@ def command_for(release: Release, jar: Path, classes: Path) -> list[str]:
     if java is None:
         raise NoJavaError("expected `java` on the PATH and found none; install a JDK of 11 or later")
     path = f"{classes}:{jar}"
-    names = (release.version, release.profile, release.coordinator, release.channel)
+    names = (release.version, release.profile, release.coordinator, release.channel, release.subtask)
     return [java, *JVM, "-cp", path, "barrierspec.flink.Main", *names]
 
 

@@ -1,6 +1,6 @@
 """Compiling the Java side for a release: one set of sources, of which each release sees its sections.
 
-A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14` opens a section that only those
+A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14.3` opens a section that only those
 releases see, `//# end` closes it. Where a class came with a patch release, `//# with CLASS` and
 `//# without CLASS` open sections for the jars that have it, or lack it. Compiled classes stay in the cache,
 under the hash of the sources.
@@ -19,7 +19,7 @@ from pathlib import Path
 from conformance.adapters.flink.releases import FlinkError, Release, cache_folder
 
 SECONDS = 300.0
-_SECTION = re.compile(r"//# (?:from (\d+)\.(\d+))? ?(?:before (\d+)\.(\d+))?")
+_SECTION = re.compile(r"//# (?:from (\d+(?:\.\d+){1,2}))? ?(?:before (\d+(?:\.\d+){1,2}))?")
 _CLASS = re.compile(r"//# with(out)? ([\w.$]+)")
 _DIAGNOSTIC = re.compile(r"\S+\.java:\d+: ")
 """The first line of what the compiler reports of one place."""
@@ -47,7 +47,9 @@ def compiled(release: Release, jar: Path) -> Path:
     Raises NoCompilerError where there is no JDK and CompileError where the jar is not as expected.
     """
     classes = _classes(jar)
-    visible = {name: sections(text, release.minor, name, classes) for name, text in sources(release).items()}
+    visible = {
+        name: sections(text, release.numbers, name, classes) for name, text in sources(release).items()
+    }
     spelled = "".join(f"{name}\0{text}\0" for name, text in sorted(visible.items()))
     key = hashlib.sha256(spelled.encode()).hexdigest()[:16]
     folder = cache_folder(release) / f"classes-{key}"
@@ -79,14 +81,15 @@ def sources(release: Release) -> dict[str, str]:
     folders = ["java", "gate", "sink"]
     folders += ["coordinator", "store"] if release.has_coordinator else []
     folders += ["channel"] if release.channel else []
+    folders += ["subtask"] if release.subtask else []
     files = [file for folder in folders for file in home.joinpath(folder).iterdir()]
     return {file.name: file.read_text("utf-8") for file in files if file.name.endswith(".java")}
 
 
 def sections(
-    text: str, minor: tuple[int, int], name: str = "source", classes: Container[str] = frozenset()
+    text: str, numbers: tuple[int, ...], name: str = "source", classes: Container[str] = frozenset()
 ) -> str:
-    """What a release whose jar has these classes sees of a source; lines keep their numbers.
+    """What a release of this version whose jar has these classes sees of a source; lines keep their numbers.
 
     Raises SectionError.
     """
@@ -102,8 +105,8 @@ def sections(
         if marker == "//# end" and inside:
             inside, shown = False, True
         elif bounds is not None and any(bounds.groups()) and not inside:
-            least, most = _version(bounds[1], bounds[2]), _version(bounds[3], bounds[4])
-            inside, shown = True, (least is None or minor >= least) and (most is None or minor < most)
+            least, most = _numbers(bounds[1]), _numbers(bounds[2])
+            inside, shown = True, (least is None or numbers >= least) and (most is None or numbers < most)
         elif of_class is not None and not inside:
             inside, shown = True, (of_class[2] in classes) is (of_class[1] is None)
         else:
@@ -124,8 +127,8 @@ def _classes(jar: Path) -> frozenset[str]:
     )
 
 
-def _version(major: str | None, minor: str | None) -> tuple[int, int] | None:
-    return None if major is None or minor is None else (int(major), int(minor))
+def _numbers(version: str | None) -> tuple[int, ...] | None:
+    return None if version is None else tuple(map(int, version.split(".")))
 
 
 def _compile(compiler: str, release: Release, jar: Path, folder: Path) -> None:

@@ -8,12 +8,18 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
+from model.subtask.profiles import TASK_PROFILES
+
 CACHE = "BARRIERSPEC_CACHE"
 """The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
 
 
 COORDINATOR = (1, 10)
 """The first release whose coordinator can be driven."""
+
+
+SUBTASK = (1, 14)
+"""The first release whose subtasks can be driven."""
 
 
 class FlinkError(RuntimeError):
@@ -54,6 +60,18 @@ class Release(NamedTuple):
         return "1.14" if self.minor >= (1, 14) else "1.9"
 
     @property
+    def subtask(self) -> str:
+        """The generation of its subtasks; empty where they cannot be driven."""
+        if self.minor < SUBTASK:
+            return ""
+        return [name for name in TASK_PROFILES if tuple(map(int, name.split("."))) <= self.minor][-1]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The version as numbers."""
+        return tuple(map(int, self.version.split(".")))
+
+    @property
     def minor(self) -> tuple[int, int]:
         """The first two numbers of the version."""
         major, minor, *_ = self.version.split(".")
@@ -83,6 +101,12 @@ def newest() -> Release:
 def last_patches() -> tuple[Release, ...]:
     """The last listed patch release of each minor release, oldest first."""
     return tuple({one.minor: one for one in releases().values()}.values())
+
+
+def last_of_each() -> tuple[Release, ...]:
+    """The last listed patch release of each minor release with each of its profiles, oldest first."""
+    found = {(one.minor, one.profile, one.coordinator, one.channel): one for one in releases().values()}
+    return tuple(found.values())
 
 
 def cache_folder(release: Release) -> Path:

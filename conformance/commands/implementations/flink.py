@@ -22,7 +22,7 @@ LEVELS = ("handler", "polled")
 SEQUENCES = 2_000
 QUICK = 500
 FULL = 20_000
-COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel")
+COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel", "subtask")
 HISTORIES = 10_000
 """Random histories of each coordinator and store in the matrix."""
 
@@ -177,22 +177,20 @@ def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
 def side_by_side(out: Path) -> int:
     """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
     from conformance.adapters.flink.adapter import flink_adapter
-    from conformance.adapters.flink.releases import FlinkError, last_patches
+    from conformance.adapters.flink.releases import FlinkError, last_of_each
     from conformance.scenarios.side_by_side import Driven, page
     from conformance.verdict import Exit
 
-    driven: list[Driven] = []
+    def driven() -> "Iterator[Driven]":
+        for one in last_of_each():
+            with _removed_again(one.version), flink_adapter(one) as adapter:
+                yield Driven(one.version, one.profile, one.coordinator, adapter)
+
     try:
-        driven += (
-            Driven(one.version, one.profile, one.coordinator, flink_adapter(one)) for one in last_patches()
-        )
-        text = page(driven, lambda name: click.echo(f"  {name}"))
+        text = page(driven(), lambda name: click.echo(f"  {name}"))
     except FlinkError as cannot:
         click.echo(f"UNDETERMINED  {cannot}")
         return Exit.UNDETERMINED
-    finally:
-        for one in driven:
-            one.adapter.bye()
     out.write_text(text, encoding="utf-8")
     click.echo(f"  page  {out}")
     return Exit.CONFORMS

@@ -33,7 +33,7 @@ _PLAIN: list[Wire] = [
 
 def is_from_1_14(profile: str) -> bool:
     """It knows checkpoints after tasks finish, and a reason for files that cannot be written."""
-    return PROFILES.index(profile) >= PROFILES.index("1.14")
+    return PROFILES.index(profile) >= PROFILES.index("1.14.0")
 
 
 def varied(profile: str, rng: Random) -> Wire:

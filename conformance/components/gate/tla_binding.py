@@ -53,10 +53,10 @@ def bind_gate(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             _AFTER_EFFECTS,
         )
     elif profile.ends_count:
-        binding, steps, holds = bind_unaligned(divergence), unaligned_steps("g"), _AFTER_EFFECTS
+        binding, steps, holds = bind_unaligned(divergence, profile), unaligned_steps("g"), _AFTER_EFFECTS
     else:
         raise NotInTlaError(
-            f"gates of mode {mode} stand in TLA+ as they are in flink-1.11, flink-1.12 and flink-1.14; in "
+            f"gates of mode {mode} stand in TLA+ as they are in flink-1.11, flink-1.12 and from 1.14 on; in "
             f"{profile.name} savepoints overtake and a time-out counts from the first barrier, which no "
             "module describes"
         )

@@ -26,7 +26,7 @@ from model.fields import names_of
 from model.gate.alignment import NO_OPTIONS
 from model.gate.environment.two_threads import closed_threads
 from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_first_decides, closed_unaligned
-from model.gate.profiles import NEWEST, Profile
+from model.gate.profiles import Profile
 from model.gate.two_threads import Left, Threads
 from spec.values import Function, State
 
@@ -72,10 +72,15 @@ def project_unaligned(given: Given) -> Projection:
         after_finish,
         (*PLAIN, *RARE) if given.flag("Rare") else PLAIN,
         announced=given.flag("Announced"),
+        profile=given.gates,
     )
 
     def cases() -> list[Case]:
-        return list(unaligned_cases(channels, alternating=alternating, counts_as_aligned=after_finish))
+        return list(
+            unaligned_cases(
+                channels, alternating=alternating, counts_as_aligned=after_finish, profile=given.gates
+            )
+        )
 
     return projected(
         closed_unaligned(bounds),
@@ -101,7 +106,7 @@ def unaligned_steps(gate: str) -> Steps:
     )
 
 
-def bind_unaligned(divergence: Divergence) -> Binding:
+def bind_unaligned(divergence: Divergence, profile: Profile) -> Binding:
     """Both modes from 1.14 on."""
     config = divergence.config
     passed = accumulate((event.get("ms", 0) for event in divergence.events), initial=0)
@@ -112,14 +117,12 @@ def bind_unaligned(divergence: Divergence) -> Binding:
             return plain("gate", event)
         return plain("gate", {"timestamp": nows[id(event)], **filled("gate", event)})
 
-    constants = gate_constants(divergence, NEWEST)
-    del constants["Switches"]
     return Binding(
         "gate",
         module="UnalignedModel",
         state="gate",
         constants={
-            **constants,
+            **gate_constants(divergence, profile),
             "Alternating": config["mode"] == "alternating",
             "Timeout": config.get("alignment_timeout_ms", 0),
             "Until": 1 + sum(event.get("ms", 0) for event in divergence.events),

@@ -121,33 +121,32 @@ _1_12: Final = replace(
     counts_in_order=True,
 )
 _1_13: Final = replace(_1_12, finished_tasks_prevent_start=True, plans_later=True)
-_1_14: Final = replace(
+_1_14_0: Final = replace(
     _1_13,
     every_task_must_run=True,
     after_finish_configurable=True,
     lost_triggers_abort=True,
     counts_io_exceptions=True,
-    declines_count_for_all_types=True,
 )
-_1_15: Final = replace(
-    _1_14,
+_1_14_3: Final = replace(_1_14_0, declines_count_for_all_types=True)
+_1_15_0: Final = replace(
+    _1_14_3,
     after_finish_by_default=True,
     savepoints_are_separate=True,
     subsumed_notifications=True,
     registers_at_acknowledgement=True,
-    counts_failed_finalization=True,
     restores_keep_registry=True,
 )
-_1_17: Final = replace(
-    _1_15,
-    completes_after_storing=True,
+_1_15_2: Final = replace(_1_15_0, counts_failed_finalization=True)
+_1_16_0: Final = replace(
+    _1_15_2,
     aborts_end_master_phase=True,
     counts_failed_starts=True,
     turn_after_deletion=True,
 )
-"""The coordinator of 1.16 behaves so too."""
+_1_16_2: Final = replace(_1_16_0, completes_after_storing=True)
 _1_18: Final = replace(
-    _1_17, counts_failing_store=True, counts_success_after_storing=True, starts_without_suspending=True
+    _1_16_2, counts_failing_store=True, counts_success_after_storing=True, starts_without_suspending=True
 )
 _2_3: Final = replace(_1_18, follows_tasks=True, restarts_after_pause=True)
 
@@ -157,9 +156,12 @@ COORDINATOR_PROFILES: Final[Mapping[str, CoordinatorProfile]] = {
     "1.11": _1_11,
     "1.12": _1_12,
     "1.13": _1_13,
-    "1.14": _1_14,
-    "1.15": _1_15,
-    "1.17": _1_17,
+    "1.14.0": _1_14_0,
+    "1.14": _1_14_3,
+    "1.15.0": _1_15_0,
+    "1.15": _1_15_2,
+    "1.16.0": _1_16_0,
+    "1.17": _1_16_2,
     "1.18": _1_18,
     "1.19": _1_18,
     "1.20": _1_18,

@@ -87,6 +87,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
         savepoints_overtake=True,
         tracker_counts_repeats=True,
     ),
+    "flink-1.14.0": Profile(savepoints_overtake=True),
     NEWEST: Profile(),
 }
 """By the name on the wire, oldest first."""

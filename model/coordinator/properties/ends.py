@@ -302,8 +302,8 @@ def failed(
     plan, profile = before.plan, before.plan.profile
     by_task = by_task and reason not in PRE_FLIGHT
     fatal = by_task if profile.declines_count_for_all_types else reason not in PRE_FLIGHT
-    if fatal and not profile.failed_stops_count_too and ended.type == STOP:
-        return (FailJob(reason),), count
+    if ended.type == STOP and not profile.failed_stops_count_too:
+        return (FailJob(reason),) if fatal else (), count
     if plan.tolerable_failures < 0 or reason not in profile.counted:
         return (), count
     if profile.declines_count_for_all_types and not by_task and ended.type != CHECKPOINT:

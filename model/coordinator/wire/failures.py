@@ -15,7 +15,7 @@ _VOCABULARY = {
     "title": "The count of failing checkpoints",
     "config": {
         "tolerable_failures": {"type": "integer_or_minus_one", "default": 0},
-        "profile": {"type": "release", "default": "2.3"},
+        "profile": {"type": "coordinator_profile", "default": "2.3"},
     },
     "event": [
         {
@@ -72,7 +72,7 @@ def step_counting(state: Counting, event: Wire) -> Step[Counting]:
         counted = steps.on_success(state.failures, state.tolerable, given["checkpoint"])
         return Step(state._replace(failures=counted), (), ())
     if given["type"] and not state.profile.declines_count_for_all_types:
-        raise WireError("up to 1.13 the coordinator itself deals with savepoints that fail")
+        raise WireError("up to 1.14.2 the coordinator itself deals with savepoints that fail")
     failure = Failure(given["checkpoint"], given["type"], given["reason"], given["by_task"])
     counted, fails = steps.on_failure(state.failures, state.profile, state.tolerable, failure)
     return Step(state._replace(failures=counted), (FailJob(),) if fails else (), ())

@@ -59,6 +59,13 @@ def test_a_release_sees_its_sections_and_lines_keep_their_numbers(minor, seen):
     assert shown.index("always") == 0
 
 
+def test_a_section_may_begin_with_a_patch_release():
+    source = "//# before 1.14.3\nold\n//# end\n//# from 1.14.3\nnew\n//# end\n"
+
+    seen = [sections(source, numbers).split() for numbers in ((1, 13, 6), (1, 14, 2), (1, 14, 3), (1, 15, 0))]
+    assert seen == [["old"], ["old"], ["new"], ["new"]]
+
+
 @pytest.mark.parametrize(
     "broken",
     [

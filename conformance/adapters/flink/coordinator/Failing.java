@@ -1,6 +1,5 @@
 package barrierspec.flink;
 
-import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -9,7 +8,7 @@ import java.util.TreeMap;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureManager;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
-//# from 1.14
+//# from 1.14.3
 import org.apache.flink.runtime.checkpoint.CheckpointProperties;
 import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
 import org.apache.flink.runtime.checkpoint.PendingCheckpoint;
@@ -20,7 +19,7 @@ import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 final class Failing implements Component {
     private final Effects effects = new Effects();
     private final CheckpointFailureManager manager;
-    private final ExecutionAttemptID task = bare(ExecutionAttemptID.class);
+    private final ExecutionAttemptID task = Bare.of(ExecutionAttemptID.class);
 
     Failing(Map<String, Object> config, Release release) {
         Settings.checkProfile(config, release);
@@ -49,11 +48,11 @@ final class Failing implements Component {
         }
         return effects.take();
     }
-//# before 1.14
+//# before 1.14.3
 
     private void failed(long id, String type, CheckpointException why, boolean byTask) {
         if (!type.equals("checkpoint")) {
-            throw new Unsupported("a failing " + type + "; up to 1.13 the coordinator deals with it");
+            throw new Unsupported("a failing " + type + "; up to 1.14.2 the coordinator deals with it");
         }
         if (byTask) {
             manager.handleTaskLevelCheckpointException(why, id, task);
@@ -62,7 +61,7 @@ final class Failing implements Component {
         }
     }
 //# end
-//# from 1.14
+//# from 1.14.3
 
     /** As the manager itself divides the failures into those of a task and those of the coordinator. */
     private void failed(long id, String type, CheckpointException why, boolean byTask) throws Exception {
@@ -78,25 +77,12 @@ final class Failing implements Component {
 
     /** A pending checkpoint of which only the id and the type are read. */
     private static PendingCheckpoint pending(long id, CheckpointProperties properties) throws Exception {
-        PendingCheckpoint pending = bare(PendingCheckpoint.class);
+        PendingCheckpoint pending = Bare.of(PendingCheckpoint.class);
         Reflect.set(pending, "checkpointId", id);
         Reflect.set(pending, "props", properties);
         return pending;
     }
 //# end
-
-    /** An object that no constructor of its class has made. */
-    private static <T> T bare(Class<T> type) {
-        try {
-            Class<?> factory = Class.forName("sun.reflect.ReflectionFactory");
-            Object maker = factory.getMethod("getReflectionFactory").invoke(null);
-            Object made = factory.getMethod("newConstructorForSerialization", Class.class, Constructor.class)
-                    .invoke(maker, type, Object.class.getDeclaredConstructor());
-            return type.cast(((Constructor<?>) made).newInstance());
-        } catch (ReflectiveOperationException impossible) {
-            throw new IllegalStateException(impossible);
-        }
-    }
 
     @Override
     public Map<String, Object> state() {

@@ -24,13 +24,18 @@ final class Components {
                 return made("Sinking", config, release);
             case "failures":
                 return made("Failing", config, release);
+            case "subtask":
+                if (release.subtask.isEmpty()) {
+                    throw new Unsupported("component subtask; it is driven from 1.14 on");
+                }
+                return made("Subtasking", config, release);
             case "channel":
                 if (release.channel.isEmpty()) {
                     throw new Unsupported("component channel; it is driven from 1.12 on");
                 }
                 return made("Linking", config, release);
             default:
-                throw new Unsupported("component " + name + "; offered: gate, coordinator, store, sink, channel");
+                throw new Unsupported("component " + name + "; offered: gate, coordinator, store, sink, channel, subtask");
         }
     }
 

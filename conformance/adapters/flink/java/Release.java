@@ -17,15 +17,17 @@ final class Release {
     final String profile;
     final String coordinator;
     final String channel;
+    final String subtask;
     private final int major;
     private final int minor;
 
-    Release(String version, String profile, String coordinator, String channel) {
+    Release(String version, String profile, String coordinator, String channel, String subtask) {
         String[] parts = version.split("\\.");
         this.version = version;
         this.profile = profile;
         this.coordinator = coordinator;
         this.channel = channel;
+        this.subtask = subtask;
         this.major = Integer.parseInt(parts[0]);
         this.minor = Integer.parseInt(parts[1]);
     }
@@ -53,6 +55,9 @@ final class Release {
         Map<String, Object> components = new TreeMap<>();
         if (!channel.isEmpty()) {
             components.put("channel", offer(channel, Collections.emptyList(), Collections.emptyList()));
+        }
+        if (!subtask.isEmpty()) {
+            components.put("subtask", offer(subtask, Collections.emptyList(), Collections.emptyList()));
         }
         if (isAtLeast(1, 10)) {
             for (String component : Components.OF_THE_COORDINATOR) {
