@@ -15,6 +15,7 @@ from conformance.observe.flink.records import Record
 # of the checkpoint coordinator
 TRIGGER, COMPLETED, DECLINED, EXPIRED, FAILED = "trigger", "completed", "declined", "expired", "failed"
 REFUSED, RESTORED, ID_RESET, DISCARDED = "refused", "restored", "id reset", "discarded"
+SOURCE_NOTIFIED = "source notified"
 ACKNOWLEDGED, ACKNOWLEDGED_TWICE = "acknowledged", "acknowledged twice"
 ACKNOWLEDGED_BY_STRANGER, ACKNOWLEDGED_LATE = "acknowledged by a stranger", "acknowledged late"
 # of the scheduler
@@ -54,6 +55,8 @@ class LogLine(NamedTuple):
     """-1 if the line names none."""
     detail: str
     """By kind: a channel `gate.index`, two states `from>to`, a type, a word."""
+    job: str = ""
+    """The id of the job; empty if the line names none."""
 
 
 Key = tuple[str | int, ...]
@@ -126,10 +129,9 @@ def parse(record: Record) -> LogLine | None:
             detail = f"{before}.{after}" if kind == BARRIER else f"{before}>{after}"
         elif kind == NOTIFICATION:
             detail = _NOTIFICATIONS.get(detail, detail)
-        elif kind == TRIGGER:
-            detail = f"{job} {detail}"
         elif kind in _WITHOUT_TASK:
             task = thread
-        fields = (number, kind, thread, task, execution, int(checkpoint) if checkpoint else -1, detail)
+        about = int(checkpoint) if checkpoint else -1
+        fields = (number, kind, thread, task, execution, about, detail or "", job)
         return tuple.__new__(LogLine, fields)
     return None

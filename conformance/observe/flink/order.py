@@ -54,26 +54,33 @@ class Order:
 
     def replay(self, lines: Sequence[LogLine]) -> Stuck | None:
         """Replay all lines. Returns the line that waits forever, if one does. Raises Rejected."""
-        parked = self._parked
         position = 0
         try:
             for position, line in enumerate(lines):  # noqa: B007 - used when a line is rejected
-                thread = logical_thread(line)
-                if thread in parked:
-                    parked[thread].append(line)
-                    continue
-                self.line = line
-                wait = self._handle(line)
-                if wait is not None:
-                    self._park(thread, wait, deque([line]))
-                if self._ready:
-                    self._resume()
+                self.feed(line)
         except Rejected:
             earlier = self.stuck(lines[position + 1 :])
             if earlier is not None and self.line is not None and earlier.line.number < self.line.number:
                 return earlier
             raise
         return self.stuck(())
+
+    def feed(self, line: LogLine) -> None:
+        """Replay one line more, and the lines that waited for it. Raises Rejected."""
+        thread = logical_thread(line)
+        if thread in self._parked:
+            self._parked[thread].append(line)
+            return
+        self.line = line
+        wait = self._handle(line)
+        if wait is not None:
+            self._park(thread, wait, deque([line]))
+        if self._ready:
+            self._resume()
+
+    def oldest(self) -> int:
+        """The number of the first line that waits; 0 if none does."""
+        return min((lines[0].number for lines in self._parked.values()), default=0)
 
     def _park(self, thread: str, wait: Wait, lines: deque[LogLine]) -> None:
         self._parked[thread] = lines

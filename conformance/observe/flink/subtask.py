@@ -55,6 +55,11 @@ class SubtaskReplay:
             grammar.OVERTAKEN: self._ignore,  # the barrier before it has the same content
         }
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the model that it steps."""
+        return (self._subtask,) if self._gate is None else (self._subtask, self._gate)
+
     def handle(self, line: LogLine) -> Wait | None:
         """Replay one line of the thread. Raises Rejected."""
         return self._handlers.get(line.kind, self._take_due)(line)

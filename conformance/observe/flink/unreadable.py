@@ -51,6 +51,8 @@ _LOGS = re.compile(rf"{BEGINS}(?:\[.*?\] )?{LEVELS} +(\S+)")
 _NAMED = re.compile(
     rf"(?:{BEGINS}|.*\b{LEVELS}\b).*(?:\.(?:{'|'.join(_WORDS)})|\b(?:{'|'.join(_OTHERS)}))(?: +[\[-]|$)"
 )
+_NAMED_IN_JSON = re.compile(rf"\{{.*\b(?:{'|'.join((*_WORDS, *_OTHERS))})\b")
+"""A line that begins as a JSON object and names a logger of the protocol."""
 _Judge = Callable[[str], bool]
 
 
@@ -90,7 +92,7 @@ def broken(number: int, line: str) -> Unreadable | None:
     logs = _LOGS.match(line)
     if _CUT.fullmatch(line):
         why = "expected a whole record, the line breaks off before its message"
-    elif _NAMED.match(line):
+    elif _NAMED.match(line) or (line.startswith("{") and _NAMED_IN_JSON.match(line)):
         why = "expected a record in the layout of the lines before it, and a logger of the protocol is named"
     elif logs and (original := _ungarbled(re.sub(r"[^\w.$]", "", logs[1]).rpartition(".")[2])):
         why = f"expected the logger {original}, got another text"

@@ -109,7 +109,7 @@ def validate_flink(
 
 def replayed(log: ReadLog, found: Survey, settings: Settings, required: Collection[str]) -> FlinkResult:
     """Replay the lines about the protocol. Raises ValueError if `required` has an unknown name."""
-    replay = _Replay(found, settings)
+    replay = Replay(found, settings)
     run = replay.run
     run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
     rejection = replay.rejection(log)
@@ -143,12 +143,12 @@ def _verdict(
     return Verdict.UNDETERMINED if missing else Verdict.CONFORMS
 
 
-class _Replay:
+class Replay:
     """The parts of one replay, each of which receives its own lines."""
 
     def __init__(self, found: Survey, settings: Settings) -> None:
-        self._order = Order(self._handle)
-        self.run = Run(found, settings, self._order)
+        self.order = Order(self._handle)
+        self.run = Run(found, settings, self.order)
         self._job = JobManager(self.run)
         self._subtasks: dict[str, SubtaskReplay] = {}
 
@@ -160,19 +160,29 @@ class _Replay:
             subtask = self._subtasks[line.task] = SubtaskReplay(self.run, self._job, line.task)
         return subtask.handle(line)
 
+    def forget(self, below: int, attempts: Collection[str]) -> None:
+        """Drop what is known of checkpoints below that id, and of tasks whose attempt is not in `attempts`.
+
+        A log without end needs it. No line may name such a checkpoint as running any more.
+        """
+        self.run.forget(below)
+        self._job.forget(below)
+        for thread in [one for one in self._subtasks if one.rpartition("#")[2] not in attempts]:
+            self.run.drop(self._subtasks.pop(thread).parts)
+
     def rejection(self, log: ReadLog) -> FlinkRejection | None:
         """Replay all lines. Returns the rejection, if there is one."""
         refused = None
         try:
-            stuck = self._order.replay(log.lines) or self._end_rejection(log.lines[-1])
+            stuck = self.order.replay(log.lines) or self._end_rejection(log.lines[-1])
         except Rejected as rejected:
-            assert self._order.line is not None
-            stuck = Stuck(self._order.line, rejected.rules, rejected.why)
+            assert self.order.line is not None
+            stuck = Stuck(self.order.line, rejected.rules, rejected.why)
             refused = rejected.refused
         if stuck is None:
             return None
         number = stuck.line.number
-        waiting = tuple(self._order.waiting(number))
+        waiting = tuple(self.order.waiting(number))
         return FlinkRejection(number, tuple(stuck.rules), stuck.why, log.texts[number], refused, waiting)
 
     def _end_rejection(self, last: LogLine) -> Stuck | None:

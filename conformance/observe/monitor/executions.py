@@ -1,0 +1,92 @@
+"""The states of a job's tasks, as the job manager and the task managers log them at INFO."""
+
+from collections.abc import Callable, Iterator
+
+from conformance.observe.flink.grammar import EXECUTION, LogLine
+from conformance.observe.monitor.reports import Alarm, Place
+
+_ENDED = frozenset({"FINISHED", "CANCELED", "FAILED"})
+_KEPT = 4
+"""Former executions that are kept, as a multiple of the current ones."""
+
+
+class Executions:
+    """The executions of one job: the state of each, and the current one of each task."""
+
+    def __init__(self, job: str, raise_alarm: Callable[[Alarm], None]) -> None:
+        self.current: dict[str, str] = {}
+        """By task: its newest execution."""
+        self.states: dict[str, str] = {}
+        """By execution, in the log of the job manager."""
+        self._job = job
+        self._raise = raise_alarm
+        self._names: dict[str, str] = {}
+        self._on_workers: dict[str, str] = {}
+        self._complete = False
+        """The start of the job was seen: no execution is unknown."""
+
+    def begin(self) -> None:
+        """The job starts: its executions begin with CREATED from now on."""
+        self.current.clear()
+        self.states.clear()
+        self._names.clear()
+        self._on_workers.clear()
+        self._complete = True
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the start of every task was seen."""
+        return self._complete
+
+    def idle(self) -> Iterator[str]:
+        """The tasks that neither run nor have finished."""
+        for task, execution in self.current.items():
+            if self.states.get(execution) not in {"RUNNING", "FINISHED"}:
+                yield task
+
+    def knows(self, execution: str) -> bool:
+        """Whether the execution belongs to this job."""
+        return execution in self._names
+
+    def switched(self, line: LogLine, place: Place) -> None:
+        """A line about a change of state, of the job manager or of a task manager."""
+        before, _, after = line.detail.partition(">")
+        task, execution = line.task.rpartition("#")[0] or line.task, line.execution
+        name = self._names.get(execution)
+        of_manager = line.kind == EXECUTION
+        states = self.states if of_manager else self._on_workers
+        if name is None:
+            if self._complete and of_manager and before != "CREATED":
+                self._alarm("", f"{task} leaves {before}, and no line shows that its execution began", place)
+            if of_manager:
+                self._names[execution] = task
+        elif name != task:
+            self._alarm("", f"execution {execution} is of {name}, the line names {task}", place)
+            task = name
+        known = states.get(execution)
+        if known is not None and known != before:
+            self._alarm(
+                "COORD-01" if of_manager else "",
+                f"{task} leaves {before}, and it is {known}: a line is missing or altered",
+                place,
+            )
+        states[execution] = after
+        if of_manager and before == "CREATED":
+            self.current[task] = execution
+        if after in _ENDED:
+            self._forget(execution, of_manager)
+
+    def _forget(self, execution: str, of_manager: bool) -> None:
+        """Drop the oldest executions that are not current."""
+        if not of_manager:
+            self._on_workers.pop(execution, None)
+            return
+        if len(self._names) > _KEPT * max(len(self.current), 8):
+            current = set(self.current.values())
+            for old in [one for one in self._names if one not in current][: len(self._names) // 2]:
+                self._names.pop(old)
+                self.states.pop(old, None)
+                self._on_workers.pop(old, None)
+
+    def _alarm(self, rule: str, sentence: str, place: Place) -> None:
+        self._raise(Alarm(self._job, rule, sentence, place))
