@@ -52,7 +52,7 @@ class CheckpointWatch:
         self.judged: set[str] = set()
         """The rules of which a line was judged."""
         self.doubts = Doubts(self._raise)
-        self.executions = Executions(job, self._raise)
+        self.executions = Executions(job, self._raise, self.doubts)
         self._alarms = alarms
         self._ended_to = ended
         self._max_concurrent = max_concurrent
@@ -71,6 +71,7 @@ class CheckpointWatch:
             grammar.DECLINED: self._declined,
             grammar.ACKNOWLEDGED_LATE: self._late,
             grammar.SOURCE_NOTIFIED: self._notified,
+            grammar.SOURCE_NOTIFIED_OF_ABORT: self._notified_of_abort,
         }
 
     def read(self, line: LogLine, place: Place) -> None:
@@ -78,7 +79,7 @@ class CheckpointWatch:
         handler = self._handlers.get(line.kind)
         if handler is not None:
             handler(line, place)
-        self.doubts.line_read()
+            self.doubts.line_read()
 
     # ------------------------------------------------------------ findings
 
@@ -323,6 +324,14 @@ class CheckpointWatch:
             self.doubts.add(lambda: checkpoint not in self.pending, alarm, reordering)
         elif checkpoint > self.highest >= 0:
             self._alarm("COORD-06", f"{what} was never triggered", place, checkpoint)
+
+    def _notified_of_abort(self, line: LogLine, place: Place) -> None:
+        """A source's coordinator is notified of an abort."""
+        checkpoint = line.checkpoint
+        self.judged.add("COORD-09")
+        if self._ended.get(checkpoint) == COMPLETED:
+            what = f"{line.detail} is notified that checkpoint {checkpoint} was aborted, and it has completed"
+            self._alarm("COORD-09", what, place, checkpoint)
 
     def _notified(self, line: LogLine, place: Place) -> None:
         """A source's coordinator is notified of a completion."""

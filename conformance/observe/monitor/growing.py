@@ -4,6 +4,7 @@ A file is read in pieces, so that a pass over a large backlog holds one piece in
 kept until its end arrives. A file that was renamed is read to its end before the new one of its name begins.
 """
 
+import glob
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ PIECE = 1 << 20
 """Bytes that one pass reads of a file at most."""
 LONGEST_LINE = 4 << 20
 """Maximum length of a line, in bytes; the rest of a longer one is dropped, and reported."""
+_PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst"})
 _HEAD = 256
 """Bytes at the beginning of a file that are compared, to find a file that was emptied and written anew."""
 
@@ -57,10 +59,30 @@ class GrowingFile:
             yield from self._split(piece)
         elif self._was_renamed():
             yield from self.end()
+            before = os.fstat(self._file.fileno())
             self._file.close()
             self._file = None
             self.rotations += 1
+            yield from self._rotated_since(before)
             yield from self.lines()
+
+    def _rotated_since(self, before: os.stat_result) -> Iterator[Text]:
+        """The lines of the files beside this one that took its name in turn after that one, and lost it."""
+        path = Path(self.path)
+        found = []
+        for sibling in path.parent.glob(f"{glob.escape(path.name)}?*"):
+            status = sibling.stat()
+            own = (status.st_dev, status.st_ino) in {self._identity, _identity_of(path)}
+            if not own and status.st_mtime_ns > before.st_mtime_ns and sibling.suffix not in _PACKED:
+                found.append((status.st_mtime_ns, str(sibling)))
+        for _, name in sorted(found):
+            rotated = GrowingFile(name)
+            if rotated._open():
+                self.rotations += 1
+                while lines := list(rotated.lines()):
+                    yield from lines
+                yield from rotated.end()
+                rotated.close()
 
     def end(self) -> Iterator[Text]:
         """The line that the file ends within, if there is one."""
@@ -115,6 +137,14 @@ class GrowingFile:
             yield Text(self.path, self._number, _decoded(line[:LONGEST_LINE]), whole=not too_long)
         if len(self._rest) > LONGEST_LINE:
             self._too_long, self._rest = True, self._rest[:_HEAD]
+
+
+def _identity_of(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return status.st_dev, status.st_ino
 
 
 def _decoded(line: bytes) -> str:

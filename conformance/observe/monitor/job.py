@@ -122,9 +122,12 @@ class JobWatch(CheckpointWatch):
         starts, restarts = self._starts, self.restarts
         sentence = f"checkpoint {checkpoint} is restored while the job runs"
         self.doubts.add(
-            lambda: self._starts > starts or self.restarts > restarts or self.status != "RUNNING",
+            lambda: (
+                self._starts > starts or self.restarts > restarts or self.status not in {"RUNNING", *OVER}
+            ),
             Alarm(self.job, "ONCE-04", sentence, place, checkpoint),
             "job changes its state in another order",
+            lines=8,
         )
 
     def _restores_another(self, checkpoint: int, place: Place) -> None:

@@ -205,7 +205,7 @@ class Monitor:
         for replay in self.replays.values():
             replay.finish()
         for watch in self.jobs.values():
-            watch.doubts.close()
+            watch.doubts.close(watch.is_over)
 
     def rules(self) -> set[str]:
         """The rules of which a line was judged."""

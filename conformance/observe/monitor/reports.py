@@ -67,8 +67,8 @@ class Doubt(NamedTuple):
 class Doubts:
     """The doubts about one job. Each ends as an alarm or as a tolerated reordering."""
 
-    LINES = 60
-    """Lines of the protocol for which a doubt is open."""
+    LINES = 20
+    """Lines that INFO shows of the job, for which a doubt is open."""
     SECONDS = 10.0
     """Seconds without an answer after which it is an alarm."""
     MOST = 200
@@ -80,9 +80,16 @@ class Doubts:
         self._lines = 0
         self.now = 0.0
 
-    def add(self, resolved: Callable[[], bool], alarm: Alarm, reordering: str, ends_with: int = -1) -> None:
-        """Open a doubt."""
-        last, deadline = self._lines + self.LINES, self.now + self.SECONDS
+    def add(
+        self,
+        resolved: Callable[[], bool],
+        alarm: Alarm,
+        reordering: str,
+        ends_with: int = -1,
+        lines: int = LINES,
+    ) -> None:
+        """Open a doubt, for so many lines."""
+        last, deadline = self._lines + lines, self.now + self.SECONDS
         self._open.append(Doubt(resolved, alarm, reordering, ends_with, last, deadline))
         if len(self._open) > self.MOST:
             self._raise(self._open.pop(0).alarm)
@@ -104,9 +111,9 @@ class Doubts:
         if self._open:
             self._settle(lambda doubt: now >= doubt.deadline)
 
-    def close(self) -> None:
-        """No further line comes: what is in doubt is not judged, because its cause may be about to come."""
-        self._settle(lambda doubt: False)
+    def close(self, is_over: bool) -> None:
+        """No further line comes. While the job runs, a cause may be about to come, and a doubt is no alarm."""
+        self._settle(lambda doubt: is_over)
         self._open.clear()
 
     def _settle(self, is_over: Callable[[Doubt], bool]) -> None:

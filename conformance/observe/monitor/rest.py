@@ -108,7 +108,7 @@ class RestWatch:
         self.judged.add("COORD-02")
         for newer, older in pairwise(ids):
             if older >= newer:
-                self._alarm(job, "COORD-02", f"checkpoint {older} stands behind {newer} in the history, whose "
+                self._alarm(job, "COORD-02", f"checkpoint {older} stands behind {newer} in the history, its "
                             "ids fall", path, older)  # fmt: skip
         is_new_manager = self._counts(job, known, answer["counts"], answer["latest"], path)
         for one in reversed(history):
@@ -232,7 +232,8 @@ class RestWatch:
             if other > checkpoint and not seen.is_savepoint and seen.ended and seen.ended < when
         ]  # fmt: skip
         if newer and not is_new_manager:
-            self._alarm(job, "ONCE-04", f"checkpoint {checkpoint} is restored, {max(newer)} had completed before", path, checkpoint)  # fmt: skip
+            what = f"checkpoint {checkpoint} is restored, {max(newer)} had completed before"
+            self._alarm(job, "ONCE-04", what, path, checkpoint)
 
     def _alarm(self, job: str, rule: str, sentence: str, path: str, checkpoint: int = -1) -> None:
         self._alarms(Alarm(job, rule, sentence, Place(f"{self.url}{path}", 0), checkpoint))

@@ -1,4 +1,4 @@
-"""What a monitor prints: a line for each checkpoint and alarm, as text or JSON, and the account at the end."""
+"""What a monitor prints: a line for each checkpoint and alarm, as text or JSON, and the final account."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
