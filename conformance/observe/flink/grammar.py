@@ -77,6 +77,18 @@ def logical_thread(line: LogLine) -> str:
     return thread if thread == "scheduler" else line.thread or thread
 
 
+FROM_MANAGER = frozenset(
+    {"triggered", "completed", "completion logged", "free", "aborted", "ended", "job", "restarting"}
+)
+"""The words of causes that only lines of the job manager give."""
+_MANAGERS_THREADS = frozenset({"messages", "timer", "failures", "scheduler"})
+
+
+def is_of_manager(line: LogLine) -> bool:
+    """Whether the job manager writes the line."""
+    return _FILE["kinds"][line.kind]["thread"] in _MANAGERS_THREADS
+
+
 def causes(line: LogLine) -> Iterator[Key]:
     """The causes that the line may turn out to be, by its text alone."""
     for cause in _FILE["kinds"][line.kind].get("causes", ()):

@@ -59,6 +59,8 @@ class Run:
         """Threads and the checkpoints whose synchronous part has ended."""
         self.writing: set[tuple[str, int]] = set()
         """Threads and the checkpoints whose asynchronous part has started."""
+        self.written: set[tuple[str, int]] = set()
+        """Threads and the checkpoints whose asynchronous part is logged as finished."""
         self.completion_logged: set[int] = set()
         """The checkpoints that the log has reported as completed."""
         self.job_over = False
@@ -73,6 +75,7 @@ class Run:
         self.completion_logged = {one for one in self.completion_logged if one >= below}
         self.snapshots = {one for one in self.snapshots if one[1] >= below}
         self.writing = {one for one in self.writing if one[1] >= below}
+        self.written = {one for one in self.written if one[1] >= below}
 
     def drop(self, parts: "Collection[Part]") -> None:
         """Drop parts that take no further step."""

@@ -11,7 +11,7 @@ from conformance.observe.flink.reading import ReadLog, read_log
 from conformance.observe.flink.run_state import Part, Run, Settings
 from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
-from conformance.observe.flink.unreadable import Unreadable
+from conformance.observe.flink.unreadable import Unreadable, contradicting
 from conformance.observe.replay import Rejected
 from conformance.observe.situations import FLINK
 from conformance.refusals.answer import RefusedAnswer
@@ -103,8 +103,18 @@ def validate_flink(
     if it has something without a rule, ValueError if `required` has an unknown name.
     """
     settings = settings or Settings()
-    log = read_log(lines, settings.most_lines)
+    log = consistent(read_log(lines, settings.most_lines))
     return replayed(log, survey(log.lines), settings, required)
+
+
+def consistent(log: ReadLog) -> ReadLog:
+    """The log without the lines that contradict the others, which cannot be judged."""
+    found = contradicting(log.lines, log.texts)
+    if not found:
+        return log
+    numbers = {one.number for one in found}
+    remaining = [line for line in log.lines if line.number not in numbers]
+    return log._replace(lines=remaining, unreadable=sorted({*log.unreadable, *found}))
 
 
 def replayed(log: ReadLog, found: Survey, settings: Settings, required: Collection[str]) -> FlinkResult:
@@ -143,11 +153,18 @@ def _verdict(
     return Verdict.UNDETERMINED if missing else Verdict.CONFORMS
 
 
+_PATIENCE, _PATIENCE_A_TASK = 40, 4
+"""Lines of the job manager for which one of them may wait for another, and more for each task.
+
+A checkpoint has a line of the job manager for each task, and a few more.
+"""
+
+
 class Replay:
     """The parts of one replay, each of which receives its own lines."""
 
     def __init__(self, found: Survey, settings: Settings) -> None:
-        self.order = Order(self._handle)
+        self.order = Order(self._handle, _PATIENCE + _PATIENCE_A_TASK * len(found.tasks))
         self.run = Run(found, settings, self.order)
         self._job = JobManager(self.run)
         self._subtasks: dict[str, SubtaskReplay] = {}
