@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance import escape
+from conformance.command_line.following import Following, followed, follows, present
 from conformance.command_line.options import INTEGER
 from conformance.commands import page, reports, write_findings
 from conformance.verdict import Verdict, together
@@ -98,11 +99,11 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
 @command.command()
 @click.argument(
     "logs",
-    metavar="LOG...",
+    metavar="[LOG]...",
     nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    type=click.Path(dir_okay=False, allow_dash=True),
 )
+@follows
 @click.option(
     "--corruptions",
     is_flag=True,
@@ -143,6 +144,7 @@ def flink(
     retain: int,
     max_lines: int,
     required: tuple[str, ...],
+    following: Following,
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
@@ -151,6 +153,8 @@ def flink(
     Exit codes: 0 every log is accepted (and every corruption rejected), 1 one is not, 2 a log does not
     witness enough, cannot be judged, or has lines of the protocol that cannot be read, 64 a log cannot be
     read at all.
+
+    With --follow and --rest a running job is watched; INFO is enough then, and a LOG need not exist yet.
     """
     from conformance.observe.flink import (
         REQUIRED,
@@ -167,6 +171,9 @@ def flink(
     from conformance.report import flink_log
 
     settings = Settings(max_concurrent, retain, max_lines)
+    if following.is_given:
+        return followed(following, logs, settings)
+    present(logs)
     verdicts = []
     parts = []
     judged = []

@@ -62,6 +62,18 @@ class CoordinatorReplay:
         handler = self._handlers.get(line.kind)
         return None if handler is None else handler(line)
 
+    def forget(self, below: int) -> None:
+        """Drop what is known of checkpoints below that id."""
+        self.plans = {one: plan for one, plan in self.plans.items() if one >= below}
+        self._acknowledged = {one for one in self._acknowledged if one[1] >= below}
+        self._completed = {one for one in self._completed if one >= below}
+        self._aborted = {one: why for one, why in self._aborted.items() if one >= below}
+        self._notified_of_abort = {one for one in self._notified_of_abort if one[1] >= below}
+        self._subsumed = Counter(
+            {one: left for one, left in self._subsumed.items() if left and (one[1] >= below or one[1] < 0)}
+        )
+        self._discarded = {one for one in self._discarded if one >= below}
+
     # ------------------------------------------------------------ notifications that a task receives
 
     def has_acknowledged(self, execution: str, checkpoint: int) -> bool:

@@ -15,6 +15,7 @@ from conformance.observe.flink.records import Record
 # of the checkpoint coordinator
 TRIGGER, COMPLETED, DECLINED, EXPIRED, FAILED = "trigger", "completed", "declined", "expired", "failed"
 REFUSED, RESTORED, ID_RESET, DISCARDED = "refused", "restored", "id reset", "discarded"
+SOURCE_NOTIFIED, SOURCE_NOTIFIED_OF_ABORT = "source notified", "source notified of abort"
 ACKNOWLEDGED, ACKNOWLEDGED_TWICE = "acknowledged", "acknowledged twice"
 ACKNOWLEDGED_BY_STRANGER, ACKNOWLEDGED_LATE = "acknowledged by a stranger", "acknowledged late"
 # of the scheduler
@@ -54,6 +55,8 @@ class LogLine(NamedTuple):
     """-1 if the line names none."""
     detail: str
     """By kind: a channel `gate.index`, two states `from>to`, a type, a word."""
+    job: str = ""
+    """The id of the job; empty if the line names none."""
 
 
 Key = tuple[str | int, ...]
@@ -72,6 +75,18 @@ def logical_thread(line: LogLine) -> str:
     if thread == "write":
         return f"{line.task} writing {line.checkpoint}"
     return thread if thread == "scheduler" else line.thread or thread
+
+
+FROM_MANAGER = frozenset(
+    {"triggered", "completed", "completion logged", "free", "aborted", "ended", "job", "restarting"}
+)
+"""The words of causes that only lines of the job manager give."""
+_MANAGERS_THREADS = frozenset({"messages", "timer", "failures", "scheduler"})
+
+
+def is_of_manager(line: LogLine) -> bool:
+    """Whether the job manager writes the line."""
+    return _FILE["kinds"][line.kind]["thread"] in _MANAGERS_THREADS
 
 
 def causes(line: LogLine) -> Iterator[Key]:
@@ -126,10 +141,9 @@ def parse(record: Record) -> LogLine | None:
             detail = f"{before}.{after}" if kind == BARRIER else f"{before}>{after}"
         elif kind == NOTIFICATION:
             detail = _NOTIFICATIONS.get(detail, detail)
-        elif kind == TRIGGER:
-            detail = f"{job} {detail}"
         elif kind in _WITHOUT_TASK:
             task = thread
-        fields = (number, kind, thread, task, execution, int(checkpoint) if checkpoint else -1, detail)
+        about = int(checkpoint) if checkpoint else -1
+        fields = (number, kind, thread, task, execution, about, detail or "", job)
         return tuple.__new__(LogLine, fields)
     return None

@@ -37,6 +37,11 @@ class JobManager(CoordinatorReplay):
             grammar.EXECUTION: self._execution_switches,
         }
 
+    def forget(self, below: int) -> None:
+        """Drop what is known of checkpoints below that id."""
+        super().forget(below)
+        self._crowded = {one: wait for one, wait in self._crowded.items() if one >= below}
+
     # ------------------------------------------------------------ requests
 
     def _trigger(self, line: LogLine) -> Wait | None:

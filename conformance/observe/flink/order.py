@@ -9,7 +9,14 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from conformance.observe.flink.grammar import Key, LogLine, causes, logical_thread
+from conformance.observe.flink.grammar import (
+    FROM_MANAGER,
+    Key,
+    LogLine,
+    causes,
+    is_of_manager,
+    logical_thread,
+)
 from conformance.observe.replay import Rejected
 
 
@@ -25,6 +32,14 @@ class Wait(NamedTuple):
     """The name of the reordering if it does happen: one of `REORDERINGS`."""
 
 
+class Overdue(Rejected):
+    """A line of the job manager whose cause, in the same log, does not come in time."""
+
+    def __init__(self, line: LogLine, wait: Wait) -> None:
+        super().__init__(wait.rules, wait.why)
+        self.line = line
+
+
 class Stuck(NamedTuple):
     """The line to report when lines wait forever."""
 
@@ -36,7 +51,8 @@ class Stuck(NamedTuple):
 class Order:
     """Replays lines with `handle`, which returns a Wait if the cause of the line has not occurred."""
 
-    def __init__(self, handle: Callable[[LogLine], Wait | None]) -> None:
+    def __init__(self, handle: Callable[[LogLine], Wait | None], patience: int = 1 << 60) -> None:
+        """`patience`: the lines of the job manager for which one of them may wait for another."""
         self.tolerated: Counter[str] = Counter()
         self.line: LogLine | None = None
         """The line that is being replayed."""
@@ -46,6 +62,11 @@ class Order:
         self._waits: dict[str, Wait] = {}
         self._waiting: dict[Key, list[str]] = defaultdict(list)
         self._ready: deque[str] = deque()
+        self._patience = patience
+        self._of_manager = 0
+        """Lines of the job manager so far."""
+        self._due: dict[str, int] = {}
+        """By thread of the job manager that waits for its log: the count of lines at which it is overdue."""
 
     def happened(self, *key: str | int) -> None:
         """Wake the threads that wait for `key`."""
@@ -54,20 +75,10 @@ class Order:
 
     def replay(self, lines: Sequence[LogLine]) -> Stuck | None:
         """Replay all lines. Returns the line that waits forever, if one does. Raises Rejected."""
-        parked = self._parked
         position = 0
         try:
             for position, line in enumerate(lines):  # noqa: B007 - used when a line is rejected
-                thread = logical_thread(line)
-                if thread in parked:
-                    parked[thread].append(line)
-                    continue
-                self.line = line
-                wait = self._handle(line)
-                if wait is not None:
-                    self._park(thread, wait, deque([line]))
-                if self._ready:
-                    self._resume()
+                self.feed(line)
         except Rejected:
             earlier = self.stuck(lines[position + 1 :])
             if earlier is not None and self.line is not None and earlier.line.number < self.line.number:
@@ -75,16 +86,47 @@ class Order:
             raise
         return self.stuck(())
 
+    def feed(self, line: LogLine) -> None:
+        """Replay one line more, and the lines that waited for it. Raises Rejected."""
+        thread = logical_thread(line)
+        if is_of_manager(line):
+            self._of_manager += 1
+            if self._due and min(self._due.values()) < self._of_manager:
+                self._overdue()
+        if thread in self._parked:
+            self._parked[thread].append(line)
+            return
+        self.line = line
+        wait = self._handle(line)
+        if wait is not None:
+            self._park(thread, wait, deque([line]))
+        if self._ready:
+            self._resume()
+
+    def oldest(self) -> int:
+        """The number of the first line that waits; 0 if none does."""
+        return min((lines[0].number for lines in self._parked.values()), default=0)
+
     def _park(self, thread: str, wait: Wait, lines: deque[LogLine]) -> None:
         self._parked[thread] = lines
         self._waits[thread] = wait
         self._waiting[wait.key].append(thread)
+        if wait.key[0] in FROM_MANAGER and is_of_manager(lines[0]):
+            self._due.setdefault(thread, self._of_manager + self._patience)
+
+    def _overdue(self) -> None:
+        """Raises Overdue for the first line that waits too long."""
+        late = [thread for thread, due in self._due.items() if due < self._of_manager]
+        thread = min(late, key=lambda one: self._parked[one][0].number)
+        self.line = self._parked[thread][0]
+        raise Overdue(self.line, self._waits[thread])
 
     def _resume(self) -> None:
         while self._ready:
             thread = self._ready.popleft()
             lines = self._parked.pop(thread)
             waited: Wait | None = self._waits.pop(thread)
+            due = self._due.pop(thread, None)
             while lines:
                 self.line = lines[0]
                 wait = self._handle(lines[0])
@@ -92,6 +134,8 @@ class Order:
                     self.tolerated[waited.reordering] += 1
                     waited = None
                 if wait is not None:
+                    if waited is not None and due is not None:
+                        self._due[thread] = due  # the same line waits on
                     self._park(thread, waited or wait, lines)
                     break
                 lines.popleft()

@@ -10,7 +10,8 @@ from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.records import records
 from conformance.observe.flink.unreadable import Unreadable, broken, unreadable
 
-_REASON = re.compile(r"[\w.$]+(?:Exception|Error): *(.*)")
+REASON = re.compile(r"[\w.$]+(?:Exception|Error): *(.*)")
+"""The line after a failed checkpoint: the exception, and the reason."""
 MOST_LINES = 2_000_000
 """Default of the maximum number of lines about the protocol."""
 _UNREADABLE_KEPT = 1_000
@@ -41,7 +42,7 @@ def read_log(lines: Iterable[str], most_lines: int = MOST_LINES) -> ReadLog:
             yield last
 
     def other(number: int, text: str) -> None:
-        reason = _REASON.match(text) if number == failed + 1 else None
+        reason = REASON.match(text) if number == failed + 1 else None
         if reason is not None:  # the line after a failure gives the reason
             log.lines[-1] = log.lines[-1]._replace(detail=reason[1])
         else:

@@ -1,8 +1,9 @@
-"""A log as a stream of records: logger, thread and message, in any of three layouts.
+"""A log as a stream of records: logger, thread and message, in any of four layouts.
 
 The layouts are Flink's own (`date time LEVEL logger [] - message`, without thread), logback's (`date time
-[thread] LEVEL logger - message`) and one with the thread after the logger (`time LEVEL logger [thread]
-message`). Date and fraction are optional; only the last part of a logger's name counts.
+[thread] LEVEL logger - message`), one with the thread after the logger (`time LEVEL logger [thread]
+message`), and JSON with one object a line, under the names of log4j's, logback's and Elastic's layouts. Date,
+fraction and time zone are optional; only the last part of a logger's name counts.
 """
 
 import gzip
@@ -16,17 +17,27 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+import orjson
+
 from conformance.observe.flink.errors import NotAFlinkLogError, TooLargeError, TruncatedLogError
 
-BEGINS = r"(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d[.,]?\d*Z? +"
+BEGINS = r"(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d[.,]?\d*(?:Z|[+-]\d\d(?::?\d\d)?)? +"
 """The beginning of a record, as a regular expression."""
 LEVELS = r"(?:TRACE|DEBUG|INFO|WARN|ERROR)"
 _LOGGER = r"(?P<logger>[\w.$]+) +"
-_LAYOUTS = (
+_PATTERNS = (
     re.compile(rf"{BEGINS}{LEVELS} +{_LOGGER}\[(?P<thread>.+?)\] (?:- )?(?P<message>.*)"),
     re.compile(rf"{BEGINS}\[(?P<thread>.+?)\] {LEVELS} +{_LOGGER}(?:\[\] *)?- (?P<message>.*)"),
     re.compile(rf"{BEGINS}{LEVELS} +{_LOGGER}(?:\[\] *)?- (?P<thread>)(?P<message>.*)"),
 )
+_JSON_NAMES = (
+    ("loggerName", "logger_name", "log.logger", "logger"),
+    ("thread", "thread_name", "process.thread.name", "threadName"),
+    ("message", "msg", "full_message", "short_message"),
+)
+"""The names that JSON layouts give to logger, thread and message."""
+Layout = Callable[[str], tuple[str, ...] | None]
+"""Logger, thread and message of a line; None if it is no record of this layout."""
 _SEARCHED_LINES = 1000
 """If none of the first lines is a record, the file is not a log."""
 LONGEST_LINE = 4 << 20
@@ -47,6 +58,54 @@ class Record(NamedTuple):
     thread: str
     """Empty if the layout does not show it."""
     message: str
+
+
+def _layout_of(pattern: re.Pattern[str]) -> Layout:
+    match = pattern.match
+    groups = tuple(pattern.groupindex[name] for name in ("logger", "thread", "message"))
+
+    def read(line: str) -> tuple[str, ...] | None:
+        found = match(line)
+        return None if found is None else found.group(*groups)
+
+    return read
+
+
+def json_record(line: str) -> dict[str, object] | None:
+    """The object of a line in a JSON layout, with nested names joined by dots; None if it is none."""
+    if not line.startswith("{"):
+        return None
+    try:
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    flat: dict[str, object] = {}
+    for name, value in found.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{inner}": one for inner, one in value.items()}
+            flat |= (
+                {"process.thread.name": value["thread"].get("name")}
+                if name == "process" and isinstance(value.get("thread"), dict)
+                else {}
+            )
+        else:
+            flat[name] = value
+    return flat
+
+
+def _read_json(line: str) -> tuple[str, ...] | None:
+    found = json_record(line)
+    if found is None:
+        return None
+    logger, thread, message = (
+        next((one for name in names if isinstance(one := found.get(name), str)), None)
+        for names in _JSON_NAMES
+    )
+    return None if logger is None or message is None else (logger, thread or "", message)
+
+
+LAYOUTS: tuple[Layout, ...] = (*map(_layout_of, _PATTERNS), _read_json)
+"""The layouts of records, in the order in which they are tried."""
 
 
 @contextmanager
@@ -115,10 +174,10 @@ def records(lines: Iterable[str], on_other: Callable[[int, str], None] | None = 
     Raises NotAFlinkLogError if none of the first lines is a record.
     """
     numbered: Iterator[tuple[int, str]] = enumerate(lines, 1)
-    layout: re.Pattern[str] | None = None
+    layout: Layout | None = None
     number = 0
     for number, line in islice(numbered, _SEARCHED_LINES):
-        layout = next((known for known in _LAYOUTS if known.match(line)), None)
+        layout = next((known for known in LAYOUTS if known(line)), None)
         if layout is not None:
             numbered = chain([(number, line)], numbered)
             break
@@ -128,13 +187,12 @@ def records(lines: Iterable[str], on_other: Callable[[int, str], None] | None = 
         raise NotAFlinkLogError(
             f"expected lines such as '10:00:00,000 DEBUG ...CheckpointCoordinator [thread] Triggering "
             f"checkpoint 1 ...', none of the first {number:,} is one; give the log of a Flink job in "
-            "Flink's own layout, in logback's, or with the thread after the logger"
+            "Flink's own layout, in logback's, with the thread after the logger, or in JSON"
         )
-    match, new = layout.match, tuple.__new__
-    groups = tuple(layout.groupindex[name] for name in Record._fields[1:])
+    new = tuple.__new__
     for number, line in numbered:
-        found = match(line)
+        found = layout(line)
         if found is not None:
-            yield new(Record, (number, *found.group(*groups)))
+            yield new(Record, (number, *found))
         elif on_other is not None:
             on_other(number, line)

@@ -1,6 +1,7 @@
 """The state of one replay of a Flink log, which its parts share: survey, model steps, findings."""
 
 from collections import deque
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from conformance.observe.flink.order import Order
@@ -58,6 +59,8 @@ class Run:
         """Threads and the checkpoints whose synchronous part has ended."""
         self.writing: set[tuple[str, int]] = set()
         """Threads and the checkpoints whose asynchronous part has started."""
+        self.written: set[tuple[str, int]] = set()
+        """Threads and the checkpoints whose asynchronous part is logged as finished."""
         self.completion_logged: set[int] = set()
         """The checkpoints that the log has reported as completed."""
         self.job_over = False
@@ -65,6 +68,18 @@ class Run:
         """Every part that was stepped, in the order of their first lines."""
         self.last_part: Part | None = None
         """The part that was stepped last."""
+
+    def forget(self, below: int) -> None:
+        """Drop what is known of checkpoints below that id."""
+        self.broadcast = {one for one in self.broadcast if one >= below}
+        self.completion_logged = {one for one in self.completion_logged if one >= below}
+        self.snapshots = {one for one in self.snapshots if one[1] >= below}
+        self.writing = {one for one in self.writing if one[1] >= below}
+        self.written = {one for one in self.written if one[1] >= below}
+
+    def drop(self, parts: "Collection[Part]") -> None:
+        """Drop parts that take no further step."""
+        self.parts = [one for one in self.parts if one not in parts]
 
 
 class Part(Instance):

@@ -55,6 +55,11 @@ class SubtaskReplay:
             grammar.OVERTAKEN: self._ignore,  # the barrier before it has the same content
         }
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the model that it steps."""
+        return (self._subtask,) if self._gate is None else (self._subtask, self._gate)
+
     def handle(self, line: LogLine) -> Wait | None:
         """Replay one line of the thread. Raises Rejected."""
         return self._handlers.get(line.kind, self._take_due)(line)
@@ -292,6 +297,11 @@ class SubtaskReplay:
                 f"{self._thread} has written its snapshot of checkpoint {line.checkpoint} and never began to"
             )
             raise self._subtask.reject("acknowledge", why)
+        key = (self._thread, line.checkpoint)
+        if key in self._run.written:
+            why = f"{self._thread} has written its snapshot of checkpoint {line.checkpoint} a second time"
+            raise self._subtask.reject("acknowledge", why)
+        self._run.written.add(key)
         if self._job.has_acknowledged(self._run.survey.by_thread.get(self._thread, ""), line.checkpoint):
             self._run.tolerated["asynchronous part logged as finished after its acknowledgement"] += 1
         self._run.see("snapshot written")

@@ -6,6 +6,7 @@ release is too old, or the log is of several jobs.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from conformance.observe.flink import grammar
@@ -56,7 +57,7 @@ class Survey(NamedTuple):
     release: Release
     tasks: tuple[str, ...]
     """`name (2/4)`, in the order of scheduling."""
-    sources: frozenset[str]
+    sources: AbstractSet[str]
     """The tasks without an input gate."""
     channels: dict[str, tuple[str, ...]]
     """By task: its channels `gate.index`, in their order."""
@@ -64,17 +65,17 @@ class Survey(NamedTuple):
     """By id."""
     by_thread: dict[str, str]
     """The id of each execution."""
-    started: frozenset[tuple[str, int]]
+    started: AbstractSet[tuple[str, int]]
     """Threads and the checkpoints that they started."""
     last_started: dict[str, int]
     """By thread: the highest checkpoint that it started."""
     last_barrier: dict[tuple[str, str], int]
     """By thread and channel: the number of the line of the last barrier."""
-    finished: frozenset[str]
+    finished: AbstractSet[str]
     """The threads whose execution finished."""
-    completed: frozenset[int]
+    completed: AbstractSet[int]
     """The checkpoints that the log reports as completed."""
-    failed: frozenset[int]
+    failed: AbstractSet[int]
     """The checkpoints that the log reports as failed."""
 
     def absent(self, thread: str, checkpoint: int) -> dict[str, tuple[list[str], bool]]:
@@ -111,7 +112,7 @@ def survey(lines: Sequence[LogLine]) -> Survey:
     missing = sorted({needed for kind, needed in grammar.NEEDED.items() if not of[kind]})
     _refuse_without(missing)
     _refuse_unjudged(of)
-    jobs = sorted({line.detail.partition(" ")[0] for line in of[grammar.TRIGGER]})
+    jobs = sorted({line.job for line in of[grammar.TRIGGER]})
     if len(jobs) > 1:
         raise SeveralJobsError(
             f"expected the log of one job, it is of {len(jobs)}: {', '.join(jobs)}; run one job on a "

@@ -4,15 +4,19 @@ A record of a logger of the protocol is read, or it is one of the other messages
 log there, or it is unreadable. `Task`, `StreamTask` and `ExecutionGraph` log much else, with names of users
 in it: a record of theirs is unreadable if it has the words of a pattern and does not match the pattern. A
 line that is no record is unreadable if it begins like one of these, or names one of these loggers.
+
+A line that can be read contradicts the others if it names another job, an execution of another task, or a
+task without an execution: an id or a name in it is altered.
 """
 
 import re
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import NamedTuple
 
-from conformance.observe.flink.grammar import LOGGERS, pattern
+from conformance.observe.flink.grammar import DEPLOYED, JOB, LOGGERS, TRIGGER, LogLine, pattern
 from conformance.observe.flink.records import BEGINS, LEVELS, Record
 
 SHOWN = 160
@@ -51,6 +55,8 @@ _LOGS = re.compile(rf"{BEGINS}(?:\[.*?\] )?{LEVELS} +(\S+)")
 _NAMED = re.compile(
     rf"(?:{BEGINS}|.*\b{LEVELS}\b).*(?:\.(?:{'|'.join(_WORDS)})|\b(?:{'|'.join(_OTHERS)}))(?: +[\[-]|$)"
 )
+_NAMED_IN_JSON = re.compile(rf"\{{.*\b(?:{'|'.join((*_WORDS, *_OTHERS))})\b")
+"""A line that begins as a JSON object and names a logger of the protocol."""
 _Judge = Callable[[str], bool]
 
 
@@ -90,10 +96,87 @@ def broken(number: int, line: str) -> Unreadable | None:
     logs = _LOGS.match(line)
     if _CUT.fullmatch(line):
         why = "expected a whole record, the line breaks off before its message"
-    elif _NAMED.match(line):
+    elif _NAMED.match(line) or (line.startswith("{") and _NAMED_IN_JSON.match(line)):
         why = "expected a record in the layout of the lines before it, and a logger of the protocol is named"
     elif logs and (original := _ungarbled(re.sub(r"[^\w.$]", "", logs[1]).rpartition(".")[2])):
         why = f"expected the logger {original}, got another text"
     else:
         return None
     return Unreadable(number, why, line[:SHOWN])
+
+
+# ---------------------------------------------------------------- lines that contradict the others
+
+
+def contradicting(lines: Sequence[LogLine], texts: Mapping[int, str]) -> list[Unreadable]:
+    """The lines whose job, execution or task contradicts the others. Two jobs in a log are left alone."""
+    found = [*_of_other_jobs(lines), *_of_other_tasks(lines)]
+    return [
+        Unreadable(number, why, texts[number][:SHOWN])
+        for number, why in sorted(dict(reversed(found)).items())
+    ]
+
+
+def _of_other_jobs(lines: Sequence[LogLine]) -> Iterator[tuple[int, str]]:
+    jobs = Counter(line.job for line in lines if line.job)
+    begun = Counter(
+        line.job for line in lines if line.kind == TRIGGER or (line.kind == JOB and "CREATED>" in line.detail)
+    )
+    main = max(jobs, key=lambda job: jobs[job], default="")
+    strange = {job for job in jobs if job != main and begun[job] < 2}
+    for line in lines:
+        if line.job in strange:
+            yield line.number, f"expected job {main}, got {line.job}, which no other line names"
+
+
+def _of_other_tasks(lines: Sequence[LogLine]) -> Iterator[tuple[int, str]]:
+    """By majority: the task of each execution, and the executions that exist."""
+    names: dict[str, Counter[str]] = defaultdict(Counter)
+    """By execution: the names of its task, with the attempt where the line has one."""
+    executions: dict[str, Counter[str]] = defaultdict(Counter)
+    """By name with attempt: its executions."""
+    for line in lines:
+        if line.execution and line.task:
+            name = _full_name(line)
+            names[line.execution][name] += 1
+            if "#" in name:
+                executions[name][line.execution] += 1
+    named = {one: _agreed(found) for one, found in names.items()}
+    known = {name: found.most_common(1)[0][0] for name, found in executions.items()}
+    for line in lines:
+        if not line.task:
+            continue
+        name, execution = _full_name(line), line.execution
+        if not execution:
+            if "#" in name and executions and name not in known:
+                yield line.number, f"expected a task with an execution, got {name}, which has none"
+        elif not _agrees(name, named[execution]):
+            yield line.number, f"expected {named[execution]}, whose execution this is, got {name}"
+        elif "#" in name and known[name] != execution:
+            yield line.number, f"expected execution {known[name]} of {name}, got {execution}"
+        elif (
+            "#" not in name
+            and "#" not in named[execution]
+            and sum(names[execution].values()) == 1
+            and (len(names) > 1 and any("#" in one for one in named.values()))
+        ):
+            yield line.number, f"expected an execution of {name}, got {execution}, which no other line names"
+
+
+def _full_name(line: LogLine) -> str:
+    return f"{line.task}#{line.detail}" if line.kind == DEPLOYED else line.task
+
+
+def _agreed(found: Counter[str]) -> str:
+    """The name with its attempt that most lines agree with."""
+    full = [name for name in found if "#" in name] or list(found)
+    return max(full, key=lambda name: sum(count for one, count in found.items() if _agrees(one, name)))
+
+
+def _agrees(name: str, other: str) -> bool:
+    return (
+        name == other
+        or "#" not in name
+        and name == other.rpartition("#")[0]
+        or ("#" not in other and other == name.rpartition("#")[0])
+    )

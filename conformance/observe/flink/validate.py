@@ -11,7 +11,7 @@ from conformance.observe.flink.reading import ReadLog, read_log
 from conformance.observe.flink.run_state import Part, Run, Settings
 from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
-from conformance.observe.flink.unreadable import Unreadable
+from conformance.observe.flink.unreadable import Unreadable, contradicting
 from conformance.observe.replay import Rejected
 from conformance.observe.situations import FLINK
 from conformance.refusals.answer import RefusedAnswer
@@ -103,13 +103,23 @@ def validate_flink(
     if it has something without a rule, ValueError if `required` has an unknown name.
     """
     settings = settings or Settings()
-    log = read_log(lines, settings.most_lines)
+    log = consistent(read_log(lines, settings.most_lines))
     return replayed(log, survey(log.lines), settings, required)
+
+
+def consistent(log: ReadLog) -> ReadLog:
+    """The log without the lines that contradict the others, which cannot be judged."""
+    found = contradicting(log.lines, log.texts)
+    if not found:
+        return log
+    numbers = {one.number for one in found}
+    remaining = [line for line in log.lines if line.number not in numbers]
+    return log._replace(lines=remaining, unreadable=sorted({*log.unreadable, *found}))
 
 
 def replayed(log: ReadLog, found: Survey, settings: Settings, required: Collection[str]) -> FlinkResult:
     """Replay the lines about the protocol. Raises ValueError if `required` has an unknown name."""
-    replay = _Replay(found, settings)
+    replay = Replay(found, settings)
     run = replay.run
     run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
     rejection = replay.rejection(log)
@@ -143,12 +153,19 @@ def _verdict(
     return Verdict.UNDETERMINED if missing else Verdict.CONFORMS
 
 
-class _Replay:
+_PATIENCE, _PATIENCE_A_TASK = 40, 4
+"""Lines of the job manager for which one of them may wait for another, and more for each task.
+
+A checkpoint has a line of the job manager for each task, and a few more.
+"""
+
+
+class Replay:
     """The parts of one replay, each of which receives its own lines."""
 
     def __init__(self, found: Survey, settings: Settings) -> None:
-        self._order = Order(self._handle)
-        self.run = Run(found, settings, self._order)
+        self.order = Order(self._handle, _PATIENCE + _PATIENCE_A_TASK * len(found.tasks))
+        self.run = Run(found, settings, self.order)
         self._job = JobManager(self.run)
         self._subtasks: dict[str, SubtaskReplay] = {}
 
@@ -160,19 +177,29 @@ class _Replay:
             subtask = self._subtasks[line.task] = SubtaskReplay(self.run, self._job, line.task)
         return subtask.handle(line)
 
+    def forget(self, below: int, attempts: Collection[str]) -> None:
+        """Drop what is known of checkpoints below that id, and of tasks whose attempt is not in `attempts`.
+
+        A log without end needs it. No line may name such a checkpoint as running any more.
+        """
+        self.run.forget(below)
+        self._job.forget(below)
+        for thread in [one for one in self._subtasks if one.rpartition("#")[2] not in attempts]:
+            self.run.drop(self._subtasks.pop(thread).parts)
+
     def rejection(self, log: ReadLog) -> FlinkRejection | None:
         """Replay all lines. Returns the rejection, if there is one."""
         refused = None
         try:
-            stuck = self._order.replay(log.lines) or self._end_rejection(log.lines[-1])
+            stuck = self.order.replay(log.lines) or self._end_rejection(log.lines[-1])
         except Rejected as rejected:
-            assert self._order.line is not None
-            stuck = Stuck(self._order.line, rejected.rules, rejected.why)
+            assert self.order.line is not None
+            stuck = Stuck(self.order.line, rejected.rules, rejected.why)
             refused = rejected.refused
         if stuck is None:
             return None
         number = stuck.line.number
-        waiting = tuple(self._order.waiting(number))
+        waiting = tuple(self.order.waiting(number))
         return FlinkRejection(number, tuple(stuck.rules), stuck.why, log.texts[number], refused, waiting)
 
     def _end_rejection(self, last: LogLine) -> Stuck | None:

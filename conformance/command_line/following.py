@@ -1,0 +1,103 @@
+"""The options of `barrierspec trace flink` that watch a running job, and the watch itself."""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from conformance.command_line.options import FILE, Number
+
+if TYPE_CHECKING:
+    from conformance.observe.flink.run_state import Settings
+
+LONGEST_WATCH = 366 * 86_400.0
+
+
+class Following(NamedTuple):
+    """What is watched, and how it is shown."""
+
+    follow: bool
+    rest: str | None
+    json_lines: bool
+    prometheus: Path | None
+    seconds: float | None
+    poll_seconds: float
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a job is watched at all. Raises UsageError if only an option of a watch is given."""
+        if not self.follow and self.rest is None:
+            alone = {"--json-lines": self.json_lines, "--prometheus": self.prometheus, "--for": self.seconds}
+            for name, value in alone.items():
+                if value not in (None, False):
+                    raise click.UsageError(f"{name}: expected --follow or --rest with it")
+            return False
+        return True
+
+
+def follows(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a watch, which come together as `following`."""
+
+    @wraps(command)
+    def gathered(
+        follow: bool,
+        rest: str | None,
+        json_lines: bool,
+        prometheus: Path | None,
+        seconds: float | None,
+        poll_seconds: float,
+        **others: Any,  # noqa: ANN401 - the other options of the command
+    ) -> Any:  # noqa: ANN401 - what the command returns
+        given = Following(follow, rest, json_lines, prometheus, seconds, poll_seconds)
+        return command(following=given, **others)
+
+    options = (
+        click.option("--follow", is_flag=True, help="Watch the logs while they are written."),
+        click.option("--rest", metavar="URL", help="Poll Flink's REST interface: http://localhost:8081."),
+        click.option("--json-lines", is_flag=True, help="Of a watch: print one JSON object a line."),
+        click.option("--prometheus", type=FILE, help="Keep this file up to date for Prometheus."),
+        click.option(
+            "--for", "seconds", metavar="SECONDS", type=Number(0, LONGEST_WATCH),
+            help="End after this time; 0: read what is there. Without it, SIGINT or SIGTERM ends the watch.",
+        ),
+        click.option(
+            "--poll", "poll_seconds", metavar="SECONDS", default=1.0, show_default=True,
+            type=Number(0.01, 3600), help="Time between two looks.",
+        ),
+    )  # fmt: skip
+    for option in reversed(options):
+        gathered = option(gathered)
+    return gathered
+
+
+def followed(following: Following, logs: Sequence[str], settings: "Settings") -> int:
+    """Watch, and give the exit code of the verdict. Raises UsageError for a log that is stdin."""
+    from conformance.observe.monitor.watching import Options, Watching
+
+    if "-" in logs:
+        raise click.UsageError("--follow: expected files, got -; give the file that the log is written to")
+    if following.follow and not logs:
+        raise click.UsageError("--follow: expected at least one LOG")
+    if logs and not following.follow:
+        raise click.UsageError("--rest: expected no LOG, or --follow with it")
+    options = Options(
+        logs=tuple(logs),
+        rest=following.rest,
+        settings=settings,
+        json_lines=following.json_lines,
+        prometheus=following.prometheus,
+        seconds=following.seconds,
+        poll_seconds=following.poll_seconds,
+    )
+    return Watching(options, click.echo).run().exit_code
+
+
+def present(logs: Sequence[str]) -> None:
+    """Raises UsageError if there is no log, or BadParameter if one does not exist."""
+    if not logs:
+        raise click.UsageError("Missing argument 'LOG...'; give a file, `-`, or --rest URL.")
+    for log in logs:
+        if log != "-" and not Path(log).exists():
+            raise click.BadParameter(f"File {log!r} does not exist.", param_hint="'LOG...'")

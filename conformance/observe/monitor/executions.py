@@ -1,0 +1,116 @@
+"""The states of a job's tasks, as the job manager and the task managers log them at INFO."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from conformance.observe.flink.grammar import EXECUTION, LogLine
+from conformance.observe.monitor.reports import Alarm, Doubts, Place
+
+_ENDED = frozenset({"FINISHED", "CANCELED", "FAILED"})
+_KEPT = 4
+"""Former executions that are kept, as a multiple of the current ones."""
+
+
+class Executions:
+    """The executions of one job: the state of each, and the current one of each task."""
+
+    def __init__(self, job: str, raise_alarm: Callable[[Alarm], None], doubts: Doubts) -> None:
+        self.current: dict[str, str] = {}
+        """By task: its newest execution."""
+        self.states: dict[str, str] = {}
+        """By execution, in the log of the job manager."""
+        self._job = job
+        self._raise = raise_alarm
+        self._names: dict[str, str] = {}
+        self._on_workers: dict[str, str] = {}
+        self._early: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        """By execution: changes on a worker that wait for the one before, which another thread logs."""
+        self._doubts = doubts
+        self._complete = False
+        """The start of the job was seen: no execution is unknown."""
+
+    def begin(self) -> None:
+        """The job starts: its executions begin with CREATED from now on."""
+        self.current.clear()
+        self.states.clear()
+        self._names.clear()
+        self._on_workers.clear()
+        self._complete = True
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the start of every task was seen."""
+        return self._complete
+
+    def idle(self) -> Iterator[str]:
+        """The tasks that neither run nor have finished."""
+        for task, execution in self.current.items():
+            if self.states.get(execution) not in {"RUNNING", "FINISHED"}:
+                yield task
+
+    def knows(self, execution: str) -> bool:
+        """Whether the execution belongs to this job."""
+        return execution in self._names
+
+    def switched(self, line: LogLine, place: Place) -> None:
+        """A line about a change of state, of the job manager or of a task manager."""
+        before, _, after = line.detail.partition(">")
+        task, execution = line.task.rpartition("#")[0] or line.task, line.execution
+        name = self._names.get(execution)
+        of_manager = line.kind == EXECUTION
+        if name is None:
+            if self._complete and of_manager and before != "CREATED":
+                self._alarm("", f"{task} leaves {before}, and no line shows that its execution began", place)
+            if of_manager:
+                self._names[execution] = task
+        elif name != task:
+            self._alarm("", f"execution {execution} is of {name}, the line names {task}", place)
+            task = name
+        if not of_manager:
+            self._on_worker(execution, task, (before, after), place)
+            return
+        known = self.states.get(execution)
+        if known is not None and known != before:
+            sentence = f"{task} leaves {before}, and it is {known}: a line is missing or altered"
+            self._alarm("COORD-01", sentence, place)
+        self.states[execution] = after
+        if before == "CREATED":
+            self.current[task] = execution
+        if after in _ENDED:
+            self._forget()
+
+    def _on_worker(self, execution: str, task: str, change: tuple[str, str], place: Place) -> None:
+        """A change that a task manager logs, of which two threads may have swapped two."""
+        known, early = self._on_workers.get(execution), self._early[execution]
+        if known is not None and known != change[0]:
+            early.add(change)
+            sentence = f"{task} leaves {change[0]}, and it is {known}: a line is missing or altered"
+            waits = self._early
+            self._doubts.add(
+                lambda: change not in waits.get(execution, ()),
+                Alarm(self._job, "", sentence, place),
+                "two threads of a task log its states in another order",
+            )
+            return
+        state = change[1]
+        while (following := next((one for one in early if one[0] == state), None)) is not None:
+            early.remove(following)
+            state = following[1]
+        self._on_workers[execution] = state
+        if not early:
+            del self._early[execution]
+        if state in _ENDED:
+            self._on_workers.pop(execution, None)
+
+    def _forget(self) -> None:
+        """Drop the oldest executions that are not current."""
+        if len(self._names) > _KEPT * max(len(self.current), 8):
+            current = set(self.current.values())
+            for old in [one for one in self._names if one not in current][: len(self._names) // 2]:
+                self._names.pop(old)
+                self.states.pop(old, None)
+                self._on_workers.pop(old, None)
+                self._early.pop(old, None)
+
+    def _alarm(self, rule: str, sentence: str, place: Place) -> None:
+        self._raise(Alarm(self._job, rule, sentence, place))

@@ -1,0 +1,206 @@
+"""One job at DEBUG: its lines are replayed through the model while they are written.
+
+The replay begins where the log shows the start of the job. It runs a few hundred lines behind the end of the
+log, because some lines are explained by later ones (a task that finishes takes part in no later checkpoint).
+After a rejection it rests until the job starts anew: the model's state would no longer be that of the job.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from conformance.observe.flink import grammar
+from conformance.observe.flink.errors import FlinkLogError, UnjudgedError
+from conformance.observe.flink.grammar import LogLine
+from conformance.observe.flink.order import Stuck
+from conformance.observe.flink.run_state import Settings
+from conformance.observe.flink.survey import Execution, Survey, survey
+from conformance.observe.flink.validate import Replay
+from conformance.observe.monitor.reports import Alarm, Place
+from conformance.observe.replay import Rejected
+
+BEHIND = 400
+"""Lines of the protocol by which the replay follows the end of the log."""
+PATIENCE = 3_000
+"""Lines for which a line may wait for its cause."""
+LONGEST_START = 100_000
+"""Lines from the start of a job to its second completed checkpoint that are kept at most."""
+_KEPT_CHECKPOINTS = 100
+_EVERY = 500
+"""Lines between two times that old checkpoints are dropped."""
+_KEPT_ATTEMPTS = 3
+
+
+class _Session(NamedTuple):
+    """A replay that runs."""
+
+    replay: Replay
+    survey: Survey
+    started: set[tuple[str, int]]
+    finished: set[str]
+    completed: set[int]
+    failed: set[int]
+
+
+class LiveReplay:
+    """Replays the lines of one job."""
+
+    def __init__(self, job: str, settings: Settings, alarms: Callable[[Alarm], None]) -> None:
+        self.job = job
+        self.note = "the log does not show the start of the job"
+        """The reason why nothing is replayed at the moment; empty if something is."""
+        self.replayed = 0
+        """Lines that were replayed."""
+        self.rules: set[str] = set()
+        self._settings = settings
+        self._alarms = alarms
+        self._session: _Session | None = None
+        self._lines: deque[LogLine] = deque()
+        self._places: dict[int, Place] = {}
+        self._count = self._completions = 0
+        self._is_starting = False
+        self._highest_attempt = 0
+
+    def read(self, line: LogLine, place: Place) -> None:
+        """Take one line; older ones are replayed."""
+        if line.kind == grammar.JOB and line.detail.startswith("CREATED>"):
+            self.finish()
+            self._begin()
+        elif not self._is_starting and self._session is None:
+            return
+        self._count += 1
+        line = line._replace(number=self._count)
+        self._places[self._count] = place
+        self._lines.append(line)
+        if self._session is None:
+            self._prepare(line)
+            return
+        self._note(self._session, line)
+        while len(self._lines) > BEHIND and self._session is not None:
+            self._replay(self._session, self._lines.popleft())
+
+    def finish(self) -> None:
+        """Replay what was kept back; a job that is over must have given every cause."""
+        if self._session is None and self._is_starting:
+            self._open()
+        while self._lines and self._session is not None:
+            self._replay(self._session, self._lines.popleft())
+        if self._session is not None and self._session.replay.run.job_over:
+            stuck = self._session.replay.order.stuck(())
+            if stuck is not None:
+                self._refuse(stuck)
+
+    # ------------------------------------------------------------ the start of a job
+
+    def _begin(self) -> None:
+        self._session = None
+        self._lines.clear()
+        self._places.clear()
+        self._is_starting, self._completions, self._highest_attempt = True, 0, 0
+        self.note = "the job has not completed two checkpoints yet"
+
+    def _prepare(self, line: LogLine) -> None:
+        self._completions += line.kind == grammar.COMPLETED
+        if self._completions == 2 or len(self._lines) == LONGEST_START:
+            self._open()
+
+    def _open(self) -> None:
+        """Survey the start of the job, and replay it."""
+        self._is_starting = False
+        lines = tuple(self._lines)
+        try:
+            found = survey(lines)
+        except (FlinkLogError, UnjudgedError) as unjudged:
+            self.note = str(unjudged).replace("\n", " ")
+            self._lines.clear()
+            self._places.clear()
+            return
+        self.note = ""
+        started, finished = set(found.started), set(found.finished)
+        completed, failed = set(found.completed), set(found.failed)
+        found = found._replace(started=started, finished=finished, completed=completed, failed=failed)
+        replay = Replay(found, self._settings)
+        self._session = _Session(replay, found, started, finished, completed, failed)
+        for line in lines:
+            self._note(self._session, line)
+
+    def _note(self, session: _Session, line: LogLine) -> None:
+        """Keep what the survey states about the whole log up to date."""
+        found = session.survey
+        match line.kind:
+            case grammar.DEPLOYED:
+                self._know(found, line.execution, Execution(line.task, int(line.detail)))
+            case grammar.TASK | grammar.BARRIER:
+                if line.execution not in found.executions:
+                    task, _, attempt = line.task.rpartition("#")
+                    self._know(found, line.execution, Execution(task, int(attempt)))
+                if line.kind == grammar.BARRIER:
+                    found.last_barrier[line.task, line.detail] = line.number
+                elif line.detail.endswith(">FINISHED"):
+                    session.finished.add(line.task)
+            case grammar.START:
+                session.started.add((line.task, line.checkpoint))
+                found.last_started[line.task] = max(line.checkpoint, found.last_started.get(line.task, -1))
+            case grammar.COMPLETED:
+                session.completed.add(line.checkpoint)
+            case grammar.FAILED:
+                session.failed.add(line.checkpoint)
+            case _:
+                pass
+
+    def _know(self, found: Survey, name: str, execution: Execution) -> None:
+        found.executions[name] = execution
+        found.by_thread[execution.thread] = name
+        self._highest_attempt = max(self._highest_attempt, execution.attempt)
+
+    # ------------------------------------------------------------ the replay
+
+    def _replay(self, session: _Session, line: LogLine) -> None:
+        order = session.replay.order
+        try:
+            order.feed(line)
+        except Rejected as rejected:
+            assert order.line is not None
+            here = Stuck(order.line, rejected.rules, rejected.why)
+            earlier = order.stuck(tuple(self._lines))
+            self._refuse(earlier if earlier is not None and earlier.line.number < here.line.number else here)
+            return
+        self.replayed += 1
+        oldest = order.oldest()
+        if oldest and oldest < line.number - PATIENCE:
+            stuck = order.stuck(tuple(self._lines)) or order.stuck(())
+            if stuck is not None:
+                self._refuse(stuck)
+                return
+        if line.number % _EVERY == 0:
+            self._forget(session, min(oldest or line.number, line.number))
+
+    def _refuse(self, stuck: Stuck) -> None:
+        place = self._places.get(stuck.line.number, Place("", 0))
+        self.rules |= self._session.replay.run.rules if self._session is not None else set()
+        self._session = None
+        self._lines.clear()
+        self._places.clear()
+        self.note = f"a line was rejected ({place.describe()}); it goes on when the job starts anew"
+        self._alarms(Alarm(self.job, stuck.rules[0], stuck.why, place, stuck.line.checkpoint))
+
+    def _forget(self, session: _Session, oldest: int) -> None:
+        """Drop what is known of old checkpoints and of replaced executions."""
+        found = session.survey
+        self.rules |= session.replay.run.rules
+        below = max(session.completed, default=0) - _KEPT_CHECKPOINTS
+        session.started.difference_update([one for one in session.started if one[1] < below])
+        session.completed.difference_update([one for one in session.completed if one < below])
+        session.failed.difference_update([one for one in session.failed if one < below])
+        first = max(0, self._highest_attempt - _KEPT_ATTEMPTS)
+        for name in [name for name, one in found.executions.items() if one.attempt < first]:
+            thread = found.executions.pop(name).thread
+            found.by_thread.pop(thread, None)
+            found.last_started.pop(thread, None)
+            session.finished.discard(thread)
+        for key in [key for key in found.last_barrier if int(key[0].rpartition("#")[2]) < first]:
+            del found.last_barrier[key]
+        attempts = frozenset(map(str, range(first, self._highest_attempt + 1)))
+        session.replay.forget(below, attempts)
+        for number in [one for one in self._places if one < oldest]:
+            del self._places[number]

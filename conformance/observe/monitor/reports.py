@@ -1,0 +1,128 @@
+"""What a monitor reports: the end of each checkpoint, alarms, and doubts that may become alarms."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """A line of a file, with its text; line 0 for an answer of the REST interface."""
+
+    file: str
+    line: int
+    text: str = ""
+    time: float | None = None
+    """Seconds; since the epoch if the record has a date."""
+
+    def describe(self) -> str:
+        """File and line, `job.log:17`."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class Ended(NamedTuple):
+    """A checkpoint that has ended, or was restored."""
+
+    job: str
+    checkpoint: int
+    state: str
+    """`completed`, `failed`, `expired`, `declined`, `subsumed`, `aborted` (with its job), `restored`."""
+    kind: str
+    """`checkpoint` or `savepoint`."""
+    duration_ms: int | None
+    size: int | None
+    """Bytes."""
+    place: Place
+
+
+class Alarm(NamedTuple):
+    """A line that no rule allows, or that cannot be read."""
+
+    job: str
+    rule: str
+    """The rule that is broken; empty if a line cannot be read or is missing."""
+    sentence: str
+    place: Place
+    checkpoint: int = -1
+
+    def describe(self) -> str:
+        """Place, rule and sentence in one line."""
+        return f"{self.place.describe()}: {self.rule or 'UNREADABLE'}: {self.sentence}"
+
+
+class Doubt(NamedTuple):
+    """An alarm unless another thread's line, which may be logged a little later, gives the cause."""
+
+    resolved: Callable[[], bool]
+    alarm: Alarm
+    reordering: str
+    """The name of the reordering if the cause comes."""
+    ends_with: int
+    """The checkpoint whose end makes it an alarm at once; -1: none."""
+    last_line: int
+    """The count of lines after which it is an alarm."""
+    deadline: float
+    """The time after which it is an alarm."""
+
+
+class Doubts:
+    """The doubts about one job. Each ends as an alarm or as a tolerated reordering."""
+
+    LINES = 20
+    """Lines that INFO shows of the job, for which a doubt is open."""
+    SECONDS = 10.0
+    """Seconds without an answer after which it is an alarm."""
+    MOST = 200
+
+    def __init__(self, raise_alarm: Callable[[Alarm], None]) -> None:
+        self.tolerated: Counter[str] = Counter()
+        self._raise = raise_alarm
+        self._open: list[Doubt] = []
+        self._lines = 0
+        self.now = 0.0
+
+    def add(
+        self,
+        resolved: Callable[[], bool],
+        alarm: Alarm,
+        reordering: str,
+        ends_with: int = -1,
+        lines: int = LINES,
+    ) -> None:
+        """Open a doubt, for so many lines."""
+        last, deadline = self._lines + lines, self.now + self.SECONDS
+        self._open.append(Doubt(resolved, alarm, reordering, ends_with, last, deadline))
+        if len(self._open) > self.MOST:
+            self._raise(self._open.pop(0).alarm)
+
+    def line_read(self) -> None:
+        """A line of the job has been judged."""
+        self._lines += 1
+        if self._open:
+            self._settle(lambda doubt: self._lines >= doubt.last_line)
+
+    def checkpoint_ended(self, checkpoint: int) -> None:
+        """That checkpoint has ended."""
+        if self._open:
+            self._settle(lambda doubt: doubt.ends_with == checkpoint)
+
+    def time_is(self, now: float) -> None:
+        """The time has passed on."""
+        self.now = now
+        if self._open:
+            self._settle(lambda doubt: now >= doubt.deadline)
+
+    def close(self, is_over: bool) -> None:
+        """No further line comes. While the job runs, a cause may be about to come, and a doubt is no alarm."""
+        self._settle(lambda doubt: is_over)
+        self._open.clear()
+
+    def _settle(self, is_over: Callable[[Doubt], bool]) -> None:
+        remaining = []
+        for doubt in self._open:
+            if doubt.resolved():
+                self.tolerated[doubt.reordering] += 1
+            elif is_over(doubt):
+                self._raise(doubt.alarm)
+            else:
+                remaining.append(doubt)
+        self._open = remaining

@@ -1,0 +1,109 @@
+"""What a monitor prints: a line for each checkpoint and alarm, as text or JSON, and the final account."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from conformance.observe.monitor.monitor import Monitor
+from conformance.observe.monitor.reports import Alarm, Ended
+from conformance.verdict import Verdict
+
+LEVELS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    files("conformance.observe.monitor").joinpath("levels.toml").read_text(encoding="utf-8")
+)
+"""The rules that each level shows, and the loggers at DEBUG with a kind of line that shows their level."""
+
+
+def ended_line(ended: Ended) -> str:
+    """One checkpoint: job, id, state, duration, size, place."""
+    took = "" if ended.duration_ms is None else f"{ended.duration_ms:,} ms"
+    size = "" if ended.size is None else f"{ended.size:,} bytes"
+    return (
+        f"{ended.job[:8]}  {ended.kind} {ended.checkpoint:<7} {ended.state:<10} {took:>10} {size:>16}  "
+        f"{ended.place.describe()}"
+    )
+
+
+def ended_object(ended: Ended) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "what": "checkpoint", "job": ended.job, "checkpoint": ended.checkpoint, "kind": ended.kind,
+        "state": ended.state, "duration_ms": ended.duration_ms, "bytes": ended.size,
+        "file": ended.place.file, "line": ended.place.line, "time": ended.place.time,
+    }  # fmt: skip
+
+
+def alarm_lines(alarm: Alarm) -> str:
+    """An alarm: place, rule and sentence, and below it the line itself."""
+    text = f"\n  {alarm.place.text[:300]}" if alarm.place.text else ""
+    return f"ALARM  {alarm.describe()}{text}"
+
+
+def alarm_object(alarm: Alarm) -> dict[str, Any]:
+    """The same for machines; `rule` is null if a line cannot be read or is missing."""
+    return {
+        "what": "alarm", "job": alarm.job or None, "rule": alarm.rule or None, "sentence": alarm.sentence,
+        "checkpoint": None if alarm.checkpoint < 0 else alarm.checkpoint,
+        "file": alarm.place.file, "line": alarm.place.line, "text": alarm.place.text,
+        "time": alarm.place.time,
+    }  # fmt: skip
+
+
+def verdict_of(monitor: Monitor) -> Verdict:
+    """DIVERGES after an alarm with a rule, UNDETERMINED after another one or if no checkpoint has ended."""
+    if any(count for rule, count in monitor.alarms.items() if rule):
+        return Verdict.DIVERGES
+    seen = sum(count for state, count in monitor.ended.items() if state != "restored")
+    return Verdict.UNDETERMINED if monitor.alarms or not seen else Verdict.CONFORMS
+
+
+def account(monitor: Monitor, files_read: int) -> Iterator[str]:
+    """The account at the end: what was read, which rules each level has shown, and the verdict."""
+    jobs, files_ = "s" * (len(monitor.jobs) != 1), "s" * (files_read != 1)
+    yield (
+        f"{monitor.lines:,} lines of {files_read} file{files_}, {monitor.about:,} of the protocol, "
+        f"{len(monitor.jobs)} job{jobs}"
+    )
+    states = ", ".join(f"{count:,} {state}" for state, count in monitor.ended.items())
+    yield f"  checkpoints  {states or 'none ended'}"
+    judged = monitor.rules()
+    info = [rule for rule in LEVELS["info"] if rule in judged]
+    unseen = [rule for rule in LEVELS["info"] if rule not in judged]
+    yield f"  INFO shows   {', '.join(info) or 'nothing yet'}"
+    if unseen:
+        yield f"  no line yet  {', '.join(unseen)}"
+    missing = [logger for logger, kind in LEVELS["debug_loggers"].items() if not monitor.kinds[kind]]
+    more = sorted(judged.difference(LEVELS["info"]))
+    if missing:
+        loggers, further = ", ".join(missing), ", ".join(LEVELS["debug"])
+        yield f"  DEBUG        not seen: set {loggers} to DEBUG to judge also {further}"
+    else:
+        replayed = sum(replay.replayed for replay in monitor.replays.values())
+        yield f"  DEBUG shows  {', '.join(more)}; {replayed:,} lines replayed through the model"
+        for job, note in monitor.notes():
+            yield f"  {job[:8]}     not replayed through the model: {note[:300]}"
+    tolerated = sum(monitor.tolerated().values())
+    yield f"  reorderings  {tolerated:,} between threads tolerated"
+    wrong = sum(count for rule, count in monitor.alarms.items() if rule)
+    doubt = monitor.alarms[""]
+    yield f"{verdict_of(monitor).value}  {wrong:,} alarms, {doubt:,} lines that cannot be read or are missing"
+
+
+def account_object(monitor: Monitor) -> dict[str, Any]:
+    """The same for machines."""
+    judged = monitor.rules()
+    return {
+        "what": "summary", "verdict": verdict_of(monitor).value, "lines": monitor.lines,
+        "protocol_lines": monitor.about, "jobs": len(monitor.jobs), "checkpoints": dict(monitor.ended),
+        "alarms": sum(count for rule, count in monitor.alarms.items() if rule),
+        "unreadable": monitor.alarms[""], "rules": sorted(judged),
+        "replayed": sum(replay.replayed for replay in monitor.replays.values()),
+    }  # fmt: skip
+
+
+def as_line(found: Mapping[str, Any]) -> str:
+    """An object as one JSON line."""
+    return orjson.dumps(found).decode()

@@ -1,0 +1,72 @@
+"""The time of a record, in any layout and time zone.
+
+A time without a date continues from the time before: where it is much earlier, midnight has passed. A time
+without a zone is local to the machine that wrote it; only differences between the times of one file count.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from conformance.observe.flink.records import json_record
+
+_DAY = 86_400.0
+_STAMP = re.compile(
+    r"(?:(\d{4})-(\d\d)-(\d\d)[ T])?(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d(?::?\d\d)?)?"
+)
+_JSON_TIMES = ("@timestamp", "timestamp", "time", "timeMillis", "instant.epochSecond")
+
+
+class Clock:
+    """The times of the records of one file, in seconds."""
+
+    def __init__(self) -> None:
+        self._days = 0.0
+        self._last: float | None = None
+
+    def read(self, line: str) -> float | None:
+        """The time of a record; since the epoch if it has a date. None if it has no time."""
+        if line.startswith("{"):
+            return self._of_json(json_record(line) or {})
+        found = _STAMP.match(line)
+        return None if found is None else self._of(found)
+
+    def _of_json(self, fields: Mapping[str, object]) -> float | None:
+        for name in _JSON_TIMES:
+            value = fields.get(name)
+            if isinstance(value, str):
+                found = _STAMP.match(value)
+                if found is not None:
+                    return self._of(found)
+            elif isinstance(value, int | float):
+                nanos = fields.get("instant.nanoOfSecond")
+                if name == "instant.epochSecond" and isinstance(nanos, int):
+                    return value + nanos / 1e9
+                return value / 1000 if value > 1e11 else float(value)
+        return None
+
+    def _of(self, found: re.Match[str]) -> float | None:
+        year, month, day, hour, minute, second, fraction, zone = found.groups()
+        part = float(f"0.{fraction}") if fraction else 0.0
+        if year is None:
+            return self._without_date(int(hour) * 3600 + int(minute) * 60 + int(second) + part)
+        try:
+            date = datetime(*map(int, (year, month, day, hour, minute, second)), tzinfo=UTC)  # type: ignore[misc,arg-type]
+        except ValueError:
+            return None
+        return date.timestamp() + part - _offset(zone)
+
+    def _without_date(self, seconds: float) -> float:
+        if self._last is not None and seconds < self._last - _DAY / 2:
+            self._days += _DAY
+        self._last = seconds
+        return self._days + seconds
+
+
+def _offset(zone: str | None) -> float:
+    """Seconds east of Greenwich."""
+    if zone is None or zone == "Z":
+        return 0.0
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return float(-seconds if zone[0] == "-" else seconds)

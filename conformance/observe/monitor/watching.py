@@ -1,0 +1,149 @@
+"""The loop of a monitor: it reads what was written, polls, prints, waits, and ends on a signal or in time."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from conformance.observe.flink.run_state import Settings
+from conformance.observe.monitor import shown
+from conformance.observe.monitor.growing import GrowingFile, Text
+from conformance.observe.monitor.monitor import Monitor
+from conformance.observe.monitor.prometheus import Exposition
+from conformance.observe.monitor.reports import Alarm, Ended
+from conformance.observe.monitor.rest import RestWatch
+from conformance.observe.monitor.stamps import Clock
+from conformance.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is watched, and how it is shown."""
+
+    logs: tuple[str, ...] = ()
+    rest: str | None = None
+    settings: Settings = field(default_factory=Settings)
+    json_lines: bool = False
+    prometheus: Path | None = None
+    seconds: float | None = None
+    """After this time the watch ends; None: on a signal. 0: it reads what is there, and ends."""
+    poll_seconds: float = 1.0
+
+
+class Watching:
+    """One watch."""
+
+    def __init__(self, options: Options, say: Callable[[str], None]) -> None:
+        """Raises InputError if the URL is none."""
+        self._options = options
+        self._say = say
+        self.monitor = Monitor(self._alarm, self._ended, options.settings)
+        self._files = [GrowingFile(log) for log in options.logs]
+        self._rest = (
+            None
+            if options.rest is None
+            else RestWatch(options.rest, self._alarm_of_rest, self._ended_of_rest)
+        )
+        self._exposition = Exposition(self.monitor)
+        self._is_stopped = False
+
+    def run(self) -> Verdict:
+        """Watch until the time is over, or a signal comes."""
+        begun = time.monotonic()
+        with self._stopped_by_signals():
+            while not self._is_stopped:
+                more = self.read()
+                self.monitor.time_is(time.monotonic())
+                self._write()
+                passed = time.monotonic() - begun
+                if self._options.seconds is not None and passed >= self._options.seconds and not more:
+                    break
+                if not more and not self._is_stopped:
+                    time.sleep(self._options.poll_seconds)
+        return self.finish()
+
+    def read(self) -> bool:
+        """Read what was written, one piece of each file, and poll once. Returns whether more is there."""
+        pieces = [list(file.lines()) for file in self._files]
+        lines: Iterator[Text] | list[Text] = pieces[0] if len(pieces) == 1 else _merged(pieces)
+        count = 0
+        for text in lines:
+            self.monitor.read(text)
+            count += 1
+        if self._rest is not None and not count:
+            self._rest.poll()
+        return count > 0
+
+    def finish(self) -> Verdict:
+        """Judge what was kept back, and print the account."""
+        for file in self._files:
+            if self._options.seconds == 0:
+                for text in file.end():
+                    self.monitor.read(text)
+            file.close()
+        self.monitor.finish()
+        if self._rest is not None:
+            self.monitor.judged |= self._rest.judged
+        self._write()
+        if self._options.json_lines:
+            self._say(shown.as_line(shown.account_object(self.monitor)))
+        else:
+            account = list(shown.account(self.monitor, len(self._files)))
+            rest = [] if self._rest is None else list(self._rest.account())
+            for line in (*account[:-1], *rest, account[-1]):
+                self._say(line)
+        return shown.verdict_of(self.monitor)
+
+    # ------------------------------------------------------------ what is shown
+
+    def _alarm(self, alarm: Alarm) -> None:
+        as_json = self._options.json_lines
+        self._say(shown.as_line(shown.alarm_object(alarm)) if as_json else shown.alarm_lines(alarm))
+
+    def _ended(self, ended: Ended) -> None:
+        self._exposition.ended(ended)
+        as_json = self._options.json_lines
+        self._say(shown.as_line(shown.ended_object(ended)) if as_json else shown.ended_line(ended))
+
+    def _alarm_of_rest(self, alarm: Alarm) -> None:
+        self.monitor.alarms[alarm.rule] += 1
+        self._alarm(alarm)
+
+    def _ended_of_rest(self, ended: Ended) -> None:
+        if self._files:  # the log counts it
+            return
+        self.monitor.ended[ended.state] += 1
+        self._ended(ended)
+
+    def _write(self) -> None:
+        if self._options.prometheus is not None:
+            self._exposition.write(self._options.prometheus)
+
+    @contextmanager
+    def _stopped_by_signals(self) -> Iterator[None]:
+        """SIGINT and SIGTERM end the watch, and its account is printed."""
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self._is_stopped = True
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _merged(pieces: Sequence[list[Text]]) -> list[Text]:
+    """The lines of several files by their times; a line without one stays behind the line before it."""
+    timed: list[tuple[float, int, Text]] = []
+    for piece in pieces:
+        clock, last = Clock(), 0.0
+        for text in piece:
+            found = clock.read(text.text)
+            last = max(last, found) if found is not None else last
+            timed.append((last, len(timed), text))
+    return [text for _, _, text in sorted(timed, key=lambda one: one[:2])]
