@@ -22,13 +22,14 @@ from model.theorem.variants import Variant
 RARE = ("overtake", "give up", "abort")
 """Actions that only some of the searches take."""
 CHECKPOINT = ("restore", "store", "acknowledge", "complete", "commit", "receive", "overtake", "snapshot")
+END = ("receive end", "finish")
 ORDERS = (
-    (*CHECKPOINT, "process", "begin"),
-    (*CHECKPOINT, "crash", "process", "begin"),
-    ("restore", "process", *CHECKPOINT, "begin", "crash"),
-    ("restore", "begin", "snapshot", "process", *CHECKPOINT),
-    ("crash", *CHECKPOINT, "process", "begin"),
-    ("restore", "process", "receive", "snapshot", "abort", *CHECKPOINT, "begin"),
+    (*CHECKPOINT, "process", *END, "begin"),
+    (*CHECKPOINT, "crash", "process", *END, "begin"),
+    ("restore", "process", *CHECKPOINT, "begin", *END, "crash"),
+    ("restore", "begin", "snapshot", "process", *END, *CHECKPOINT),
+    ("crash", *CHECKPOINT, "process", "begin", *END),
+    ("restore", "process", "receive", "snapshot", "abort", *CHECKPOINT, "begin", *END),
 )
 """What a run prefers to do; one crash and one abort at most."""
 LONGEST = 45
@@ -54,6 +55,8 @@ BOUNDS = (
     Bound("one savepoint that stops the job", Small(2, 3, -1, 1)),
     Bound("one aligned checkpoint that is given up or aborted", Small(2, 3, -1, -1), RARE, 600),
     Bound("two aligned checkpoints", Small(3, 3, -1, -1), ("abort",)),
+    Bound("inputs that end, and one aligned checkpoint", Small(2, 3, -1, -1, 1)),
+    Bound("inputs that end, and two aligned checkpoints", Small(3, 3, -1, -1, 1)),
 )
 """The searches, in turn. Each source reads one record before the variant differs."""
 
