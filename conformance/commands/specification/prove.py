@@ -12,7 +12,12 @@ import click
     is_flag=True,
     help="Also refute each broken variant: by the clause that it breaks, and by a run.",
 )
-def command(what: str, *, variants: bool) -> int:
+@click.option(
+    "--unnecessary",
+    is_flag=True,
+    help="Also list the conditions and effects of the actions that no clause needs.",
+)
+def command(what: str, *, variants: bool, unnecessary: bool) -> int:
     """Prove exactly-once for any dataflow, any number of tasks, channels, records and checkpoints."""
     from conformance.report.theorem import lines_of
     from model.theorem import THEORIES
@@ -29,6 +34,14 @@ def command(what: str, *, variants: bool) -> int:
             for is_refuted, lines in pool.map(variant_result, range(len(VARIANTS))):
                 is_whole &= is_refuted
                 click.echo(lines)
+    if unnecessary:
+        from conformance.report.theorem import relaxed_lines
+        from model.theorem.exactly_once import EXACTLY_ONCE
+        from model.theorem.necessity import refuted_parts, relaxed
+
+        found = tuple(relaxed(EXACTLY_ONCE, refuted_parts()))
+        is_whole &= not any(action.undetermined for action in found)
+        click.echo("\n".join(relaxed_lines(found)))
     click.echo("PROVED" if is_whole else "NOT PROVED")
     return 0 if is_whole else 1
 
@@ -36,9 +49,10 @@ def command(what: str, *, variants: bool) -> int:
 def variant_result(place: int) -> tuple[bool, str]:
     """Whether the variant of this place is refuted, and its lines; text, since actions cannot be pickled."""
     from conformance.report.theorem import variant_lines
-    from model.theorem.finite.runs import refutation
+    from model.theorem.finite.runs import bound_in_words, refutation
     from model.theorem.variants import VARIANTS
 
     variant = VARIANTS[place]
     is_refuted, run = refutation(variant)
-    return is_refuted, "\n".join(variant_lines(variant.name, variant.clause, run, is_refuted=is_refuted))
+    lines = variant_lines(variant.name, variant.clause, run, bound_in_words(variant), is_refuted=is_refuted)
+    return is_refuted, "\n".join(lines)
