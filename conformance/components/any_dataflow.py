@@ -8,9 +8,13 @@ from typing import Any
 
 from conformance.compare.projection import Given, Node, Projection
 from conformance.components.records import pairs
-from model.any_dataflow.any_dataflow import AnyDataflow, Barrier, Checkpoint, Job, Snapshot, Task
+from model.any_dataflow.any_dataflow import AnyDataflow
 from model.any_dataflow.environment import Bounds, closed_any_dataflow
+from model.any_dataflow.job import Barrier, Checkpoint, End, Job, Snapshot, Task
 from spec.values import State
+
+UNALIGNED = {"": (), "Both": (1, 2), "OnlyFirst": (1,)}
+"""The ids of unaligned checkpoints, by what replaces `Unaligned` in models of two checkpoints."""
 
 
 def project_any_dataflow(given: Given) -> Projection:
@@ -23,19 +27,24 @@ def project_any_dataflow(given: Given) -> Projection:
         failures=given.number("MaxFailures"),
         aborts=given.number("MaxAborts"),
         slow=frozenset(given.sets["Slow"]),
+        ends=given.replaced.get("Ends") == "InputsEnd",
+        unaligned=frozenset(UNALIGNED[given.replaced.get("Unaligned", "")]),
     )
     numbers = sorted(given.sets["Channels"])
-    channels = tuple(divmod(number, 10) for number in numbers)
-    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow)
+    channels = tuple((number // 10 % 10, number % 10) for number in numbers)
+    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow, bounds.unaligned)
 
     def task_of(state: Mapping[str, Any]) -> Task:
-        arrived = frozenset(numbers.index(channel) for channel in state["arrived"])
-        return Task(**{**state, "arrived": arrived})
+        places = {
+            name: frozenset(numbers.index(channel) for channel in state[name])
+            for name in ("arrived", "ended")
+        }
+        return Task(**{**state, **places})
 
     def node(state: State) -> Node:
         output, committed = dict(pairs(state["output"])), dict(pairs(state["committed"]))
         snapshots = zip(
-            *(_by_id(state[name]) for name in ("captured", "stored", "acknowledged")), strict=True
+            *(_by_id(state[name]) for name in ("captured", "stored", "acknowledged", "kept")), strict=True
         )
         items = dict(pairs(state["channel"]))
         job = Job(
@@ -43,7 +52,7 @@ def project_any_dataflow(given: Given) -> Projection:
             pending=tuple(sorted(state["pending"])),
             tasks=tuple(task_of(task) for task in state["task"]),
             channels=tuple(tuple(map(_item, items[number])) for number in numbers),
-            checkpoints=tuple(_checkpoint(dataflow.tasks, *known) for known in snapshots),
+            checkpoints=tuple(_checkpoint(dataflow.tasks, numbers, *known) for known in snapshots),
             output=tuple(output.get(task, ()) for task in dataflow.tasks),
             committed=tuple(committed.get(task, 0) for task in dataflow.tasks),
         )
@@ -57,12 +66,20 @@ def _by_id(function: Any) -> list[Any]:  # noqa: ANN401 - a value of TLA+
 
 
 def _item(item: tuple[str, Any]) -> Any:  # noqa: ANN401 - a record is any history
-    return item[1] if item[0] == "record" else Barrier(item[1])
+    return {"record": lambda: item[1], "barrier": lambda: Barrier(item[1]), "end": End}[item[0]]()
 
 
-def _checkpoint(tasks: tuple[int, ...], captured: object, *done: frozenset[int]) -> Checkpoint:
-    taken = dict(pairs(captured))
+def _checkpoint(
+    tasks: tuple[int, ...],
+    numbers: list[int],
+    captured: object,
+    stored: frozenset[int],
+    acknowledged: frozenset[int],
+    kept: object,
+) -> Checkpoint:
+    taken, records = dict(pairs(captured)), dict(pairs(kept))
     return Checkpoint(
         tuple(Snapshot(**taken[task]) if task in taken else None for task in tasks),
-        *(tuple(task in tasks_of_it for task in tasks) for tasks_of_it in done),
+        *(tuple(task in tasks_of_it for task in tasks) for tasks_of_it in (stored, acknowledged)),
+        kept=tuple(tuple(map(_item, records[number])) for number in numbers),
     )

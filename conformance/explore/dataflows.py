@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import click
 
 from conformance.verdict import Exit
-from model.any_dataflow.any_dataflow import AnyDataflow, Channel
+from model.any_dataflow.any_dataflow import AnyDataflow
 from model.any_dataflow.environment import Bounds, closed_any_dataflow, possible, small_dataflows
+from model.any_dataflow.job import Channel
 from model.any_dataflow.properties import properties_of
 from model.checker.closed_model import ClosedModel
 from model.checker.explore import Graph, explore
@@ -30,9 +31,10 @@ def closed_with_properties(
     channels: tuple[Channel, ...], bounds: Bounds
 ) -> tuple[ClosedModel, tuple[Property, ...]]:
     """The closed model of a dataflow in which the last task is slow, and its properties."""
-    bounds = bounds._replace(slow=frozenset({max(task for channel in channels for task in channel)}))
-    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow)
-    properties = properties_of(dataflow, lambda job: any(possible(dataflow, bounds, job)))
+    tasks = frozenset(task for channel in channels for task in channel)
+    bounds = bounds._replace(slow=tasks if bounds.unaligned else frozenset({max(tasks)}))
+    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow, bounds.unaligned)
+    properties = properties_of(dataflow, bounds.records, lambda job: any(possible(dataflow, bounds, job)))
     return closed_any_dataflow(dataflow, bounds), properties
 
 
@@ -53,11 +55,15 @@ def explore_all(tasks: int, bounds: Bounds) -> Iterator[Graph]:
 )
 @click.option("--failures", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--aborts", type=click.IntRange(0), default=0, show_default=True)
-def main(
-    tasks: int, records: int, capacity: int, checkpoints: int, at_once: int, failures: int, aborts: int
-) -> None:
+@click.option("--ends", is_flag=True, help="Inputs end, and tasks finish.")
+@click.option("--unaligned", is_flag=True, help="Barriers overtake records; all tasks are slow.")
+def main(tasks: int, *, unaligned: bool, **given: int) -> None:
     """Explore barrier snapshots on every small dataflow."""
-    bounds = Bounds(records, capacity, checkpoints, at_once, failures, aborts)
+    given["max_concurrent"] = given.pop("at_once")
+    if unaligned and given["max_concurrent"] > 1:
+        raise click.UsageError("unaligned checkpoints follow one another: --at-once must be 1")
+    ids = frozenset(range(1, given["checkpoints"] + 1)) if unaligned else frozenset[int]()
+    bounds = Bounds(**given, unaligned=ids)
     found = []
     click.echo(f"{'states':>10} {'transitions':>12} {'depth':>6}")
     for graph in explore_all(tasks, bounds):

@@ -19,7 +19,7 @@ from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from model.checker.explore import Violation
 
 if TYPE_CHECKING:
-    from model.any_dataflow.any_dataflow import Channel
+    from model.any_dataflow.job import Channel
     from model.checker.closed_model import ClosedModel
     from model.properties import Property
 

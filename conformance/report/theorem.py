@@ -49,6 +49,38 @@ class Run(Protocol):
         """Whether that is a sentence of the theorem."""
 
 
+class Part(Protocol):
+    """A condition or an effect of an action."""
+
+    @property
+    def name(self) -> str:
+        """The condition, or the field."""
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it is a condition."""
+
+
+class Relaxed(Protocol):
+    """An action and what no clause needs of it."""
+
+    @property
+    def action(self) -> str:
+        """The name of the action."""
+
+    @property
+    def unnecessary(self) -> Sequence[Part]:
+        """Each of them may be left out."""
+
+    @property
+    def together(self) -> Sequence[Part]:
+        """These may be left out at once."""
+
+    @property
+    def undetermined(self) -> Sequence[Part]:
+        """Neither proved without it nor refuted."""
+
+
 def lines_of(name: str, theorem: Sequence[tuple[str, str]], lemmas: Sequence[Lemma]) -> Iterator[str]:
     """A theory: how much is proved, what follows with the clauses that it uses, and what is not proved."""
     proved = sum(lemma.is_proved for lemma in lemmas)
@@ -66,11 +98,15 @@ def lines_of(name: str, theorem: Sequence[tuple[str, str]], lemmas: Sequence[Lem
     yield ""
 
 
-def variant_lines(name: str, clause: str, run: Run | None, *, is_refuted: bool) -> Iterator[str]:
-    """A broken variant: whether its clause is false in a small scope, and a run from the start."""
+def variant_lines(name: str, clause: str, run: Run | None, bound: str, *, is_refuted: bool) -> Iterator[str]:
+    """A broken variant: whether its clause is false in a small scope, and a run from the start.
+
+    `bound`: how far the search for a run goes.
+    """
     yield f"{name}: {'refuted' if is_refuted else 'NOT refuted'} by {clause!r}"
     if run is None:
-        yield "  not preserved; the bounded searches find no run from the start that makes it false"
+        yield "  not preserved; no run from the start was found that makes it false, within"
+        yield from textwrap.wrap(bound, 100, initial_indent="    ", subsequent_indent="    ")
         return
     for number, step in enumerate(run.steps, 1):
         yield f"  {number:>2} {step.text}"
@@ -99,3 +135,20 @@ def clause_lines(clause: tuple[str, str], lemmas: Sequence[Lemma], variants: Seq
             yield from textwrap.wrap(
                 f"{title} {_listed(names)}", 100, initial_indent="  ", subsequent_indent="    "
             )
+
+
+def relaxed_lines(actions: Sequence[Relaxed]) -> Iterator[str]:
+    """What no clause needs, action by action: conditions that may be relaxed, and effects."""
+    parts = [part for action in actions for part in action.unnecessary]
+    conditions = sum(part.is_condition for part in parts)
+    effects = len(parts) - conditions
+    yield f"unnecessary: every clause is proved without each of {conditions} conditions and {effects} effects"
+    for action in actions:
+        for kind, is_condition in (("condition", True), ("effect", False)):
+            names = [part.name for part in action.unnecessary if part.is_condition is is_condition]
+            yield from (f"  {action.action}: {kind} {name!r}" for name in names)
+        if len(action.together) < len(action.unnecessary):
+            yield f"    together only {_listed(part.name for part in action.together)}"
+        for part in action.undetermined:
+            yield f"  UNDETERMINED: {action.action}/{part.name}"
+    yield ""

@@ -2,104 +2,56 @@
 
 Tasks have numbers from 1, and a channel leads from a task to one with a greater number. A task without an
 input reads numbers; a task without an output writes transactions. What a task sends for a record is its
-history, so that a record shows all that it depends on. All checkpoints are aligned; in TLA+ they may also be
-unaligned.
+history, so that a record shows all that it depends on. Checkpoints are aligned or unaligned. If inputs end,
+tasks finish.
 
 Each function of `AnyDataflow` takes a job in which the step is possible, as `model.any_dataflow.environment`
 decides.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from model.any_dataflow.job import (
+    Barrier,
+    Channel,
+    Checkpoint,
+    End,
+    History,
+    Job,
+    Place,
+    Snapshot,
+    Task,
+    is_record,
+)
 from model.dataflow.dataflow import with_element
-
-Channel = tuple[int, int]
-"""The task that sends and the task that reads."""
-History = tuple[Any, ...]
-"""What a task has read: numbers, or pairs of a sender and its record, which is the sender's history."""
-Part = tuple[int, History]
-"""A transaction: the checkpoint whose snapshot closed it, and its records."""
-Place = int
-"""The place of a channel in the dataflow."""
-
-
-class Barrier(NamedTuple):
-    """A barrier in a channel; all other items are records."""
-
-    checkpoint: int
-    kind: str = "barrier"
-
-
-class Snapshot(NamedTuple):
-    """What the synchronous part of a snapshot takes."""
-
-    history: History = ()
-    prepared: tuple[Part, ...] = ()
-
-
-class Task(NamedTuple):
-    """A running task."""
-
-    history: History = ()
-    written: History = ()
-    """Of a sink: the open transaction."""
-    prepared: tuple[Part, ...] = ()
-    """Of a sink: the pre-committed transactions."""
-    passed: int = 0
-    """The latest checkpoint of which it took a snapshot, or which it gave up."""
-    aligning: int = 0
-    """The checkpoint whose barriers it collects; 0: none."""
-    arrived: frozenset[Place] = frozenset()
-    """The channels of these."""
-
-
-class Checkpoint(NamedTuple):
-    """The snapshots of one checkpoint, by task."""
-
-    captured: tuple[Snapshot | None, ...]
-    stored: tuple[bool, ...]
-    acknowledged: tuple[bool, ...]
-
-
-class Job(NamedTuple):
-    """The state of a job."""
-
-    next: int
-    """The coordinator's next id."""
-    pending: tuple[int, ...]
-    """The checkpoints in flight, in the order of their ids."""
-    latest: int
-    """The latest completed checkpoint; 0 is the start of the job."""
-    up: bool
-    """The tasks run."""
-    failures: int
-    aborts: int
-    tasks: tuple[Task, ...]
-    channels: tuple[tuple[Any, ...], ...]
-    """By place: records and barriers, oldest first."""
-    checkpoints: tuple[Checkpoint, ...]
-    """By id."""
-    output: tuple[History, ...]
-    """By task: the committed records."""
-    committed: tuple[int, ...]
-    """By task: the latest committed transaction."""
 
 
 class AnyDataflow:
     """Barrier snapshots on one dataflow.
 
-    `capacity`: number of items that a channel holds. `slow`: the tasks whose snapshots take time; the others
-    store and acknowledge at once.
+    `channels`: two tasks may have several. `capacity`: number of items that a channel holds. `slow`: the
+    tasks whose snapshots take time; the others store and acknowledge at once. `unaligned`: the checkpoints
+    whose barriers overtake records.
     """
 
-    def __init__(self, channels: tuple[Channel, ...], capacity: int, slow: frozenset[int]) -> None:
-        self.channels, self.capacity, self.slow = channels, capacity, slow
+    def __init__(
+        self,
+        channels: tuple[Channel, ...],
+        capacity: int,
+        slow: frozenset[int],
+        unaligned: frozenset[int] = frozenset(),
+    ) -> None:
+        self.channels, self.capacity, self.slow, self.unaligned = channels, capacity, slow, unaligned
+        self.numbers = tuple(
+            100 * channels[:place].count(channel) + 10 * channel[0] + channel[1]
+            for place, channel in enumerate(channels)
+        )
         self.tasks = tuple(sorted({task for channel in channels for task in channel}))
         places = range(len(channels))
         self.inputs = {t: frozenset(c for c in places if channels[c][1] == t) for t in self.tasks}
         self.outputs = {t: frozenset(c for c in places if channels[c][0] == t) for t in self.tasks}
         none = (False,) * len(self.tasks)
-        self.nothing = Checkpoint((None,) * len(self.tasks), none, none)
+        self.nothing = Checkpoint((None,) * len(self.tasks), none, none, ((),) * len(channels))
 
     def new(self, checkpoints: int) -> Job:
         """A new job; ids end with `checkpoints`."""
@@ -115,7 +67,9 @@ class AnyDataflow:
             tasks=(Task(),) * size,
             channels=((),) * len(self.channels),
             checkpoints=(
-                Checkpoint((Snapshot(),) * size, everywhere, everywhere),
+                self.nothing._replace(
+                    captured=(Snapshot(),) * size, stored=everywhere, acknowledged=everywhere
+                ),
                 *(self.nothing,) * checkpoints,
             ),
             output=((),) * size,
@@ -135,7 +89,8 @@ class AnyDataflow:
     def is_readable(self, job: Job, channel: Place) -> bool:
         """The channel has an item and no barrier that waits for others."""
         reader = job.tasks[self.channels[channel][1] - 1]
-        return job.up and bool(job.channels[channel]) and channel not in reader.arrived
+        is_free = channel not in reader.arrived or reader.is_recording
+        return job.up and bool(job.channels[channel]) and is_free
 
     def process(self, job: Job, task: int, entry: Any) -> Job:  # noqa: ANN401 - a number or a record
         """The task reads an entry, and sends its history."""
@@ -146,8 +101,9 @@ class AnyDataflow:
 
     def read_record(self, job: Job, channel: Place) -> Job:
         """The reader takes the oldest item of a channel, a record."""
-        sender, reader = self.channels[channel]
-        return self.process(_without(job, channel), reader, (sender, job.channels[channel][0]))
+        record, reader = job.channels[channel][0], self.channels[channel][1]
+        kept = self._kept(_without(job, channel), channel, (record,))
+        return self.process(kept, reader, (self.numbers[channel], record))
 
     def _sent(self, job: Job, task: int, item: Any) -> Job:  # noqa: ANN401
         to = self.outputs[task]
@@ -162,7 +118,11 @@ class AnyDataflow:
     def aligned(self, job: Job, channel: Place) -> bool:
         """With the channel's barrier, those of all channels have arrived, and a snapshot is due."""
         reader, arrived = self._arrival(job, channel)
-        return arrived == self.inputs[reader]
+        return arrived | self.counted(job, reader) == self.inputs[reader]
+
+    def counted(self, job: Job, task: int) -> frozenset[Place]:
+        """The channels that count as delivered without a barrier: those that have ended."""
+        return job.tasks[task - 1].ended
 
     def _arrival(self, job: Job, channel: Place) -> tuple[int, frozenset[Place]]:
         """The reader, and the channels of the barriers that it then has; none if it ignores the barrier."""
@@ -184,12 +144,57 @@ class AnyDataflow:
             return after
         return _with(after, reader, job.tasks[reader - 1]._replace(aligning=checkpoint, arrived=arrived))
 
-    def snapshot(self, job: Job, task: int, checkpoint: int) -> Job:
-        """The synchronous part: the state is captured, the barrier goes on."""
+    def overtaking(self, job: Job, channel: Place) -> int:
+        """The checkpoint whose barrier may overtake the records before it; 0 if there is none."""
+        first = next((item for item in job.channels[channel] if not is_record(item)), None)
+        is_unaligned = isinstance(first, Barrier) and first.checkpoint in self.unaligned
+        return first.checkpoint if isinstance(first, Barrier) and is_unaligned and job.up else 0
+
+    def may_overtake(self, job: Job, channel: Place) -> bool:
+        """A barrier may overtake records; if it is the first, the reader can send its own."""
+        checkpoint, reader = self.overtaking(job, channel), self.channels[channel][1]
+        is_first = checkpoint > job.tasks[reader - 1].passed
+        return checkpoint != 0 and (not is_first or self.can_send(job, reader))
+
+    def overtake(self, job: Job, channel: Place) -> Job:
+        """The first barrier of an unaligned checkpoint is the moment of the snapshot; records are kept."""
+        checkpoint, items = self.overtaking(job, channel), job.channels[channel]
+        place, reader = items.index(Barrier(checkpoint)), self.channels[channel][1]
+        state, is_pending = job.tasks[reader - 1], checkpoint in job.pending
+        ahead, rest = items[:place], (*items[:place], *items[place + 1 :])
+        after = job._replace(channels=with_element(job.channels, channel, rest))
+        open_channels = self.inputs[reader] - {channel} - state.ended
+        if checkpoint > state.passed:
+            after = self.snapshot(after, reader, checkpoint, open_channels)
+            return _keeping(after, checkpoint, channel, ahead) if is_pending else after
+        if checkpoint < state.passed or not state.is_recording:
+            return after
+        after = self._kept(after, channel, ahead) if is_pending else after
+        return _with(after, reader, _awaiting(state, open_channels - state.arrived, channel))
+
+    def _kept(self, job: Job, channel: Place, records: tuple[History, ...]) -> Job:
+        reader = job.tasks[self.channels[channel][1] - 1]
+        if not reader.is_recording or channel in reader.arrived:
+            return job
+        before = job.checkpoints[reader.aligning].kept[channel]
+        return _keeping(job, reader.aligning, channel, (*before, *records))
+
+    def snapshot(self, job: Job, task: int, checkpoint: int, awaited: frozenset[Place] = frozenset()) -> Job:
+        """The synchronous part: the state is captured, the barrier goes on.
+
+        `awaited`: the channels from which a barrier is still to come.
+        """
         state = job.tasks[task - 1]
         prepared = (*state.prepared, (checkpoint, state.written)) if state.written else state.prepared
         captured = Snapshot(state.history, prepared)
-        after = Task(history=state.history, prepared=prepared, passed=checkpoint)
+        after = Task(
+            history=state.history,
+            prepared=prepared,
+            passed=checkpoint,
+            aligning=checkpoint if awaited else 0,
+            arrived=self.inputs[task] - awaited if awaited else frozenset(),
+            ended=state.ended,
+        )
         job = self._sent(_with(job, task, after), task, Barrier(checkpoint))
         if checkpoint not in job.pending:
             return job
@@ -198,6 +203,55 @@ class AnyDataflow:
             job, checkpoint, known._replace(captured=with_element(known.captured, task - 1, captured))
         )
         return job if task in self.slow else acknowledge(store(job, task, checkpoint), task, checkpoint)
+
+    # tasks that finish
+
+    def is_delivered_with(self, job: Job, channel: Place) -> bool:
+        """With the end of the channel, a snapshot is due."""
+        reader = self.channels[channel][1]
+        state = job.tasks[reader - 1]
+        delivered = state.arrived | state.ended | {channel}
+        return state.aligning != 0 and not state.is_recording and delivered == self.inputs[reader]
+
+    def read_end(self, job: Job, channel: Place) -> Job:
+        """The reader takes the oldest item of a channel, its end: it counts as a barrier."""
+        reader = self.channels[channel][1]
+        state = job.tasks[reader - 1]
+        ended = state._replace(ended=state.ended | {channel})
+        after = _with(_without(job, channel), reader, ended)
+        if self.is_delivered_with(job, channel):
+            return self.snapshot(after, reader, state.aligning)
+        if ended.arrived | ended.ended == self.inputs[reader]:
+            return _with(after, reader, ended._replace(aligning=0, arrived=frozenset()))
+        return after
+
+    def is_settled(self, job: Job, task: int) -> bool:
+        """All that a sink wrote is committed."""
+        state = job.tasks[task - 1]
+        return not state.written and not state.prepared
+
+    def may_finish(self, job: Job, task: int) -> bool:
+        """A task whose channels have ended may finish; a source also has to be exhausted."""
+        state = job.tasks[task - 1]
+        has_ended = state.ended == self.inputs[task] and self.is_settled(job, task)
+        return not state.finished and has_ended and self.can_send(job, task)
+
+    def finish(self, job: Job, task: int) -> Job:
+        """The task finishes, and its channels end."""
+        return self._sent(_with(job, task, job.tasks[task - 1]._replace(finished=True)), task, End())
+
+    def may_count(self, job: Job, task: int, checkpoint: int) -> bool:
+        """Those that the finished task reads from are in the checkpoint, and finished there."""
+        captured = job.checkpoints[checkpoint].captured
+        senders = (captured[self.channels[channel][0] - 1] for channel in self.inputs[task])
+        return all(snapshot is not None and snapshot.finished for snapshot in senders)
+
+    def count(self, job: Job, task: int, checkpoint: int) -> Job:
+        """The coordinator counts a finished task: its part of the checkpoint is its final state."""
+        state, known = job.tasks[task - 1], job.checkpoints[checkpoint]
+        captured = Snapshot(state.history, state.prepared, finished=True)
+        known = known._replace(captured=with_element(known.captured, task - 1, captured))
+        return acknowledge(store(_holding(job, checkpoint, known), task, checkpoint), task, checkpoint)
 
     # the coordinator, and the environment
 
@@ -219,9 +273,16 @@ class AnyDataflow:
 
     def restore(self, job: Job) -> Job:
         """All tasks start from the latest completed checkpoint."""
-        saved = (snapshot or Snapshot() for snapshot in job.checkpoints[job.latest].captured)
-        tasks = tuple(Task(history=one.history, prepared=one.prepared) for one in saved)
-        return job._replace(up=True, tasks=tasks)
+        known = job.checkpoints[job.latest]
+        saved = (snapshot or Snapshot() for snapshot in known.captured)
+        tasks = tuple(
+            Task(history=one.history, prepared=one.prepared, finished=one.finished) for one in saved
+        )
+        channels = tuple(
+            (*kept, End()) if tasks[sender - 1].finished else kept
+            for kept, (sender, _) in zip(known.kept, self.channels, strict=True)
+        )
+        return job._replace(up=True, tasks=tasks, channels=channels)
 
     def _keep(self, job: Job) -> Job:
         matters = {0, job.latest, *job.pending}
@@ -272,6 +333,17 @@ def _with(job: Job, task: int, state: Task) -> Job:
 
 def _holding(job: Job, checkpoint: int, known: Checkpoint) -> Job:
     return job._replace(checkpoints=with_element(job.checkpoints, checkpoint, known))
+
+
+def _keeping(job: Job, checkpoint: int, channel: Place, records: tuple[History, ...]) -> Job:
+    known = job.checkpoints[checkpoint]
+    return _holding(job, checkpoint, known._replace(kept=with_element(known.kept, channel, records)))
+
+
+def _awaiting(state: Task, awaited: frozenset[Place], arrived: Place) -> Task:
+    if not awaited:
+        return state._replace(aligning=0, arrived=frozenset())
+    return state._replace(arrived=state.arrived | {arrived})
 
 
 def _without(job: Job, channel: Place) -> Job:

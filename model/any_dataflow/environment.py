@@ -6,17 +6,8 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from model.any_dataflow.any_dataflow import (
-    AnyDataflow,
-    Barrier,
-    Channel,
-    Job,
-    acknowledge,
-    begin,
-    commit,
-    give_up,
-    store,
-)
+from model.any_dataflow.any_dataflow import AnyDataflow, acknowledge, begin, commit, give_up, store
+from model.any_dataflow.job import Channel, End, Job, is_record
 from model.checker.closed_model import ClosedModel, Environment, Offered
 from model.events import Event, Step
 
@@ -34,6 +25,10 @@ class Bounds(NamedTuple):
     aborts: int = 0
     slow: frozenset[int] = frozenset()
     """Tasks whose snapshots take time."""
+    ends: bool = False
+    """Inputs end, and tasks finish."""
+    unaligned: frozenset[int] = frozenset()
+    """Checkpoints whose barriers overtake records; all tasks are slow then, and one is in flight."""
 
 
 class Do(NamedTuple):
@@ -52,6 +47,10 @@ def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:
         "Trigger": lambda job, do: dataflow.snapshot(job, do.of, do.checkpoint),
         "ReadRecord": lambda job, do: dataflow.read_record(job, do.of),
         "ReadBarrier": lambda job, do: dataflow.read_barrier(job, do.of),
+        "Overtake": lambda job, do: dataflow.overtake(job, do.of),
+        "ReadEnd": lambda job, do: dataflow.read_end(job, do.of),
+        "Finish": lambda job, do: dataflow.finish(job, do.of),
+        "Count": lambda job, do: dataflow.count(job, do.of, do.checkpoint),
         "GiveUp": lambda job, do: give_up(job, do.of),
         "Store": lambda job, do: store(job, do.of, do.checkpoint),
         "Acknowledge": lambda job, do: acknowledge(job, do.of, do.checkpoint),
@@ -90,16 +89,14 @@ def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
     for channel in range(len(dataflow.channels)):
         if dataflow.is_readable(job, channel):
             yield from _of_channel(dataflow, job, channel)
+        if dataflow.may_overtake(job, channel):
+            yield Do("Overtake", channel)
     if job.up and job.next <= bounds.checkpoints and len(job.pending) < bounds.max_concurrent:
         yield Do("Begin")
     for checkpoint in job.pending:
-        known = job.checkpoints[checkpoint]
         for task in dataflow.tasks:
-            if known.stored[task - 1] and not known.acknowledged[task - 1]:
-                yield Do("Acknowledge", task, checkpoint)
-            elif job.up and known.captured[task - 1] and not known.stored[task - 1]:
-                yield Do("Store", task, checkpoint)
-        if all(known.acknowledged):
+            yield from _of_snapshot(dataflow, job, task, checkpoint)
+        if all(job.checkpoints[checkpoint].acknowledged):
             yield Do("Complete", checkpoint)
         if job.aborts < bounds.aborts:
             yield Do("Abort", checkpoint)
@@ -111,8 +108,12 @@ def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
 
 def _of_task(dataflow: AnyDataflow, bounds: Bounds, job: Job, task: int) -> Iterator[Do]:
     state = job.tasks[task - 1]
-    if not dataflow.inputs[task] and dataflow.can_send(job, task):
-        if len(state.history) < bounds.records:
+    is_exhausted = bool(dataflow.inputs[task]) or len(state.history) == bounds.records
+    if bounds.ends and is_exhausted and dataflow.may_finish(job, task):
+        yield Do("Finish", task)
+    is_first = dataflow.inputs[task] == state.ended and not state.finished
+    if is_first and dataflow.can_send(job, task):
+        if not is_exhausted:
             yield Do("ReadInput", task)
         due = [checkpoint for checkpoint in job.pending if checkpoint > state.passed]
         if due:
@@ -123,11 +124,29 @@ def _of_task(dataflow: AnyDataflow, bounds: Bounds, job: Job, task: int) -> Iter
         yield Do("Commit", task)
 
 
+def _of_snapshot(dataflow: AnyDataflow, job: Job, task: int, checkpoint: int) -> Iterator[Do]:
+    state, known = job.tasks[task - 1], job.checkpoints[checkpoint]
+    if known.stored[task - 1]:
+        if not known.acknowledged[task - 1]:
+            yield Do("Acknowledge", task, checkpoint)
+    elif known.captured[task - 1]:
+        if job.up and state.aligning != checkpoint:
+            yield Do("Store", task, checkpoint)
+    elif job.up and state.finished and dataflow.may_count(job, task, checkpoint):
+        yield Do("Count", task, checkpoint)
+
+
 def _of_channel(dataflow: AnyDataflow, job: Job, channel: int) -> Iterator[Do]:
     can_send = dataflow.can_send(job, dataflow.channels[channel][1])
-    if not isinstance(job.channels[channel][0], Barrier):
+    item = job.channels[channel][0]
+    if is_record(item):
         if can_send:
             yield Do("ReadRecord", channel)
+    elif isinstance(item, End):
+        if can_send or not dataflow.is_delivered_with(job, channel):
+            yield Do("ReadEnd", channel)
+    elif item.checkpoint in dataflow.unaligned:
+        return
     elif can_send or not dataflow.aligned(job, channel):
         yield Do("ReadBarrier", channel)
 
@@ -141,6 +160,7 @@ def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:
         and job.next > bounds.checkpoints
         and all(len(source.history) == bounds.records for source in sources)
         and not any(job.channels)
+        and (not bounds.ends or all(dataflow.inputs[t] == job.tasks[t - 1].ended for t in dataflow.tasks))
         and all(checkpoint > job.latest for task in job.tasks for checkpoint, _ in task.prepared)
     )
 

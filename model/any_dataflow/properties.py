@@ -7,37 +7,48 @@ sends. As the dataflow has no cycle, the tasks can take these steps one after th
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from model.any_dataflow.any_dataflow import AnyDataflow, Barrier, Channel, History, Job
+from model.any_dataflow.any_dataflow import AnyDataflow
+from model.any_dataflow.job import Channel, History, Job, is_record
 from model.properties import Property
 from model.registry import Registry
 
 
-def follows(channel: Channel, histories: Sequence[History], in_flight: History) -> bool:
-    """What the reader has read of the sender, and what is in flight, is what the sender sent, in order."""
+def follows(channel: Channel, number: int, histories: Sequence[History], in_flight: History) -> bool:
+    """What the reader has read of the channel, and what is in flight, is what the sender sent, in order.
+
+    `number`: that of the channel.
+    """
     sent, history = (histories[task - 1] for task in channel)
-    read = (entry[1] for entry in history if entry[0] == channel[0])
+    read = (entry[1] for entry in history if entry[0] == number)
     return (*read, *in_flight) == tuple(sent[:many] for many in range(1, len(sent) + 1))
 
 
-def properties_of(dataflow: AnyDataflow, may_stop: Callable[[Job], bool]) -> tuple[Property, ...]:
-    """The properties of all jobs on a dataflow; `may_stop`: no step is needed in the state."""
+def properties_of(
+    dataflow: AnyDataflow, records: int, may_stop: Callable[[Job], bool]
+) -> tuple[Property, ...]:
+    """The properties of all jobs on a dataflow.
+
+    `records`: the number that each input has. `may_stop`: no step is needed in the state.
+    """
     registry = Registry("any dataflow")
 
     @registry.state("ONCE-01")
     def consistent_cut(job: Job) -> bool:
-        """The latest completed checkpoint is a state of a failure-free run with nothing in flight."""
-        saved = [snapshot.history for snapshot in job.checkpoints[job.latest].captured if snapshot]
-        return len(saved) == len(dataflow.tasks) and all(
-            follows(channel, saved, ()) for channel in dataflow.channels
-        )
+        """The latest completed checkpoint is a state of a failure-free run with what it keeps in flight."""
+        known = job.checkpoints[job.latest]
+        saved = [snapshot.history for snapshot in known.captured if snapshot]
+        is_whole = len(saved) == len(dataflow.tasks) and all(known.stored)
+        is_aligned = job.latest in dataflow.unaligned or not any(known.kept)
+        channels = zip(dataflow.channels, dataflow.numbers, known.kept, strict=True)
+        return is_whole and is_aligned and all(follows(c, n, saved, kept) for c, n, kept in channels)
 
     @registry.state("ONCE-02")
     def each_record_once(job: Job) -> bool:
         """The job is at a state of a failure-free run with its records in flight."""
         histories = [task.history for task in job.tasks]
         return not job.up or all(
-            follows(channel, histories, tuple(one for one in items if not isinstance(one, Barrier)))
-            for channel, items in zip(dataflow.channels, job.channels, strict=True)
+            follows(channel, number, histories, tuple(filter(is_record, items)))
+            for channel, number, items in zip(dataflow.channels, dataflow.numbers, job.channels, strict=True)
         )
 
     @registry.state("ONCE-05")
@@ -63,6 +74,29 @@ def properties_of(dataflow: AnyDataflow, may_stop: Callable[[Job], bool]) -> tup
             for number, task, output, committed in zip(
                 dataflow.tasks, job.tasks, job.output, job.committed, strict=True
             )
+        )
+
+    @registry.state("ONCE-04")
+    def finished_for_good(job: Job) -> bool:
+        """A task that is finished in the latest completed checkpoint has nothing left to read."""
+        known = job.checkpoints[job.latest]
+        return all(
+            dataflow.may_count(job, task, job.latest)
+            and (dataflow.inputs[task] or len(snapshot.history) == records)
+            and not any(known.kept[channel] for channel in dataflow.inputs[task])
+            for task, snapshot in zip(dataflow.tasks, known.captured, strict=True)
+            if snapshot and snapshot.finished
+        )
+
+    @registry.state("ONCE-03")
+    def complete_at_the_end(job: Job) -> bool:
+        """When all tasks have finished, all is read, and the whole output is visible."""
+        if not all(task.finished for task in job.tasks):
+            return True
+        return not any(is_record(item) for items in job.channels for item in items) and all(
+            (dataflow.outputs[number] or output == task.history)
+            and (dataflow.inputs[number] or len(task.history) == records)
+            for number, task, output in zip(dataflow.tasks, job.tasks, job.output, strict=True)
         )
 
     @registry.state("LIVE-03")

@@ -30,9 +30,12 @@ from model.theorem.dataflow import (
     POSITION,
     TASK,
     between_tasks,
+    has_reader,
+    is_read_to_the_end,
     start,
 )
-from model.theorem.invariant import acknowledged, begun, begun_barriers, fifo, ids, sent_first
+from model.theorem.finished import ended, finish, finished, receive_end
+from model.theorem.invariant import acknowledged, begun, begun_barriers, fifo, ids, sent_first, stored_offsets
 from model.theorem.logic import Formula, Function, State, Term, both, chosen, either, implies, no
 from model.theorem.theory import Action, Field, Step, Theory, clause
 
@@ -90,6 +93,8 @@ ACTIONS = (
     acknowledge,
     complete,
     crash,
+    receive_end,
+    counted(finish, "the open transaction is empty", "all transactions are committed"),
     counted(restore, read=_restored_read, included=lambda s: lambda x, p: s.saved_included(x, s.latest(), p)),
 )
 
@@ -139,14 +144,19 @@ def read_is_included(s: State, c: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, ID, POSITION)
 def captured_is_included(s: State, c: Term, n: Term, p: Term) -> Formula:
-    """A snapshot includes every record before the barrier."""
-    is_before = both(p >= 0, p < s.barrier(c, n))
+    """A snapshot includes all that was sent before the barrier, or before the sender finished without one."""
+    u = s.source_of(c)
+    is_included = s.captured_included(c, n, p) >= 1
     return both(
         s.captured_included(c, n, p) >= 0,
         implies(
             both(between_tasks(s, c), s.passed(s.target_of(c), n)),
-            s.passed(s.source_of(c), n),
-            implies(is_before, s.captured_included(c, n, p) >= 1),
+            implies(both(s.passed(u, n), p >= 0, p < s.barrier(c, n)), is_included),
+            implies(
+                both(s.current(n), no(s.passed(u, n))),
+                s.finished(u),
+                implies(both(p >= 0, p < s.sent(c)), is_included),
+            ),
         ),
     )
 
@@ -160,6 +170,17 @@ def saved_is_captured(s: State, c: Term, n: Term, p: Term) -> Formula:
         implies(
             both(between_tasks(s, c), is_stored), s.saved_included(c, n, p) == s.captured_included(c, n, p)
         ),
+    )
+
+
+@clause(CHANNEL, ID)
+def finished_snapshots(s: State, c: Term, n: Term) -> Formula:
+    """A task that had finished at its snapshot had read all, and what it reads from had finished too."""
+    t, u = s.target_of(c), s.source_of(c)
+    return implies(
+        both(has_reader(s, c), s.passed(t, n), s.finished_at(t, n)),
+        implies(s.is_input(c), is_read_to_the_end(s, c, s.captured_offset(c, n))),
+        implies(between_tasks(s, c), s.passed(u, n), s.finished_at(u, n)),
     )
 
 
@@ -188,6 +209,16 @@ def snapshots_lose_nothing(s: State, c: Term, n: Term, p: Term) -> Formula:
     return implies(both(between_tasks(s, c), s.completed(n), is_before), s.saved_included(c, n, p) >= 1)
 
 
+@clause(CHANNEL, POSITION)
+def all_read_at_the_end(s: State, c: Term, p: Term) -> Formula:
+    """When all tasks have finished, all inputs are read, and every record is part of its reader's state."""
+    return implies(
+        s.all(TASK, holds=s.finished),
+        implies(s.is_input(c), is_read_to_the_end(s, c, s.read(c))),
+        implies(both(between_tasks(s, c), p >= 0, p < s.sent(c)), s.included(c, p) >= 1),
+    )
+
+
 def counted_start(s: State) -> Mapping[str, Function]:
     """A new job: nothing is read, and nothing included."""
     return {**start(s), **dict.fromkeys((field.name for field in COUNTED), lambda *_: 0)}
@@ -204,6 +235,7 @@ AT_LEAST_ONCE = Theory(
         ids, begun, begun_barriers, sent_first, fifo, acknowledged,
         read_was_sent, barriers_were_sent, barriers_in_order, arrived_behind,
         read_is_included, captured_is_included, saved_is_captured, stored_after_passing, all_stored,
+        stored_offsets, ended, finished, finished_snapshots,
     ),
-    (nothing_is_lost, snapshots_lose_nothing),
+    (nothing_is_lost, snapshots_lose_nothing, all_read_at_the_end),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from model.theorem.dataflow import (
     between_tasks,
     has_reader,
     has_sender,
+    is_delivered,
     reads_from,
     sends_on,
 )
@@ -29,6 +30,11 @@ def added(relation: Function, *element: Term) -> Function:
 def are_equal(left: tuple[Term, ...], right: tuple[Term, ...]) -> Formula:
     """The elements are the same, place by place."""
     return both(*(one == other for one, other in zip(left, right, strict=True)))
+
+
+def is_read_by(s: State, t: Term, c: Term) -> Formula:
+    """The task reads from a task on the channel."""
+    return both(has_sender(s, c), reads_from(s, t, c))
 
 
 @action(TASK, CHANNEL)
@@ -50,7 +56,9 @@ def process(s: State, t: Term, c: Term) -> Step:
         {
             "the job runs": s.is_up(),
             "the task reads the channel": reads_from(s, t, c),
-            "a record is there": either(s.is_input(c), position < s.sent(c)),
+            "a record is there": chosen(
+                s.is_input(c), either(no(s.is_bounded(c)), position < s.size(c)), position < s.sent(c)
+            ),
             "no barrier stands before it": s.all(
                 ID,
                 holds=lambda n: no(
@@ -142,7 +150,8 @@ def overtake(s: State, c: Term, n: Term) -> Step:
 def snapshot(s: State, t: Term, n: Term) -> Step:
     """A task takes its snapshot, sends its barriers, and a sink closes its transaction.
 
-    The state is captured at once; it is stored later.
+    The state is captured at once; it is stored later. For a task that has finished the coordinator takes it:
+    the final state is the task's part of the checkpoint, and nothing is sent.
     """
 
     def is_this(x: Term, m: Term) -> Formula:
@@ -162,12 +171,24 @@ def snapshot(s: State, t: Term, n: Term) -> Step:
                 s.overtakes(n),
                 s.all(
                     CHANNEL,
-                    holds=lambda c: implies(both(has_sender(s, c), reads_from(s, t, c)), s.arrived(c, n)),
+                    holds=lambda c: implies(is_read_by(s, t, c), is_delivered(s, c, n)),
+                ),
+            ),
+            "of a finished task after those it reads from": implies(
+                s.finished(t),
+                s.all(
+                    CHANNEL,
+                    holds=lambda c: implies(
+                        is_read_by(s, t, c),
+                        s.passed(s.source_of(c), n),
+                        s.finished_at(s.source_of(c), n),
+                    ),
                 ),
             ),
         },
         {
             "passed": added(s.passed, t, n),
+            "finished_at": lambda x, m: chosen(is_this(x, m), s.finished(t), s.finished_at(x, m)),
             "cut": lambda x, m: chosen(is_this(x, m), s.length(t), s.cut(x, m)),
             "barrier": lambda x, m: chosen(is_sent(x, m), s.sent(x), s.barrier(x, m)),
             "captured": lambda x, m: chosen(is_this(x, m), s.state(t), s.captured(x, m)),
@@ -202,7 +223,7 @@ def store(s: State, t: Term, n: Term) -> Step:
             "the task has passed": s.passed(t, n),
             "all barriers have arrived": s.all(
                 CHANNEL,
-                holds=lambda c: implies(both(has_sender(s, c), reads_from(s, t, c)), s.arrived(c, n)),
+                holds=lambda c: implies(is_read_by(s, t, c), is_delivered(s, c, n)),
             ),
         },
         {
@@ -227,14 +248,14 @@ def begin(s: State, n: Term) -> Step:
 @action(ID)
 def abort(s: State, n: Term) -> Step:
     """The coordinator aborts a checkpoint: it was declined, took too long, or was cancelled."""
-    return Step({"pending": s.pending(n)}, {"pending": lambda m: both(s.pending(m), no(m == n))})
+    return Step({"it is pending": s.pending(n)}, {"pending": lambda m: both(s.pending(m), no(m == n))})
 
 
 @action(TASK, ID)
 def acknowledge(s: State, t: Term, n: Term) -> Step:
     """The acknowledgement of a task reaches the coordinator."""
     return Step(
-        {"its state is stored": s.stored(t, n), "pending": s.pending(n)},
+        {"its state is stored": s.stored(t, n), "it is pending": s.pending(n)},
         {"acknowledged": added(s.acknowledged, t, n)},
     )
 
@@ -244,7 +265,7 @@ def complete(s: State, n: Term) -> Step:
     """A checkpoint completes and subsumes the older ones, but not savepoints (SUB-04)."""
     return Step(
         {
-            "pending": s.pending(n),
+            "it is pending": s.pending(n),
             "all tasks acknowledged": s.all(TASK, holds=lambda t: s.acknowledged(t, n)),
         },
         {
@@ -285,7 +306,10 @@ def crash(s: State) -> Step:
 
 @action()
 def restore(s: State) -> Step:
-    """All tasks restart from the latest completed checkpoint; what channels hold is its channel state."""
+    """All tasks restart from the latest completed checkpoint; what channels hold is its channel state.
+
+    A task that had finished there stays finished, and its channels end again.
+    """
     n = s.latest()
 
     def first_lost(x: Term) -> Term:
@@ -303,6 +327,8 @@ def restore(s: State) -> Step:
             "passed": lambda t, m: both(s.passed(t, m), m <= n),
             "length": lambda t: s.cut(t, n),
             "state": lambda t: s.saved(t, n),
+            "ended": lambda _: False,
+            "finished": lambda t: s.finished_at(t, n),
             "read": read,
             "sent": first_lost,
             "value": lambda x, p: chosen(

@@ -12,7 +12,7 @@ it.
 
 from collections.abc import Mapping
 
-from model.theorem.logic import TRUTH, Formula, Function, Sort, State, Term, both, implies, no
+from model.theorem.logic import TRUTH, Formula, Function, Sort, State, Term, both, either, implies, no
 from model.theorem.theory import Field, clause
 
 TASK, CHANNEL = Sort("Task"), Sort("Channel")
@@ -25,6 +25,8 @@ CONSTANTS = (
     Field("target_of", (CHANNEL,), TASK, "the task that reads the channel"),
     Field("is_input", (CHANNEL,), TRUTH, "a source reads it from outside; no task sends on it"),
     Field("is_output", (CHANNEL,), TRUTH, "a sink writes it to the outside; no task reads it"),
+    Field("is_bounded", (CHANNEL,), TRUTH, "the input ends"),
+    Field("size", (CHANNEL,), POSITION, "how many records a bounded input has"),
     Field("rank", (TASK,), POSITION, "a number that grows along channels: the dataflow has no cycle"),
     Field("first_history", (TASK,), HISTORY, "the state of a new task"),
     Field("next_history", (HISTORY, CHANNEL, VALUE), HISTORY, "the state after one more record"),
@@ -52,6 +54,9 @@ FIELDS = (
     Field("barrier", (CHANNEL, ID), POSITION, "the barrier stands before the record of this position"),
     Field("arrived", (CHANNEL, ID), TRUTH, "the barrier has reached the reader"),
     Field("given_up", (TASK, ID), TRUTH, "the task has given the alignment up"),
+    Field("ended", (CHANNEL,), TRUTH, "the reader knows that nothing follows on the channel"),
+    Field("finished", (TASK,), TRUTH, "the task has read all and has finished"),
+    Field("finished_at", (TASK, ID), TRUTH, "the task had finished when its snapshot was taken"),
     Field("captured", (TASK, ID), HISTORY, "the state that the snapshot's synchronous part took"),
     Field("captured_offset", (CHANNEL, ID), POSITION, "the reading position that it took"),
     Field("kept", (CHANNEL, ID, POSITION), TRUTH, "the record is part of the channel's state"),
@@ -101,6 +106,16 @@ def reads_from(s: State, t: Term, c: Term) -> Formula:
     return both(has_reader(s, c), s.target_of(c) == t)
 
 
+def is_delivered(s: State, c: Term, n: Term) -> Formula:
+    """The barrier has arrived, or none is to come because the channel has ended."""
+    return either(s.arrived(c, n), s.ended(c))
+
+
+def is_read_to_the_end(s: State, c: Term, position: Term) -> Formula:
+    """The position is the end of a bounded input."""
+    return both(s.is_bounded(c), position == s.size(c))
+
+
 @clause(CHANNEL)
 def acyclic(s: State, c: Term) -> Formula:
     """The rank grows along each channel between tasks."""
@@ -133,7 +148,7 @@ def start(s: State) -> Mapping[str, Function]:
     numbers = (
         "length read_after sent_after read sent cut barrier captured_offset offset opened_at first end times"
     )
-    relations = "current given_up kept pending acknowledged committed"
+    relations = "current given_up ended finished finished_at kept pending acknowledged committed"
     return {
         **dict.fromkeys(numbers.split(), lambda *_: 0),
         **dict.fromkeys(relations.split(), lambda *_: False),

@@ -1,5 +1,6 @@
 """The theorem: barrier snapshots of any dataflow give exactly-once, whatever fails and whenever."""
 
+from model.theorem import finished
 from model.theorem.barriers import ACTIONS
 from model.theorem.dataflow import (
     AXIOMS,
@@ -92,6 +93,15 @@ def stops_at_the_savepoint(s: State, t: Term, c: Term, n: Term) -> Formula:
 
 THEOREM = (
     consistent_cut, nothing_in_flight, cut_of_the_run, snapshot_of_the_run,
-    visible_once, nothing_left_out, stops_at_the_savepoint,
+    visible_once, nothing_left_out, stops_at_the_savepoint, *finished.THEOREM,
 )  # fmt: skip
-EXACTLY_ONCE = Theory("exactly-once", CONSTANTS, FIELDS, AXIOMS, start, ACTIONS, INVARIANT, THEOREM)
+EXACTLY_ONCE = Theory(
+    "exactly-once",
+    CONSTANTS,
+    FIELDS,
+    AXIOMS,
+    start,
+    (*ACTIONS, *finished.ACTIONS),
+    INVARIANT,
+    THEOREM,
+)

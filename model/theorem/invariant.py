@@ -1,6 +1,16 @@
 """The invariant of barrier snapshots, clause by clause."""
 
-from model.theorem.dataflow import CHANNEL, ID, POSITION, TASK, between_tasks, has_reader, has_sender
+from model.theorem import finished
+from model.theorem.dataflow import (
+    CHANNEL,
+    ID,
+    POSITION,
+    TASK,
+    between_tasks,
+    has_reader,
+    has_sender,
+    is_delivered,
+)
 from model.theorem.logic import Formula, State, Term, both, chosen, either, implies, no
 from model.theorem.theory import clause
 
@@ -163,12 +173,16 @@ def consistent(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def aligned(s: State, c: Term, n: Term) -> Formula:
-    """If barriers overtake nothing, a reader had read all that was sent before its sender's snapshot."""
-    t = s.target_of(c)
+    """If barriers overtake nothing, a reader had read all that was sent before its sender's snapshot.
+
+    If the sender finishes and takes no snapshot, the reader had read all.
+    """
+    t, u = s.target_of(c), s.source_of(c)
+    read = s.read_after(c, s.cut(t, n))
     return implies(
         both(between_tasks(s, c), s.passed(t, n), no(s.overtakes(n))),
-        s.passed(s.source_of(c), n),
-        s.read_after(c, s.cut(t, n)) == s.barrier(c, n),
+        implies(s.passed(u, n), read == s.barrier(c, n)),
+        implies(both(s.current(n), no(s.passed(u, n))), s.finished(u), read == s.sent(c)),
     )
 
 
@@ -233,9 +247,9 @@ def stored_offsets(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def stored_channels(s: State, c: Term, n: Term) -> Formula:
-    """A task stores its snapshot after all its barriers have arrived."""
+    """A task stores its snapshot after all its barriers have arrived, or channels have ended."""
     is_stored = both(between_tasks(s, c), s.current(n), s.stored(s.target_of(c), n))
-    return implies(is_stored, s.arrived(c, n))
+    return implies(is_stored, is_delivered(s, c, n))
 
 
 @clause(TASK, ID)
@@ -319,4 +333,5 @@ INVARIANT = (
     fifo, blocked, consistent, aligned, kept, channel_state,
     captured_states, captured_offsets, stored_states, stored_offsets, stored_channels, acknowledged, complete,
     ranges, opened, disjoint, covered, committed, times, visible, stopped,
+    *finished.INVARIANT,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from model.theorem.dataflow import (
     sends_on,
     start,
 )
+from model.theorem.finished import finish, receive_end
 from model.theorem.logic import Formula, State, Term, both, implies, no
 from model.theorem.theory import Action, Theory, clause
 
@@ -70,6 +71,18 @@ def overtaking_in_turn(s: State, c: Term, d: Term, n: Term) -> Formula:
     return implies(no(c == d), stays_enabled(overtake, s, (c, n), (d, n)))
 
 
+@clause(CHANNEL, CHANNEL)
+def ends_in_turn(s: State, c: Term, d: Term) -> Formula:
+    """The end of a channel between two subtasks arrives at each pair of their key groups in turn."""
+    return stays_enabled(receive_end, s, (c,), (d,))
+
+
+@clause(TASK, TASK)
+def finish_in_turn(s: State, t: Term, u: Term) -> Formula:
+    """Key groups finish in turn."""
+    return stays_enabled(finish, s, (t,), (u,))
+
+
 @clause(POSITION, POSITION, POSITION, POSITION)
 def one_subtask_for_each_key_group(
     s: State, groups: Term, subtasks: Term, group: Term, subtask: Term
@@ -99,6 +112,8 @@ RESCALING = Theory(
         give_up_in_turn,
         barriers_in_turn,
         overtaking_in_turn,
+        ends_in_turn,
+        finish_in_turn,
         one_subtask_for_each_key_group,
     ),
 )

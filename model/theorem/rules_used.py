@@ -28,20 +28,25 @@ _CONDITIONS = {
         "not yet": "ALIGN-18 UNAL-25",
         "not given up": "ALIGN-18 UNAL-25 TASK-05",
         "no newer one": "TASK-02 ALIGN-04 UNAL-05",
-        "all barriers have arrived": "ALIGN-05",
+        "all barriers have arrived": "ALIGN-05 ALIGN-15 UNAL-09",
+        "of a finished task after those it reads from": "COORD-27",
     },
     "give up": {"not yet": "ALIGN-18 UNAL-25"},
-    "store": {"the task has passed": "TASK-01", "all barriers have arrived": "ALIGN-05 UNAL-03"},
+    "store": {
+        "the task has passed": "TASK-01",
+        "all barriers have arrived": "ALIGN-05 ALIGN-15 UNAL-03 UNAL-09",
+    },
     "begin": {"the job runs": "COORD-01", "its id is new": "COORD-02"},
-    "abort": {"pending": "COORD-09 COORD-10"},
-    "acknowledge": {"its state is stored": "TASK-07", "pending": "COORD-06"},
-    "complete": {"pending": "COORD-06", "all tasks acknowledged": "COORD-05 COORD-07"},
+    "abort": {"it is pending": "COORD-09 COORD-10"},
+    "acknowledge": {"its state is stored": "TASK-07", "it is pending": "COORD-06"},
+    "complete": {"it is pending": "COORD-06", "all tasks acknowledged": "COORD-05 COORD-07"},
     "commit": {
         "closed": "SINK-02",
         "up to a completed checkpoint": "SINK-03 SINK-06",
         "not yet": "SINK-04 SINK-08",
     },
     "restore": {"the job has failed": "ONCE-04"},
+    "finish": {"the open transaction is empty": "SINK-07"},
 }
 _EFFECTS = {
     "process": {"kept": "UNAL-23 UNAL-34", "kept_value": "UNAL-23 UNAL-34"},
@@ -56,6 +61,7 @@ _EFFECTS = {
         "end": "SINK-02",
         "opened_at": "SINK-02",
     },
+    "receive end": {"ended": "ALIGN-13 ALIGN-15 UNAL-09"},
     "give up": {"given_up": "ALIGN-03 ALIGN-09 ALIGN-22 UNAL-04 UNAL-06"},
     "store": {"stored": "TASK-07", "saved": "TASK-07", "offset": "OFFSET-01"},
     "begin": {"begun": "COORD-02", "current": "ONCE-06", "pending": "COORD-04"},
@@ -84,7 +90,10 @@ _OF_THE_DATAFLOW = {
     "store": ("the job runs", "of this attempt"),
     "commit": ("a sink's output",),
     "crash": ("the job runs", "is_up"),
-    "restore": ("is_up", "sent"),
+    "restore": ("is_up", "sent", "ended", "finished"),
+    "snapshot": ("finished_at",),
+    "receive end": ("the job runs", "between tasks", "the sender has finished", "all records are read"),
+    "finish": ("the job runs", "all inputs have ended", "all transactions are committed", "finished"),
 }  # fmt: skip
 """Conditions and effects that no rule states."""
 

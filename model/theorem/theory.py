@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from model.theorem.logic import Formula, Function, Sort, State
+from model.theorem.logic import Formula, Function, Sort, State, Term
 
 
 class Field(NamedTuple):
@@ -82,3 +82,22 @@ def replaced(parts: Iterable[Named], *others: Named) -> tuple[Named, ...]:
     """The parts, with each of the others in the place of the part of its name, or at the end."""
     by_name = {part.name: part for part in parts}
     return tuple({**by_name, **{other.name: other for other in others}}.values())
+
+
+def without(found: Action, *names: str) -> Action:
+    """The action without these conditions, or without its effect on these fields.
+
+    Its step raises LookupError if the action has no such condition or field.
+    """
+
+    def step(s: State, *elements: Term) -> Step:
+        guards, changes = dict[str, Formula](), dict[str, Function]()
+        whole = found.step(s, *elements)
+        guards.update(whole.guards)
+        changes.update(whole.changes)
+        for name in names:
+            if guards.pop(name, None) is None and changes.pop(name, None) is None:
+                raise LookupError(f"{found.name!r} has neither guard nor field {name!r}")
+        return Step(guards, changes)
+
+    return found._replace(step=step)

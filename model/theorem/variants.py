@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from model.theorem.dataflow import FIELDS, between_tasks
 from model.theorem.exactly_once import EXACTLY_ONCE
-from model.theorem.logic import Function, State, Term, both, chosen
+from model.theorem.logic import Formula, Function, State, Term, both, chosen, either
 from model.theorem.prove import Obligation
-from model.theorem.theory import Action, Step, Theory
+from model.theorem.theory import Action, Step, Theory, without
 
 
 class Variant(NamedTuple):
@@ -50,23 +50,22 @@ class Variant(NamedTuple):
         return any(field.name == self.left_out and field.sentence.startswith("run:") for field in FIELDS)
 
     def _broken(self, found: Action) -> Action:
-        def step(s: State, *elements: Term) -> Step:
-            guards, changes = dict[str, Term](), dict[str, Function]()
-            whole = found.step(s, *elements)
-            guards.update(whole.guards)
-            changes.update(whole.changes)
-            if self.instead:
-                return Step(guards, {**changes, **self.instead(s, *elements)})
-            if guards.pop(self.left_out, None) is None and changes.pop(self.left_out, None) is None:
-                raise LookupError(f"{self.action!r} has neither guard nor field {self.left_out!r}")
-            return Step(guards, changes)
+        instead = self.instead
+        if found.name != self.action:
+            return found
+        if instead is None:
+            return without(found, self.left_out)
 
-        return found._replace(step=step) if found.name == self.action else found
+        def step(s: State, *elements: Term) -> Step:
+            guards, changes = found.step(s, *elements)
+            return Step(guards, {**changes, **instead(s, *elements)})
+
+        return found._replace(step=step)
 
 
 def forgotten(s: State, n: Term) -> Mapping[str, Function]:
     """Tasks forget the transactions of the checkpoints that the completed one subsumes."""
-    return {"passed": lambda t, m: both(s.passed(t, m), m >= n)}
+    return {"passed": lambda t, m: both(s.passed(t, m), either(m >= n, m == 0))}
 
 
 def random(s: State, t: Term, c: Term) -> Mapping[str, Function]:
@@ -79,6 +78,36 @@ def reordered(s: State, t: Term, c: Term) -> Mapping[str, Function]:
     p = s.read(c)
     value = chosen(both(between_tasks(s, c), p + 1 < s.sent(c)), s.value(c, p + 1), s.value(c, p))
     return {"state": lambda x: chosen(x == t, s.next_history(s.state(t), c, value), s.state(x))}
+
+
+def emptied(s: State) -> Mapping[str, Function]:
+    """Channels are empty after a restore: the channel state is lost."""
+    n = s.latest()
+
+    def is_in_flight(c: Term, p: Term) -> Formula:
+        return both(between_tasks(s, c), s.offset(c, n) <= p)
+
+    return {"value": lambda c, p: chosen(is_in_flight(c, p), s.lost(), s.value(c, p))}
+
+
+def left_full(s: State) -> Mapping[str, Function]:
+    """What the channels held at the crash stays there, behind the restored records."""
+    n = s.latest()
+
+    def is_old(c: Term, p: Term) -> Formula:
+        return both(between_tasks(s, c), s.barrier(c, n) <= p)
+
+    def moved(c: Term, p: Term) -> Term:
+        return s.value(c, p - s.barrier(c, n) + s.read(c))
+
+    def sent(c: Term) -> Term:
+        held = chosen(between_tasks(s, c), s.sent(c) - s.read(c), 0)
+        return chosen(s.is_input(c), s.sent(c), s.barrier(c, n) + held)
+
+    return {
+        "sent": sent,
+        "value": lambda c, p: chosen(is_old(c, p), moved(c, p), s.value(c, p)),
+    }
 
 
 VARIANTS = (
@@ -129,7 +158,7 @@ VARIANTS = (
     Variant("begin", "begun", "ids"),
     Variant("begin", "current", "ids"),
     Variant("acknowledge", "its state is stored", "acknowledged"),
-    Variant("complete", "pending", "ids"),
+    Variant("complete", "it is pending", "ids"),
     Variant("complete", "all tasks acknowledged", "channel state"),
     Variant("complete", "completed", "ids"),
     Variant("complete", "latest", "ids"),
@@ -147,4 +176,16 @@ VARIANTS = (
     Variant("restore", "read", "positions now"),
     Variant("restore", "sent", "positions now"),
     Variant("restore", "opened_at", "opened"),
+    Variant("restore", "channels stay as they were", "positions now", left_full),
+    Variant("restore", "the channel state is not restored", "records", emptied),
+    Variant("complete", "pending", "ids"),
+    Variant("snapshot", "of a finished task after those it reads from", "finished cuts"),
+    Variant("snapshot", "finished_at", "finished cuts"),
+    Variant("restore", "ended", "ended"),
+    Variant("restore", "finished", "finished"),
+    Variant("receive end", "the sender has finished", "ended"),
+    Variant("receive end", "all records are read", "ended"),
+    Variant("finish", "all inputs have ended", "finished"),
+    Variant("finish", "the open transaction is empty", "finished sinks"),
+    Variant("finish", "all transactions are committed", "finished sinks"),
 )

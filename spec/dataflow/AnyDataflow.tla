@@ -28,7 +28,7 @@ CONSTANTS
     MaxAborts,      \* number of checkpoints that time out or are declined
     Slow            \* tasks whose snapshots take time; the others store and acknowledge at once
 
-From(c) == c \div 10
+From(c) == (c \div 10) % 10     \* 123 is a second channel from task 2 to task 3
 To(c) == c % 10
 Tasks == {From(c) : c \in Channels} \cup {To(c) : c \in Channels}
 Inputs(t) == {c \in Channels : To(c) = t}
@@ -38,6 +38,8 @@ Sinks == {t \in Tasks : Outputs(t) = {}}
 Ids == 1 .. MaxCheckpoint
 
 Unaligned == {}     \* checkpoints whose barriers overtake records; a model replaces it
+
+Ends == FALSE       \* inputs end, and tasks finish; a model replaces it
 
 (* Unaligned checkpoints: one after the other, and their snapshots take time. *)
 ASSUME Unaligned # {} => MaxConcurrent = 1 /\ Tasks \subseteq Slow
@@ -52,7 +54,7 @@ VARIABLES
     pending,        \* ids of the checkpoints in flight
     latest,         \* the latest completed checkpoint
     task,           \* by task: its state, see NewTask
-    channel,        \* by channel: its items, <<"record", history>> or <<"barrier", id>>
+    channel,        \* by channel: its items, <<"record", history>>, <<"barrier", id>> or <<"end">>
     captured,       \* by id and task: what the synchronous part of the snapshot took
     stored,         \* by id: tasks whose snapshot is stored
     acknowledged,   \* by id: tasks that have acknowledged
@@ -66,21 +68,25 @@ outside == <<output, committed>>
 vars == <<up, failures, coordinator, task, channel, snapshots, outside>>
 
 NewTask ==
-    [history |-> <<>>,      \* what it has read: numbers, or <<sender, record>>
+    [history |-> <<>>,      \* what it has read: numbers, or <<channel, record>>
      written |-> <<>>,      \* of a sink: the open transaction
      prepared |-> <<>>,     \* of a sink: pre-committed transactions, <<id, records>>
      passed |-> 0,          \* the latest checkpoint of which it took a snapshot, or which it gave up
      aligning |-> 0,        \* the checkpoint whose barriers it collects; 0: none
-     arrived |-> {}]        \* the channels of these
+     arrived |-> {},        \* the channels of these
+     ended |-> {},          \* the channels on which nothing follows
+     finished |-> FALSE]    \* it has read all and has finished
 
-StateOf(t, prepared) == [history |-> task[t].history, prepared |-> prepared]
+StateOf(t, prepared) ==
+    [history |-> task[t].history, prepared |-> prepared, finished |-> task[t].finished]
 
 Init ==
     /\ up = TRUE /\ failures = 0 /\ aborts = 0 /\ next = 1 /\ pending = {} /\ latest = 0
     /\ task = [t \in Tasks |-> NewTask]
     /\ channel = [c \in Channels |-> <<>>]
     /\ captured = [n \in Ids \cup {0} |->
-                    IF n = 0 THEN [t \in Tasks |-> [history |-> <<>>, prepared |-> <<>>]] ELSE <<>>]
+                    IF n = 0 THEN [t \in Tasks |-> [history |-> <<>>, prepared |-> <<>>, finished |-> FALSE]]
+                    ELSE <<>>]
     /\ stored = [n \in Ids \cup {0} |-> IF n = 0 THEN Tasks ELSE {}]
     /\ acknowledged = stored
     /\ kept = [n \in Ids \cup {0} |-> [c \in Channels |-> <<>>]]
@@ -124,7 +130,7 @@ Kept(c, records) ==
 
 ReadRecord(c) ==
     /\ CanSend(To(c)) /\ channel[c] # <<>> /\ Head(channel[c])[1] = "record" /\ Readable(c)
-    /\ Process(To(c), <<From(c), Head(channel[c])[2]>>, Without(c))
+    /\ Process(To(c), <<c, Head(channel[c])[2]>>, Without(c))
     /\ kept' = Kept(c, <<Head(channel[c])>>)
     /\ UNCHANGED <<up, failures, coordinator, captured, stored, acknowledged, outside>>
 
@@ -137,13 +143,14 @@ PreCommitted(t, n) ==
     ELSE Append(task[t].prepared, <<n, task[t].written>>)
 
 (* The synchronous part: the state is captured, the barrier goes on. From    *)
-(* the channels `awaited` a barrier is still to come.                        *)
-SnapshotBefore(t, n, channels, awaited) ==
+(* the channels `awaited` a barrier is still to come; others have `ended`.   *)
+SnapshotBefore(t, n, channels, awaited, ended) ==
     LET prepared == PreCommitted(t, n)
         at_once == n \in pending /\ t \notin Slow
     IN  /\ CanSend(t)
         /\ channel' = Sent(t, <<"barrier", n>>, channels)
         /\ task' = [task EXCEPT ![t] = [@ EXCEPT !.written = <<>>, !.prepared = prepared, !.passed = n,
+                                                 !.ended = ended,
                                                  !.aligning = IF awaited = {} THEN 0 ELSE n,
                                                  !.arrived = IF awaited = {} THEN {} ELSE Inputs(t) \ awaited]]
         /\ captured' = IF n \in pending
@@ -151,16 +158,18 @@ SnapshotBefore(t, n, channels, awaited) ==
         /\ stored' = IF at_once THEN [stored EXCEPT ![n] = @ \cup {t}] ELSE stored
         /\ acknowledged' = IF at_once THEN [acknowledged EXCEPT ![n] = @ \cup {t}] ELSE acknowledged
 
-Snapshot(t, n, channels) == SnapshotBefore(t, n, channels, {}) /\ kept' = kept
+Snapshot(t, n, channels) == SnapshotBefore(t, n, channels, {}, task[t].ended) /\ kept' = kept
 
-(* The coordinator's trigger arrives at a source. *)
-Trigger(s) ==
-    LET due == {n \in pending : n > task[s].passed}
-    IN  /\ due # {} /\ Snapshot(s, Least(due), channel)
+(* The coordinator's trigger arrives at a task without a running predecessor. *)
+Trigger(t) ==
+    LET due == {n \in pending : n > task[t].passed}
+    IN  /\ Inputs(t) = task[t].ended /\ ~task[t].finished
+        /\ due # {} /\ Snapshot(t, Least(due), channel)
         /\ UNCHANGED <<up, failures, coordinator, outside>>
 
-(* The barriers of all channels have arrived. *)
-IsAligned(t, arrived) == arrived = Inputs(t)
+(* The barriers of all channels have arrived; an ended channel counts. *)
+Counted(t) == task[t].ended
+IsAligned(t, arrived) == arrived \cup Counted(t) = Inputs(t)
 
 (* Barriers of a newer checkpoint end the alignment of an older one. *)
 ReadBarrier(c) ==
@@ -187,9 +196,10 @@ Overtake(c) ==
                n == channel[c][k][2]
                ahead == SubSeq(channel[c], 1, k - 1)
                rest == [channel EXCEPT ![c] = ahead \o SubSeq(@, k + 1, Len(@))]
-               awaited == (Inputs(t) \ {c}) \ (IF Recording(t) THEN task[t].arrived ELSE {})
+               open == (Inputs(t) \ {c}) \ task[t].ended
+               awaited == open \ (IF Recording(t) THEN task[t].arrived ELSE {})
            IN  CASE n > task[t].passed ->
-                        /\ SnapshotBefore(t, n, rest, Inputs(t) \ {c})
+                        /\ SnapshotBefore(t, n, rest, open, task[t].ended)
                         /\ kept' = IF n \in pending THEN [kept EXCEPT ![n][c] = ahead] ELSE kept
                  [] n = task[t].passed /\ Recording(t) ->
                         /\ task' = [task EXCEPT ![t].aligning = IF awaited = {} THEN 0 ELSE n,
@@ -198,6 +208,35 @@ Overtake(c) ==
                         /\ UNCHANGED <<captured, stored, acknowledged>>
                  [] OTHER -> channel' = rest /\ UNCHANGED <<task, snapshots>>
     /\ UNCHANGED <<up, failures, coordinator, outside>>
+
+(* Nothing follows on the channel: an alignment may be complete with that,   *)
+(* or the state of all channels of an unaligned checkpoint.                  *)
+ReadEnd(c) ==
+    /\ up /\ channel[c] # <<>> /\ Head(channel[c])[1] = "end" /\ Readable(c)
+    /\ LET t == To(c)
+           n == task[t].aligning
+           ended == task[t].ended \cup {c}
+           delivered == task[t].arrived \cup ended = Inputs(t)
+       IN  IF n # 0 /\ delivered /\ ~Recording(t)
+           THEN SnapshotBefore(t, n, Without(c), {}, ended) /\ kept' = kept
+           ELSE /\ channel' = Without(c) /\ UNCHANGED snapshots
+                /\ task' = [task EXCEPT ![t] =
+                     [@ EXCEPT !.ended = ended,
+                               !.aligning = IF delivered THEN 0 ELSE @,
+                               !.arrived = IF delivered THEN {} ELSE @]]
+    /\ UNCHANGED <<up, failures, coordinator, outside>>
+
+(* A task that has read all finishes. A sink waits until all that it wrote   *)
+(* is committed, so for the final checkpoint.                                *)
+IsSettled(t) == task[t].written = <<>> /\ task[t].prepared = <<>>
+
+Finish(t) ==
+    /\ Ends /\ ~task[t].finished /\ CanSend(t)
+    /\ Inputs(t) = task[t].ended /\ IsSettled(t)
+    /\ t \in Sources => Len(task[t].history) = MaxRecords
+    /\ task' = [task EXCEPT ![t].finished = TRUE]
+    /\ channel' = Sent(t, <<"end">>, channel)
+    /\ UNCHANGED <<up, failures, coordinator, snapshots, outside>>
 
 (* A task learns that the checkpoint is aborted. *)
 GiveUp(t) ==
@@ -223,6 +262,17 @@ Acknowledge(t, n) ==
     /\ n \in pending /\ t \in stored[n] \ acknowledged[n]
     /\ acknowledged' = [acknowledged EXCEPT ![n] = @ \cup {t}]
     /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, stored, kept, outside>>
+
+(* The coordinator counts a finished task: its part is its final state. It   *)
+(* comes after the parts of those that the task has read from.               *)
+MayCount(t, n) == \A c \in Inputs(t) : From(c) \in DOMAIN captured[n] /\ captured[n][From(c)].finished
+
+Count(t, n) ==
+    /\ up /\ n \in pending /\ task[t].finished /\ t \notin DOMAIN captured[n] /\ MayCount(t, n)
+    /\ captured' = [captured EXCEPT ![n] = (t :> StateOf(t, task[t].prepared)) @@ @]
+    /\ stored' = [stored EXCEPT ![n] = @ \cup {t}]
+    /\ acknowledged' = [acknowledged EXCEPT ![n] = @ \cup {t}]
+    /\ UNCHANGED <<up, failures, coordinator, task, channel, kept, outside>>
 
 (* What is left of the snapshots when only these checkpoints matter. *)
 Keep(ids) ==
@@ -280,27 +330,35 @@ Crash ==
 (* The one completed checkpoint that every task reads.                       *)
 RestoredFrom(t) == latest
 
+(* A task that had finished there stays finished, and its channels end again. *)
+StaysFinished(t) == captured[latest][t].finished
+
+EndsAgain(t) == StaysFinished(t)
+
 Restore ==
     /\ ~up /\ up' = TRUE
     /\ task' = [t \in Tasks |-> [NewTask EXCEPT !.history = captured[RestoredFrom(t)][t].history,
-                                                !.prepared = captured[RestoredFrom(t)][t].prepared]]
-    /\ channel' = kept[latest]
+                                                !.prepared = captured[RestoredFrom(t)][t].prepared,
+                                                !.finished = StaysFinished(t)]]
+    /\ channel' = [c \in Channels |-> IF EndsAgain(From(c)) THEN Append(kept[latest][c], <<"end">>)
+                                      ELSE kept[latest][c]]
     /\ UNCHANGED <<failures, coordinator, snapshots, outside>>
 
 (* All is read, every checkpoint has ended, and what may be is committed. *)
 HasEnded ==
     /\ up /\ pending = {} /\ next > MaxCheckpoint
     /\ \A s \in Sources : Len(task[s].history) = MaxRecords
-    /\ \A c \in Channels : channel[c] = <<>>
+    /\ \A c \in Channels : channel[c] = <<>> /\ (Ends => c \in task[To(c)].ended)
     /\ \A t \in Sinks : \A i \in DOMAIN task[t].prepared : task[t].prepared[i][1] > latest
 
 (* The job stays as it is; any other state without a next one is a deadlock. *)
 Ended == HasEnded /\ UNCHANGED vars
 
 Next ==
-    \/ \E t \in Tasks : GiveUp(t) \/ \E n \in Ids : Store(t, n) \/ Acknowledge(t, n)
-    \/ \E s \in Sources : ReadInput(s) \/ Trigger(s)
-    \/ \E c \in Channels : ReadRecord(c) \/ ReadBarrier(c) \/ Overtake(c)
+    \/ \E t \in Tasks : GiveUp(t) \/ Trigger(t) \/ Finish(t)
+    \/ \E t \in Tasks : \E n \in Ids : Store(t, n) \/ Acknowledge(t, n) \/ Count(t, n)
+    \/ \E s \in Sources : ReadInput(s)
+    \/ \E c \in Channels : ReadRecord(c) \/ ReadBarrier(c) \/ Overtake(c) \/ ReadEnd(c)
     \/ \E n \in Ids : Complete(n) \/ Abort(n)
     \/ \E t \in Sinks : Commit(t)
     \/ Begin \/ Crash \/ Restore \/ Ended

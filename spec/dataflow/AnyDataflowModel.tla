@@ -13,9 +13,9 @@ EXTENDS AnyDataflow
 (* What a task with this history has sent on each channel. *)
 SentBy(history) == [i \in DOMAIN history |-> SubSeq(history, 1, i)]
 
-(* What a history has read of a sender. *)
-ReadOf(history, sender) ==
-    LET read == SelectSeq(history, LAMBDA entry : entry[1] = sender)
+(* What a history has read of a channel. *)
+ReadOf(history, c) ==
+    LET read == SelectSeq(history, LAMBDA entry : entry[1] = c)
     IN  [i \in DOMAIN read |-> read[i][2]]
 
 Records(items) ==
@@ -25,7 +25,7 @@ Records(items) ==
 (* Read before a cut, and kept in the channel, is what was sent before it:   *)
 (* in order, each once.                                                      *)
 Follows(c, history, in_flight) ==
-    ReadOf(history[To(c)], From(c)) \o in_flight = SentBy(history[From(c)])
+    ReadOf(history[To(c)], c) \o in_flight = SentBy(history[From(c)])
 
 TypeOK ==
     /\ failures \in 0 .. MaxFailures /\ aborts \in 0 .. MaxAborts
@@ -59,12 +59,30 @@ NothingLeftOut ==
         LET uncommitted == SelectSeq(task[t].prepared, LAMBDA p : p[1] > committed[t])
         IN  task[t].history = output[t] \o Joined(uncommitted) \o task[t].written
 
+(* A task that is finished in the latest completed checkpoint has read all,  *)
+(* and so have those that it reads from.                                     *)
+FinishedForGood ==
+    \A t \in DOMAIN captured[latest] : captured[latest][t].finished =>
+        /\ t \in Sources => Len(captured[latest][t].history) = MaxRecords
+        /\ \A c \in Inputs(t) : captured[latest][From(c)].finished /\ kept[latest][c] = <<>>
+
+(* When all tasks have finished, the whole output of the run is visible.     *)
+CompleteAtTheEnd ==
+    (\A t \in Tasks : task[t].finished) =>
+        /\ \A s \in Sources : Len(task[s].history) = MaxRecords
+        /\ \A c \in Channels : Records(channel[c]) = <<>>
+        /\ \A t \in Sinks : output[t] = task[t].history
+
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
 Both == Ids                                                         \* Unaligned
 OnlyFirst == {1}                                                    \* Unaligned
+InputsEnd == TRUE                                                   \* Ends
+NoneCounted(t) == {}                                                \* Counted
+WaitsForNothing(t) == TRUE                                          \* IsSettled
+NoEnd(t) == FALSE                                                   \* EndsAgain
 KeepsNothing(c, records) == kept                                    \* Kept
 NeverBlocked(c) == TRUE                                             \* Readable
 OneBarrier(t, arrived) == TRUE                                      \* IsAligned

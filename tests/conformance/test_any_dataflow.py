@@ -4,8 +4,9 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.explore import dataflows
-from model.any_dataflow.any_dataflow import AnyDataflow, Job, Place, Task, commit
+from model.any_dataflow.any_dataflow import AnyDataflow, commit
 from model.any_dataflow.environment import Bounds, small_dataflows
+from model.any_dataflow.job import History, Job, Place, Task
 
 TWO_INPUTS = ((1, 3), (2, 3))
 
@@ -36,6 +37,72 @@ class SharedPool(AnyDataflow):
     def has_credit(self, job: Job, channel: Place) -> bool:
         gate = self.inputs[self.channels[channel][1]]
         return sum(len(job.channels[one]) for one in gate) < self.capacity * len(gate)
+
+
+class EndDoesNotCount(AnyDataflow):
+    def counted(self, job: Job, task: int) -> frozenset[Place]:
+        return frozenset()
+
+
+class FinishesEarly(AnyDataflow):
+    def is_settled(self, job: Job, task: int) -> bool:
+        return True
+
+
+class EndsOnce(AnyDataflow):
+    def restore(self, job: Job) -> Job:
+        return super().restore(job)._replace(channels=job.checkpoints[job.latest].kept)
+
+
+class CountedAsFinished(AnyDataflow):
+    def snapshot(self, job: Job, task: int, checkpoint: int, awaited: frozenset[Place] = frozenset()) -> Job:
+        job = super().snapshot(job, task, checkpoint, awaited)
+        known = job.checkpoints[checkpoint]
+        captured = (one and one._replace(finished=True) for one in known.captured)
+        known = known._replace(captured=tuple(captured))
+        before, behind = job.checkpoints[:checkpoint], job.checkpoints[checkpoint + 1 :]
+        return job._replace(checkpoints=(*before, known, *behind))
+
+
+class KeepsNothing(AnyDataflow):
+    def _kept(self, job: Job, channel: Place, records: tuple[History, ...]) -> Job:
+        return job
+
+
+@pytest.mark.parametrize(
+    ("broken", "found", "bounds"),
+    [
+        (EndDoesNotCount, "no_deadlock", Bounds(failures=0, ends=True)),
+        (FinishesEarly, "complete_at_the_end", Bounds(checkpoints=1, failures=0, ends=True)),
+        (EndsOnce, "no_deadlock", Bounds(checkpoints=1, ends=True)),
+        (CountedAsFinished, "finished_for_good", Bounds(checkpoints=1, failures=0, ends=True)),
+        (KeepsNothing, "consistent_cut", Bounds(checkpoints=1, failures=0, unaligned=frozenset({1}))),
+    ],
+)
+def test_properties_of_tasks_that_finish_and_of_unaligned_checkpoints_go_red(
+    monkeypatch, broken, found, bounds
+):
+    monkeypatch.setattr(dataflows, "AnyDataflow", broken)
+
+    violation = dataflows.explore(*dataflows.closed_with_properties(TWO_INPUTS, bounds)).violation
+
+    assert violation is not None
+    assert found in violation.properties
+
+
+@pytest.mark.parametrize(
+    ("channels", "bounds", "states"),
+    [
+        (((1, 2), (1, 2)), Bounds(), 495),
+        (((1, 2), (2, 3)), Bounds(max_concurrent=2, ends=True), 4606),
+    ],
+    ids=["two channels between two tasks", "tasks that finish"],
+)
+def test_other_dataflows_hold(channels, bounds, states):
+    graph = dataflows.explore(*dataflows.closed_with_properties(channels, bounds))
+
+    assert graph.violation is None
+    assert len(graph.nodes) == states
 
 
 @pytest.mark.parametrize(

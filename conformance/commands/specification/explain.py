@@ -59,7 +59,7 @@ def explain_theorem(part: str | None) -> int:
     """
     from conformance.report.theorem import clause_lines, variant_lines
     from model.theorem.exactly_once import EXACTLY_ONCE
-    from model.theorem.finite.runs import refutation
+    from model.theorem.finite.runs import bound_in_words, refutation
     from model.theorem.prove import prove_theory
     from model.theorem.variants import VARIANTS
 
@@ -73,5 +73,7 @@ def explain_theorem(part: str | None) -> int:
         click.echo("\n".join(clause_lines((clause.name, clause.sentence), lemmas, refutes)) + "\n")
     for variant in variants if part else ():
         is_refuted, run = refutation(variant)
-        click.echo("\n".join(variant_lines(variant.name, variant.clause, run, is_refuted=is_refuted)) + "\n")
+        bound = bound_in_words(variant)
+        lines = variant_lines(variant.name, variant.clause, run, bound, is_refuted=is_refuted)
+        click.echo("\n".join(lines) + "\n")
     return 0

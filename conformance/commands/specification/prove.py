@@ -16,21 +16,28 @@ from conformance.errors import InputError
     is_flag=True,
     help="Also refute each broken variant: by the clause or the rule that it breaks, and a clause by a run.",
 )
+@click.option(
+    "--unnecessary",
+    is_flag=True,
+    help="Of theorem: also list the conditions and effects of the actions that no clause needs.",
+)
 @click.option("--component", "components", multiple=True, help="Of any-number: only this component.")
-def command(what: str, *, variants: bool, components: Sequence[str]) -> int:
+def command(what: str, *, variants: bool, unnecessary: bool, components: Sequence[str]) -> int:
     """Prove exactly-once for any dataflow, or the rules of components with any number of elements.
 
     `theorem`: any number of tasks, channels, records and checkpoints. `any-number`: any number of channels
     of a gate, and so on; each line states the method and what stays bounded.
     """
     if what == "any-number":
+        if unnecessary:
+            raise InputError("--unnecessary belongs to theorem; leave it out")
         return any_number(components, variants=variants)
     if components:
         raise InputError("--component belongs to any-number; leave it out")
-    return theorem(variants=variants)
+    return theorem(variants=variants, unnecessary=unnecessary)
 
 
-def theorem(*, variants: bool) -> int:
+def theorem(*, variants: bool, unnecessary: bool) -> int:
     """Prove exactly-once for any dataflow."""
     from conformance.report.theorem import lines_of
     from model.theorem import THEORIES
@@ -47,6 +54,14 @@ def theorem(*, variants: bool) -> int:
             for is_refuted, lines in pool.map(variant_result, range(len(VARIANTS))):
                 is_whole &= is_refuted
                 click.echo(lines)
+    if unnecessary:
+        from conformance.report.theorem import relaxed_lines
+        from model.theorem.exactly_once import EXACTLY_ONCE
+        from model.theorem.necessity import refuted_parts, relaxed
+
+        found = tuple(relaxed(EXACTLY_ONCE, refuted_parts()))
+        is_whole &= not any(action.undetermined for action in found)
+        click.echo("\n".join(relaxed_lines(found)))
     click.echo("PROVED" if is_whole else "NOT PROVED")
     return 0 if is_whole else 1
 
@@ -54,12 +69,13 @@ def theorem(*, variants: bool) -> int:
 def variant_result(place: int) -> tuple[bool, str]:
     """Whether the variant of this place is refuted, and its lines; text, since actions cannot be pickled."""
     from conformance.report.theorem import variant_lines
-    from model.theorem.finite.runs import refutation
+    from model.theorem.finite.runs import bound_in_words, refutation
     from model.theorem.variants import VARIANTS
 
     variant = VARIANTS[place]
     is_refuted, run = refutation(variant)
-    return is_refuted, "\n".join(variant_lines(variant.name, variant.clause, run, is_refuted=is_refuted))
+    lines = variant_lines(variant.name, variant.clause, run, bound_in_words(variant), is_refuted=is_refuted)
+    return is_refuted, "\n".join(lines)
 
 
 def any_number(components: Sequence[str], *, variants: bool) -> int:

@@ -77,6 +77,8 @@ class Refinement:
             "target_of": lambda c: targets[c],
             "is_input": lambda c: c < sources,
             "is_output": lambda c: c == self.output,
+            "is_bounded": lambda c: False,
+            "size": lambda c: 0,
             "rank": lambda t: max(0, t - sources + 1),
             "first_history": lambda t: (),
             "next_history": lambda h, c, v: (*h, v),

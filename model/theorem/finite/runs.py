@@ -12,6 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+from model.theorem import finished
 from model.theorem.exactly_once import EXACTLY_ONCE
 from model.theorem.finite.scope import refuted
 from model.theorem.finite.small_dataflow import OUTPUT, Failure, Small, Taken, failed, first_state, taken
@@ -22,13 +23,14 @@ from model.theorem.variants import Variant
 RARE = ("overtake", "give up", "abort")
 """Actions that only some of the searches take."""
 CHECKPOINT = ("restore", "store", "acknowledge", "complete", "commit", "receive", "overtake", "snapshot")
+END = ("receive end", "finish")
 ORDERS = (
-    (*CHECKPOINT, "process", "begin"),
-    (*CHECKPOINT, "crash", "process", "begin"),
-    ("restore", "process", *CHECKPOINT, "begin", "crash"),
-    ("restore", "begin", "snapshot", "process", *CHECKPOINT),
-    ("crash", *CHECKPOINT, "process", "begin"),
-    ("restore", "process", "receive", "snapshot", "abort", *CHECKPOINT, "begin"),
+    (*CHECKPOINT, "process", *END, "begin"),
+    (*CHECKPOINT, "crash", "process", *END, "begin"),
+    ("restore", "process", *CHECKPOINT, "begin", *END, "crash"),
+    ("restore", "begin", "snapshot", "process", *END, *CHECKPOINT),
+    ("crash", *CHECKPOINT, "process", "begin", *END),
+    ("restore", "process", "receive", "snapshot", "abort", *CHECKPOINT, "begin", *END),
 )
 """What a run prefers to do; one crash and one abort at most."""
 LONGEST = 45
@@ -54,8 +56,30 @@ BOUNDS = (
     Bound("one savepoint that stops the job", Small(2, 3, -1, 1)),
     Bound("one aligned checkpoint that is given up or aborted", Small(2, 3, -1, -1), RARE, 600),
     Bound("two aligned checkpoints", Small(3, 3, -1, -1), ("abort",)),
+    Bound("inputs that end, and one aligned checkpoint", Small(2, 3, -1, -1, 1)),
+    Bound("inputs that end, and two aligned checkpoints", Small(3, 3, -1, -1, 1)),
 )
 """The searches, in turn. Each source reads one record before the variant differs."""
+
+
+def bounds_of(variant: Variant) -> tuple[Bound, ...]:
+    """The searches for a variant: if it concerns tasks that finish, those in which inputs end."""
+    ends = {found.name for found in (*finished.ACTIONS, *finished.INVARIANT)}
+    if ends.isdisjoint((variant.action, variant.clause)):
+        return BOUNDS
+    return tuple(bound for bound in BOUNDS if bound.small.size)
+
+
+def bound_in_words(variant: Variant) -> str:
+    """How far the search for a run of the variant goes."""
+    bounds = bounds_of(variant)
+    states = sum(bound.states for bound in bounds)
+    continued_from = sum(bound.continued for bound in bounds)
+    searches = "; ".join(bound.sentence for bound in bounds)
+    return (
+        f"{len(bounds)} searches ({searches}) of at most {states:,} states in all; the run goes on from at "
+        f"most {continued_from} departures, each in {len(ORDERS)} orders of at most {LONGEST} steps"
+    )
 
 
 class Run(NamedTuple):
@@ -172,7 +196,7 @@ def run_of(variant: Variant) -> Run | None:
     theory = variant.theory
     clause = tuple(c for c in theory.invariant if variant.is_record or c.name == variant.clause)
     found: Run | None = None
-    for bound in BOUNDS:
+    for bound in bounds_of(variant):
         seen = set[Any]()
         for departure in islice(departures(variant, theory, bound), bound.continued):
             for order in ORDERS:

@@ -31,6 +31,8 @@ class Small:
     """The id of the unaligned checkpoint, if there is one."""
     stops: int = 3
     """The id of the savepoint that stops the job, if there is one."""
+    size: int = 0
+    """The number of records of each input; 0: inputs do not end."""
 
     @cached_property
     def sizes(self) -> Mapping[Sort, int]:
@@ -90,6 +92,8 @@ SENTENCES = {
     "complete": "the coordinator completes {0}",
     "commit": "the sink commits the transaction of '{0}' that {1} closed",
     "crash": "the job fails",
+    "receive end": "the end of '{0}' arrives",
+    "finish": "{0} finishes",
     "restore": "all tasks restart from the latest completed checkpoint",
 }
 """Each action in words."""
@@ -117,6 +121,8 @@ def first_state(theory: Theory, small: Small = SMALL) -> State:
         "target_of": lambda c: targets[c] if c in range(5) else 0,
         "is_input": lambda c: c < 2,
         "is_output": lambda c: c == 4,
+        "is_bounded": lambda c: c < 2 and small.size > 0,
+        "size": lambda c: small.size,
         "rank": lambda t: t,
         "first_history": lambda t: (TASKS[t],),
         "next_history": lambda h, c, v: (*h, (c, v)),

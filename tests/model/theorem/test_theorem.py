@@ -5,7 +5,7 @@ import pytest
 from model.theorem import EXACTLY_ONCE, THEORIES
 from model.theorem.finite.runs import failure_after, run_of
 from model.theorem.finite.scope import refuted
-from model.theorem.finite.small_dataflow import Taken, failed, first_state, taken
+from model.theorem.finite.small_dataflow import SMALL, Small, Taken, failed, first_state, taken
 from model.theorem.prove import prove_theory
 from model.theorem.variants import VARIANTS, Variant
 
@@ -42,15 +42,15 @@ CHECKPOINT = (
 """Two records reach the output; a third is read after the checkpoint, and undone by a crash."""
 
 
-def played(theory, steps):
+def played(theory, steps, small=SMALL):
     """The state after the steps, each of which satisfies the invariant and the theorem."""
     actions = {action.name: action for action in theory.actions}
-    state = first_state(theory)
+    state = first_state(theory, small)
     for name, *elements in steps:
         step = Taken(actions[name], tuple(elements))
-        after = taken(theory, state, step)
+        after = taken(theory, state, step, small)
         assert after is not None, step.text
-        assert failed((*theory.invariant, *theory.theorem), after) is None, step.text
+        assert failed((*theory.invariant, *theory.theorem), after, small) is None, step.text
         state = after
     return state
 
@@ -59,6 +59,38 @@ def test_a_checkpoint_a_crash_and_a_restore_of_a_small_dataflow():
     state = played(EXACTLY_ONCE, CHECKPOINT)
     assert [state.times(4, position) for position in range(4)] == [1, 1, 0, 0]
     assert state.length(2) == 3  # two records before the checkpoint, one after the restore
+
+
+ENDS = Small(ids=3, positions=3, overtakes=-1, stops=-1, size=1)
+"""Each input has one record."""
+FINISHED = (
+    ("process", 0, 0), ("finish", 0), ("process", 2, 2), ("receive end", 2), ("begin", 1), ("snapshot", 0, 1),
+    ("process", 1, 1), ("snapshot", 1, 1), ("process", 2, 3), ("receive", 3, 1), ("snapshot", 2, 1),
+    ("store", 0, 1), ("store", 1, 1), ("store", 2, 1),
+    ("acknowledge", 0, 1), ("acknowledge", 1, 1), ("acknowledge", 2, 1), ("complete", 1), ("commit", 4, 1),
+)  # fmt: skip
+"""A checkpoint after source `a` has finished; its end counts at the join, its final state is in the cut."""
+END = (("finish", 1), ("receive end", 3), ("finish", 2))
+RESTORED = (("crash",), ("restore",), ("receive end", 2), *END)
+
+
+@pytest.mark.parametrize("then", [END, RESTORED], ids=["end", "restored"])
+def test_tasks_finish_after_the_final_checkpoint_and_all_that_they_wrote_is_visible_once(then):
+    state = played(EXACTLY_ONCE, [*FINISHED, *then], ENDS)
+    assert [state.finished(task) for task in range(3)] == [True] * 3
+    assert [state.times(4, position) for position in range(3)] == [1, 1, 0]
+
+
+def test_a_restore_keeps_a_task_finished_that_was_finished_in_the_cut():
+    state = played(EXACTLY_ONCE, [*FINISHED, ("finish", 1), ("crash",), ("restore",)], ENDS)
+    assert [state.finished(task) for task in range(3)] == [True, False, False]
+
+
+def test_a_sink_does_not_finish_before_its_last_transaction_is_committed():
+    ended = [*FINISHED[:-1], ("finish", 1), ("receive end", 3)]
+    played(EXACTLY_ONCE, ended, ENDS)
+    with pytest.raises(AssertionError, match="join finishes"):
+        played(EXACTLY_ONCE, [*ended, ("finish", 2)], ENDS)
 
 
 def test_a_channel_that_is_not_blocked_makes_the_invariant_false():

@@ -1,0 +1,84 @@
+"""Which conditions and effects of the actions no clause needs: computed, action by action.
+
+A condition that is left out lets more happen; if z3 still proves every clause after the action, the invariant
+holds of what happens then, and so does the theorem. An implementation may relax such a condition without
+danger to what the theorem states; it may need it for progress, for speed, or for an answer to its user. An
+effect is unnecessary if no clause needs what it writes.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from model.theorem.logic import State
+from model.theorem.prove import Unbounded, preserved, stated
+from model.theorem.theory import Action, Theory, without
+from model.theorem.variants import VARIANTS
+
+
+class Part(NamedTuple):
+    """A condition or an effect of an action."""
+
+    action: str
+    name: str
+    """The name of a guard or of a field."""
+    is_condition: bool
+
+
+class Relaxed(NamedTuple):
+    """An action and what no clause needs of it."""
+
+    action: str
+    unnecessary: tuple[Part, ...]
+    """Each of them may be left out."""
+    together: tuple[Part, ...]
+    """These may be left out at once."""
+    undetermined: tuple[Part, ...]
+    """Neither proved without it, nor among the variants that are refuted."""
+
+
+def parts_of(theory: Theory) -> Iterator[Part]:
+    """Every condition and effect of every action; conditions first."""
+    domain = Unbounded()
+    state = _state(theory, domain)
+    for action in theory.actions:
+        step = action.step(state, *map(domain.fresh, action.of))
+        yield from (Part(action.name, name, is_condition=True) for name in step.guards)
+        yield from (Part(action.name, name, is_condition=False) for name in step.changes)
+
+
+def relaxed(theory: Theory, needed: Collection[tuple[str, str]] = ()) -> Iterator[Relaxed]:
+    """Each action with its unnecessary parts; `needed`: actions and parts that are refuted elsewhere.
+
+    `together` is found greedily, in the order of the parts: no further part can be added to it.
+    """
+    found = tuple(parts_of(theory))
+    for action in theory.actions:
+        candidates = [part for part in found if part.action == action.name and part[:2] not in needed]
+        unnecessary = tuple(part for part in candidates if holds_without(theory, action, [part]))
+        together = list(unnecessary)
+        if len(unnecessary) > 1 and not holds_without(theory, action, unnecessary):
+            together = []
+            for part in unnecessary:
+                if not together or holds_without(theory, action, [*together, part]):
+                    together.append(part)
+        undetermined = tuple(part for part in candidates if part not in unnecessary)
+        yield Relaxed(action.name, unnecessary, tuple(together), undetermined)
+
+
+def holds_without(theory: Theory, action: Action, parts: Collection[Part]) -> bool:
+    """Whether every clause of the invariant is proved after the action without the parts."""
+    domain = Unbounded()
+    state = _state(theory, domain)
+    known = {found.name: stated(found, state, domain) for found in (*theory.axioms, *theory.invariant)}
+    broken = without(action, *(part.name for part in parts))
+    return all(lemma.is_proved for lemma in preserved(broken, theory.invariant, known, state, domain))
+
+
+def refuted_parts() -> frozenset[tuple[str, str]]:
+    """The conditions and effects whose absence is one of the broken variants."""
+    return frozenset((variant.action, variant.left_out) for variant in VARIANTS)
+
+
+def _state(theory: Theory, domain: Unbounded) -> State:
+    fields = (*theory.constants, *theory.fields)
+    return State({field.name: domain.function(field) for field in fields}, domain)
