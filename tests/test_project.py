@@ -58,7 +58,7 @@ def test_the_readme_has_no_gap():
     assert "@@" not in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_top_level_is_what_the_readme_says():
+def test_the_top_level_is_that_of_the_readme():
     visible = {
         "spec", "model", "impl", "conformance", "tests", "docs", "pyproject.toml",
         "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "action.yml",
