@@ -22,7 +22,7 @@ def with_capabilities(done: Examination, adapter: Adapter, offer: Offer, plan: P
         known = vocabulary()[done.component].capabilities
         offered = [word for word in known if word in offer.capabilities and word != FIRST_ID]
         left = f"capability {', '.join(offered)} (left out with --rule and --config)"
-        return replace(done, not_asked=(*done.not_asked, left)) if offered else done
+        return replace(done, not_tested=(*done.not_tested, left)) if offered else done
     for check in CHECKS:
         if done.verdict is Verdict.DIVERGES:
             break

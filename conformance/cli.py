@@ -1,4 +1,4 @@
-"""The command `barrierspec`: it finds the room of a command in `conformance.commands`, parses and calls.
+"""The command `barrierspec`: it finds the module of a command in `conformance.commands`, parses and calls.
 
 Importing this module imports no engine; a command's module is imported when the command is given. Exit
 codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault. A closed stdout or stderr does not
@@ -29,15 +29,15 @@ class BrokenPipeInCommandError(RuntimeError):
     """A pipe of a command broke, and it was not our output: click would end with 1, as if it diverged."""
 
 
-class Rooms(click.Group):
+class CommandModules(click.Group):
     """A group whose commands are the modules of `conformance.commands`, each with a `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the rooms."""
+        """The names of the commands, sorted."""
         return sorted(_modules())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a room, or None if there is no such room."""
+        """The command of this name, or None if there is none."""
         module = _modules().get(cmd_name)
         if module is None:
             return None
@@ -60,7 +60,7 @@ def _modules() -> Mapping[str, str]:
     return {one.name.rpartition(".")[2]: one.name for one in found if not one.ispkg}
 
 
-@click.group(cls=Rooms, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandModules, context_settings={"help_option_names": ["-h", "--help"]})
 def barrierspec() -> None:
     """Check implementations of barrier checkpointing against its specification.
 

@@ -79,7 +79,7 @@ class ClassArchive(NamedTuple):
     path: Path
 
     def flags(self, folder: Path) -> tuple[str, ...]:
-        """What a JVM is told: take its classes from the archive, or leave one in `folder` when it exits."""
+        """Options of a JVM: take its classes from the archive, or leave one in `folder` when it exits."""
         if self.path.is_file():
             return (f"-XX:SharedArchiveFile={self.path}", "-Xlog:disable")
         return (f"-XX:ArchiveClassesAtExit={folder / _FRESH}", "-Xlog:disable")

@@ -58,7 +58,7 @@ def test_the_readme_has_no_gap():
     assert "@@" not in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_top_level_is_what_the_readme_says():
+def test_the_top_level_is_that_of_the_readme():
     visible = {
         "spec", "model", "impl", "conformance", "tests", "docs", "pyproject.toml",
         "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "action.yml",
@@ -251,14 +251,17 @@ def test_a_file_has_at_most_400_lines():
     assert not_needed(lengths, LINES, SIZES["lines"]) == set(), "remove them from tests/size_exceptions.toml"
 
 
-def test_hand_written_python_does_not_grow():
+def test_hand_written_python_stays_below_its_bound():
+    """The bound is rounded up to a thousand lines, so that a rule or a repair needs no entry here."""
     lines = sum(
         path.read_text(encoding="utf-8").count("\n")
         for path in written_files()
         if path.suffix == ".py" and path.relative_to(ROOT).parts[0] != "tests" and not is_made(path)
     )
+    bound = SIZES["python"]["thousands"] * 1_000
 
-    assert 0 < lines <= SIZES["python"]["lines"]
+    assert lines <= bound
+    assert lines > bound - 2_000, "lower it in tests/size_exceptions.toml"
 
 
 def test_a_folder_has_at_most_16_files():

@@ -177,7 +177,7 @@ class Overlapping(Adapter, Protocol):
 
 @runtime_checkable
 class Keeping(Adapter, Protocol):
-    """An adapter that keeps durable data in a folder, and reads it as anybody would."""
+    """An adapter that keeps durable data in a folder, and reads it as a user of the sink or store would."""
 
     def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
         """Make an instance that keeps its durable data in a folder, and continues what it finds there."""

@@ -1,7 +1,7 @@
 """Pinned runs: what is played whatever the seed, so that nothing they show depends on chance.
 
 The named scenarios in every generation that has what they need, and the rule cases in every configuration in
-which they fire; an implementation of somebody else gets each rule case in one configuration.
+which they fire; an implementation that is not bundled gets each rule case in one configuration.
 """
 
 from collections.abc import Iterator

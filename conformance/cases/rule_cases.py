@@ -43,7 +43,7 @@ def chosen_cases(
     *,
     injects: bool = False,
 ) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
-    """For each rule that is asked about its case, in the first configuration that fires it.
+    """The case of each chosen rule, in the first configuration that fires it.
 
     Where a gate has more channels than the cases know, the last one that they know stands for all others.
     """

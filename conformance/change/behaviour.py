@@ -155,7 +155,7 @@ def _apart(
 
 def _require_answer(came: Applied | Made | Failure) -> None:
     if isinstance(came, Crashed | Hung | Malformed):
-        raise ChangeError(f"a side could not be asked: {came.describe()}; {came.stderr.strip()[-400:]}")
+        raise ChangeError(f"a version gave no answer: {came.describe()}; {came.stderr.strip()[-400:]}")
 
 
 def _answer(came: Applied | Made | Failure) -> Answer:

@@ -3,7 +3,7 @@
 The same closed model stands in TLA+ and in Python. TLC dumps its graph; the explorer walks the Python
 model; and for every edge the relation that z3 holds is evaluated too. A node is the component with its
 environment and the words of the last step, so that two edges are the same only if they say the same.
-The first difference is told with who differs from whom, and charged to the rules that the model fires
+The first difference is reported with the two sides that differ, and charged to the rules that the model fires
 there.
 """
 

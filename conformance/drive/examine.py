@@ -19,7 +19,7 @@ from conformance.drive.bounds.gates import play_channels
 from conformance.drive.bounds.ids import COUNTED
 from conformance.drive.bounds.lives import play_lives
 from conformance.drive.bounds.play import play_mapped_rules, run_machines
-from conformance.drive.bounds.tried import Tried, beyond, not_asked
+from conformance.drive.bounds.tried import Tried, beyond, not_tested
 from conformance.drive.bounds.values import ValueMap
 from conformance.drive.lockstep import Case, Played, given
 from conformance.drive.loop import Limits, drive
@@ -58,7 +58,7 @@ class Examination:
     """The same as values that are saved; and what `stopped` a case that has no event."""
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
-    not_asked: tuple[str, ...] = ()
+    not_tested: tuple[str, ...] = ()
     """What is offered and was not tested, each with the reason."""
     capabilities: tuple[str, ...] = ()
     """How far optional capabilities were tested: durable data, events at once."""
@@ -248,7 +248,7 @@ def _examined(
     covered, never = _covered(component, played, plan)
     left: list[str] = []
     if divergence is None or divergence.verdict is Verdict.UNDETERMINED:
-        left = not_asked(played.tried, plan.offered, plan.chosen, injects=plan.injects)
+        left = not_tested(played.tried, plan.offered, plan.chosen, injects=plan.injects)
         left += beyond(plan.greatest)
         if component in COUNTED and not plan.first_id:
             left.append(f"large ids of its own ({FIRST_ID} is chosen or not among the capabilities)")
@@ -267,6 +267,6 @@ def _examined(
         broken=tuple(one.what for one in wrong),
         evidence=wrong or (() if divergence or played.evidence is None else (played.evidence,)),
         tried=played.tried,
-        not_asked=tuple(left),
+        not_tested=tuple(left),
         sources=tuple(played.origins),
     )

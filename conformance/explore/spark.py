@@ -60,7 +60,7 @@ _PARTS = pa.schema(
 _FOUND = pa.schema({"state": pa.binary()})
 
 Progress = Callable[[int, int, int], None]
-"""Told after each level how many states are known, how many of them are of this level, and the depth."""
+"""Called after each level with the number of known states, those of this level, and the depth."""
 
 
 class Found(NamedTuple):

@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
     differences: tuple[Difference, ...]
     files: tuple[Path, ...]
     rules: tla.Checked | str
-    """What TLC finds, or why it was not asked."""
+    """What TLC finds, or why it was not run."""
 
 
 def chosen(hello: Hello, order: Order) -> Alphabet:

@@ -1,6 +1,6 @@
 """The page of `barrierspec trace flink`: each log's verdict, its rejection, diagrams, and the situations.
 
-A log has more steps than anybody looks at. Of an accepted one the steps from the first checkpoint on are
+A log has more steps than a page can show. Of an accepted one the steps from the first checkpoint on are
 shown, of the gate with most channels and of the coordinator; of a rejected one the last steps of the part
 that was stepped last.
 """

@@ -1,6 +1,6 @@
 """The page of `barrierspec trace`: pieces of the recorded runs, and the situations that they have witnessed.
 
-A run has more events than anybody steps through. Of a rejected one the events of that checkpoint are shown,
+A run has more events than a page can show. Of a rejected one the events of that checkpoint are shown,
 up to the one that no rule allows; of accepted ones those checkpoints that show most of the named situations.
 The few logs that are shown are validated once more for it, whoever has judged them all.
 """

@@ -78,8 +78,8 @@ def conform_releases(
     fresh = get_context("spawn")  # a process for each, so that its memory goes with it
     with ProcessPoolExecutor(processes or cores(), fresh, max_tasks_per_child=1) as pool:
         if order.aims:
-            asked = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
-            found = zip(asked, pool.map(_directed, asked), strict=True)
+            gates = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
+            found = zip(gates, pool.map(_directed, gates), strict=True)
             order = order._replace(directed=tuple((*gate, directed) for gate, directed in found))
         yield from pool.map(conform_one, targets, repeat(order))
 

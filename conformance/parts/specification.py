@@ -22,13 +22,13 @@ UNRULED = "none"
 def run(context: Context) -> PartResult:
     """Check them; with `quick` only those of the triangle, with `thorough` those that take minutes, too."""
     known = load_manifest().values()
-    asked = [
+    chosen = [
         model
         for model in known
         if (model.violates is None or model.lesson) and (context.thorough or not model.thorough)
     ]
-    compared = {model.name for model in asked if model.is_compared(thorough=context.thorough)}
-    models = [model for model in asked if model.name in compared or not context.quick]
+    compared = {model.name for model in chosen if model.is_compared(thorough=context.thorough)}
+    models = [model for model in chosen if model.name in compared or not context.quick]
     dumps = context.build / DUMPS
     shutil.rmtree(dumps, ignore_errors=True)
     models.sort(key=lambda model: model.states, reverse=True)

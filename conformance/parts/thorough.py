@@ -90,8 +90,8 @@ def run(unit: str, build: Path) -> tuple[str, str]:
 def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Done]:
     """The units that finish before `until`, a time of `time.monotonic`, as they finish.
 
-    Units that run when the time is over, or when nobody takes the next outcome, are ended, and what they have
-    written to the folder of temporary files is removed.
+    Units that run when the time is over, or when the caller takes no more outcomes, are ended, and their
+    temporary files are removed.
     """
     running: set[int] = set()
     is_over = False

@@ -31,7 +31,7 @@ class Coverage(NamedTuple):
 
     fired: tuple[str, ...]
     missing: tuple[str, ...]
-    not_asked: tuple[str, ...] = ()
+    not_tested: tuple[str, ...] = ()
     """Those that were left out on purpose."""
 
     @property
@@ -43,7 +43,7 @@ class Coverage(NamedTuple):
         """`16 of 18 rules, not ALIGN-14, ALIGN-15`."""
         count = f"{len(self.fired)} of {len(self.fired) + len(self.missing)} rules"
         text = f"{count}, not {', '.join(self.missing)}" if self.missing else count
-        return f"{text}; not tested: {len(self.not_asked)} others" if self.not_asked else text
+        return f"{text}; not tested: {len(self.not_tested)} others" if self.not_tested else text
 
 
 def coverage(

@@ -1,4 +1,4 @@
-"""Which rules a run of `conform` is asked for, and at which components they can fire."""
+"""The rules that `conform --rule` chooses, and the components at which they can fire."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,7 +9,7 @@ from conformance.rules.index import rule
 
 
 class SelectionError(InputError):
-    """A rule that cannot be asked for; the message says why, and what can be done."""
+    """A rule that cannot be chosen; the message states why, and what to do."""
 
 
 def selected_rules(rules: Sequence[str], components: Sequence[str]) -> frozenset[str]:

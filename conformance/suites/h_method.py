@@ -8,8 +8,8 @@ contains both words followed by one common separating word: two of A; one of A a
 
 Why: take a shortest way to fail from a state reached by A. It is longer than k + 1 letters. The n words of A
 and the first k + 1 states on this way are n + k + 1, so the implementation is in the same state twice. If the
-machine is there in two states as well, the separating word has told them apart and the suite has failed; if
-not, the way can be cut short, and was not a shortest one.
+machine is there in two states as well, the separating word has distinguished them and the suite has failed;
+if not, the way can be cut short, and was not a shortest one.
 
 Two states that differ only in which letters are defined need no word: an implementation behind the alphabet
 cannot be in the same state after words that the alphabet continues differently.

@@ -101,24 +101,24 @@ def planned(component: str, plan: Plan) -> list[Planned]:
     """The suites of a component: all with k = 0, then larger ones, while they fit: first those of the
     newest profile, the smallest first.
     """
-    wanted = plan.extra_states or 0
-    thorough = wanted > 1
+    most_extra = plan.extra_states or 0
+    thorough = most_extra > 1
     left = THOROUGH if thorough else SEQUENCES_AT_MOST
-    room = EXPLORED_THOROUGH if thorough else EXPLORED
+    explorable = EXPLORED_THOROUGH if thorough else EXPLORED
     found: list[Planned] = []
     none: list[Planned] = []
     for config in configurations(component, plan):
         listed = list(alphabets(component, config, injects=plan.injects, thorough=thorough))
         for alphabet in listed:  # none explores more than half of what is left
-            states = room // 2 // len(alphabet.letters)
+            states = explorable // 2 // len(alphabet.letters)
             found.append(Planned(alphabet, _unplayed(alphabet, states)))
-            room -= (found[-1].guarantee.states or states) * len(alphabet.letters)
+            explorable -= (found[-1].guarantee.states or states) * len(alphabet.letters)
         if not listed:
             none.append(Planned(None, Guarantee(component, config, "", 0, reason="it has no alphabet yet")))
     if reason := left_out(component):
         none.append(Planned(None, Guarantee(component, {}, "other configurations", 0, reason=reason)))
     newest = max((str(one.guarantee.config.get("profile", "")) for one in found), key=by_number, default="")
-    for extra in range(wanted + 1):
+    for extra in range(most_extra + 1):
         ways = {at: _ways(one, extra) for at, one in enumerate(found) if _may_grow(one, extra)}
         of_newest = {at: found[at].guarantee.config.get("profile", "") == newest for at in ways}
         for at in sorted(ways, key=lambda at: (not of_newest[at], ways[at])):

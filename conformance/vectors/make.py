@@ -42,7 +42,7 @@ def vectors_of(
     """The vectors of one component, each run once.
 
     `transcripts`: of any component, those of this one are played; `whole`: tours of all closed models,
-    however large; `paths`: directed cases, for which z3 is asked.
+    however large; `paths`: directed cases, which z3 finds.
     """
     seen: set[str] = set()
     written = [Run("transcript", one.config, one.events) for one in transcripts if one.component == component]
@@ -73,7 +73,7 @@ def scenario_runs(component: str) -> Iterator[Run]:
         if scenario.component == component:
             for profile in scenario.profiles:
                 config = {**scenario.config, "profile": profile}
-                with suppress(WireError):  # a generation that does not have what is asked for
+                with suppress(WireError):  # a generation without an option of the scenario
                     Oracle(component, config)
                     yield Run("scenario", config, (*scenario.opening, *scenario.events))
 

@@ -59,7 +59,7 @@ class Manifest:
     transaction: int
     files: tuple[DataFile, ...]
     lineage: str = ""
-    """Of the run; empty in what was written before manifests told it."""
+    """Of the run; empty in manifests of releases that did not write it."""
     attempt: int = 0
     """The one that has pre-committed it."""
 

@@ -125,7 +125,7 @@ class FileSystemStorage(SnapshotFiles):
             raise errors.SupersededError.of(doing, attempt, newest, str(self._directory))
 
     def owner_of(self, attempt: int) -> str:
-        """Who has drawn an attempt; empty if it was not told."""
+        """The owner that an attempt was drawn with; empty if it had none."""
         return read_file(self._directory / "attempts" / str(attempt)).decode()
 
     def newest_attempt(self) -> int:

@@ -216,8 +216,8 @@ UNAL_22 == [][EventIs("inject") =>
                      ELSE NothingPending([gate EXCEPT !.current = InjectedId])]_vars
 
 UNAL_23 == [][EventIs("record") =>
-    LET wanted == gate.begun /\ gate.overtaking /\ EventChannel \notin gate.arrived
-    IN  gate' = gate /\ Effects = <<<<IF wanted THEN "persist" ELSE "process", EventChannel, EventId>>>>]_vars
+    LET persists == gate.begun /\ gate.overtaking /\ EventChannel \notin gate.arrived
+    IN  gate' = gate /\ Effects = <<<<IF persists THEN "persist" ELSE "process", EventChannel, EventId>>>>]_vars
 
 UNAL_24 == [][(Polled /\ out'[1][1] \notin {"inject", "advance"}) => EventChannel \notin gate.blocked]_vars
 

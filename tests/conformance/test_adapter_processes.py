@@ -10,6 +10,7 @@ import pytest
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Crashed, Hung, Made
+from tests.waiting import until
 
 STORE = {"retain": 1, "profile": "2.3"}
 LATEST = [{"kind": "latest"}]
@@ -109,7 +110,7 @@ def test_a_command_that_ends_before_its_child_leaves_no_child():
     adapter = ProcessAdapter(["sh", "-c", command])
     adapter._start()
     shell = psutil.Process(adapter._process.pid)
-    while not (children := shell.children()):
-        pass
+    until(shell.children)
+    children = shell.children()
     adapter._end()
     assert left_of([shell, *children]) == []

@@ -61,7 +61,7 @@ def test_a_life_fills_the_memory_of_cancelled_ids(conform):
     assert "in a life of 700 checkpoints" in printed
 
 
-def test_declining_large_ids_is_a_smaller_bound_and_the_verdict_says_so(conform):
+def test_declining_large_ids_is_a_smaller_bound_and_the_verdict_states_it(conform):
     code, said = conform("narrow_numbers", "store", "declines")
 
     assert code == Exit.CONFORMS
@@ -70,7 +70,7 @@ def test_declining_large_ids_is_a_smaller_bound_and_the_verdict_says_so(conform)
     assert "ids around 2^53 and beyond (unsupported: ids above 2^53 - 1 are not exact)" in said
 
 
-def test_every_format_says_how_far_the_verdict_reaches(conform, tmp_path):
+def test_every_format_states_how_far_the_verdict_reaches(conform, tmp_path):
     files = {name: tmp_path / f"found.{name}" for name in ("json", "junit", "sarif")}
     words = [word for name, file in files.items() for word in (f"--{name}", str(file))]
     conform("fake_gates", "right", words=words)
@@ -83,7 +83,7 @@ def test_every_format_says_how_far_the_verdict_reaches(conform, tmp_path):
     assert tried["id_bounds"] == list(BOUNDS.values())
     assert tried["longest_life"] > SIZES[-1]
     assert tried["lives"] == {"count": 1, "checkpoints": 60, "measured": [], "grows": []}
-    assert tried["not_asked"] == ["event inject (not among the capabilities)"]
+    assert tried["not_tested"] == ["event inject (not among the capabilities)"]
     suite = ElementTree.parse(files["junit"]).getroot()
     sarif = orjson.loads(files["sarif"].read_bytes())["runs"][0]["properties"]["parts"][0]
     for bound in (part["bound"], suite.find(".//system-out").text, sarif["bound"]):
@@ -120,7 +120,7 @@ def test_an_unknown_word_of_hello_is_a_usage_error(little_adapter, command, caps
     assert "did you mean 'exactly-once'?" in capsys.readouterr().err
 
 
-def test_smoke_says_it_too(little_adapter, capsys):
+def test_smoke_reports_it_too(little_adapter, capsys):
     assert cli.run(["smoke", "--adapter", little_adapter("fake_gates", "misspells-mode")]) == Exit.DIVERGES
     assert "did you mean" in " ".join(capsys.readouterr().out.split())
 
@@ -164,7 +164,7 @@ def test_a_widened_case_completes_where_the_small_one_does(first):
     assert "trigger" in [effect["kind"] for effect in last.effects]
 
 
-def test_numbers_are_told_as_ranges():
+def test_numbers_are_written_as_ranges():
     assert ranges([1, 2, 3, 4, 33, 65, 66]) == "1 to 4, 33, 65, 66"
 
 

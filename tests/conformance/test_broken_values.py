@@ -205,7 +205,7 @@ def test_growth_that_ends_is_none():
     assert growth.larger([one * 2**10 for one in range(10, 30)]) is None
 
 
-def test_a_life_that_differs_late_says_where():
+def test_a_life_that_differs_late_states_where():
     class Wraps(Right):
         def barrier(self, channel, checkpoint):
             return super().barrier(channel, checkpoint % 1024)

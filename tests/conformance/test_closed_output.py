@@ -10,7 +10,7 @@ import click
 import pytest
 
 from conformance import cli, commands
-from conformance.cli import Rooms
+from conformance.cli import CommandModules
 from conformance.own_process import own_process
 from conformance.verdict import Exit
 
@@ -63,13 +63,13 @@ def test_a_divergence_stays_one_and_is_written(closed, tmp_path):
     assert (tmp_path / "found.json").is_file()
 
 
-@pytest.mark.parametrize("name", Rooms(name="all").list_commands(None))
+@pytest.mark.parametrize("name", CommandModules(name="all").list_commands(None))
 def test_every_command_shows_its_help_to_nobody(name, closed, tmp_path):
     assert name in {Path(path).stem for folder in commands.__path__ for path in Path(folder).rglob("*.py")}
     assert ends_with((name, "--help"), closed, closed, tmp_path) == 0
 
 
-def test_nothing_is_said_about_a_closed_pipe(closed, tmp_path):
+def test_a_closed_pipe_is_not_reported(closed, tmp_path):
     done = subprocess.run(
         own_process("conformance.cli", *CONFORMING), stdout=closed, stderr=subprocess.PIPE, cwd=tmp_path
     )
@@ -97,7 +97,7 @@ def test_another_pipe_that_breaks_is_our_own_fault(monkeypatch, capsys):
     def command():
         raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
-    monkeypatch.setattr(Rooms, "get_command", lambda *_: command)
+    monkeypatch.setattr(CommandModules, "get_command", lambda *_: command)
     assert cli.run(["schema"]) == Exit.OWN_FAULT
     assert "expected a pipe with a reader" in capsys.readouterr().err
 

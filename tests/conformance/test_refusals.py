@@ -50,7 +50,7 @@ def test_exactly_one_way_has_no_guard_that_fails_and_the_model_takes_it(componen
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_each_action_is_told_with_its_guard_and_its_value():
+def test_each_action_is_reported_with_its_guard_and_its_value():
     told = "\n".join(explained.lines(asked([{"kind": "block", "channel": 0}])))
 
     assert "  Before it current=2, pending=true, blocked=[1], closed=[]." in told
@@ -79,7 +79,7 @@ def test_a_state_that_cannot_follow_is_excluded_by_what_it_was():
     assert excluded.facts == ("blocked[1] = true",)
 
 
-def test_what_nobody_ever_says_is_told_so():
+def test_effects_that_no_run_has_are_reported():
     told = explained.lines(asked([{"kind": "trigger", "checkpoint": 7}]))
 
     assert told[-1] == "  No action answers so, whatever the values that guards ask for."
@@ -99,7 +99,7 @@ def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys
     assert lines[-1] == "  No action answers so, whatever the values that guards ask for."
 
 
-def test_an_event_that_is_refused_is_told_with_what_would_allow_it():
+def test_an_event_that_is_refused_is_reported_with_what_would_allow_it():
     oracle = Oracle("sink", {})
     told = "\n".join(
         explained.lines(
@@ -117,7 +117,7 @@ def test_symbols_never_come_out_of_a_story():
     assert canonical(asked([]).event) == canonical(SECOND)
 
 
-def test_code_that_spells_a_symbol_as_text_is_told_as_it_happens(monkeypatch):
+def test_code_that_spells_a_symbol_as_text_is_reported_as_it_happens(monkeypatch):
     gate = COMPONENTS["gate"]
 
     def spelling(session, event):

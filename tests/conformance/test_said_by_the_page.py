@@ -31,14 +31,14 @@ def run(tmp_path, capsys, *words):
 
 
 @pytest.mark.parametrize("how", WRONG)
-def test_what_the_page_says_is_asked(tmp_path, capsys, how):
+def test_what_the_page_states_is_tested(tmp_path, capsys, how):
     code, said = run(tmp_path, capsys, how)
 
     assert code == Exit.DIVERGES, said
     assert WRONG[how] in said
 
 
-def test_who_does_not_offer_inject_is_not_asked_and_the_verdict_says_so(tmp_path, capsys):
+def test_without_inject_none_is_sent_and_the_verdict_states_it(tmp_path, capsys):
     code, said = run(tmp_path, capsys, "no-inject")
 
     assert code == Exit.CONFORMS, said
@@ -54,7 +54,7 @@ def test_a_crash_is_charged_to_no_rule(tmp_path, capsys):
     assert "ALIGN-" not in said.partition("crashed")[2].partition("found after")[0]
 
 
-def test_the_matrix_says_that_it_crashed(tmp_path, capsys):
+def test_the_matrix_reports_the_crash(tmp_path, capsys):
     file = tmp_path / "them.toml"
     command = shlex.join([sys.executable, str(ADAPTER), "crashes"])
     file.write_text(f"[[implementation]]\nname = 'hot'\nadapter = {command!r}\n", encoding="utf-8")
@@ -66,7 +66,7 @@ def test_the_matrix_says_that_it_crashed(tmp_path, capsys):
     assert "## hot: crashed" in page.read_text(encoding="utf-8")
 
 
-def test_classify_says_what_it_did_not_see(tmp_path, capsys):
+def test_classify_states_what_it_did_not_see(tmp_path, capsys):
     assert cli.run(["classify", "--adapter", "impl"]) == Exit.CONFORMS
     said = " ".join(capsys.readouterr().out.split())
 

@@ -113,7 +113,7 @@ def test_a_release_that_cannot_be_had_is_undetermined(tmp_path, monkeypatch):
     assert "no such release" in ran.output
 
 
-def test_a_release_is_not_asked_at_random(tmp_path):
+def test_a_release_gets_no_random_cases(tmp_path):
     """What the protocol does not allow means nothing to its classes: a false alarm, were it sent."""
     file, out = tmp_path / "them.toml", tmp_path / "page.md"
     hello = {"protocol": 1, "implementation": "apache-flink", "version": "2.2.1", "language": "java"}

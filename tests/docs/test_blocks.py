@@ -13,7 +13,7 @@ CLONED = "changing-the-protocol.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_block_says_what_it_is(page):
+def test_every_block_states_what_it_is(page):
     for block in blocks_of(page):
         assert block.language in (*PLAYED, *SHOWN), f"{block.where}: {block.language!r}"
         assert set(block.marks) <= set(MARKS), block.where

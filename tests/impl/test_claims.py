@@ -255,7 +255,7 @@ def test_output_of_before_there_were_claims_is_read_gone_on_with_and_taken_back(
     assert [path.name for path in (folder.directory / "retracted").iterdir()] == ["sink-0-3.json"]
 
 
-def test_a_receipt_of_before_manifests_told_their_run_is_read_from_a_snapshot():
+def test_a_receipt_older_than_the_lineage_in_manifests_is_read_from_a_snapshot():
     manifest = manifests.Manifest.__new__(manifests.Manifest)
     manifest.__setstate__(["sink-0", 4, 7, ()])
     assert manifest == manifests.Manifest("sink-0", 4, 7, ())

@@ -152,7 +152,7 @@ class Newest:
 
 
 @given(ROWS, st.booleans())
-def test_updates_that_are_kept_back_are_told_once_after_the_last_row_of_their_key(rows, in_batches):
+def test_updates_that_are_kept_back_are_emitted_once_after_the_last_row_of_their_key(rows, in_batches):
     function = ProcessOperator(
         Aggregating(Newest(), Emit.CHANGED), {0: operator.itemgetter(0)}, HeapKeyedStateBackend()
     )

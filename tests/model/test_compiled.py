@@ -59,7 +59,7 @@ def test_a_column_kernel_sees_the_graph_of_the_explorer(bounded):
 
 
 @pytest.mark.parametrize("name", ["gate_polled_2", "gate_handler_2_ends_abort"])
-def test_states_with_what_was_said_are_as_many_as_tlc_counts(name):
+def test_states_with_their_effects_are_as_many_as_tlc_counts(name):
     pinned = load_manifest()[name]
     closed = projection_of(pinned).closed_model
     counted = explore_columns(program_of(closed, TWO.bounds, words=all_words))

@@ -66,6 +66,6 @@ def test_a_property_of_some_events_is_evaluated_for_them_and_true_of_all_others(
     assert explore(closed, (known,)).violation.run == (Barrier(0, 1),)
 
 
-def test_more_states_than_allowed_is_an_error_that_says_so():
+def test_more_states_than_allowed_is_an_error_that_states_it():
     with pytest.raises(TooManyStatesError, match="more than 10 states"):
         explore(closed_gate(3, 3, counts_as_aligned=True, polled=True), limit=10)

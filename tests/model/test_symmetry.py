@@ -53,7 +53,7 @@ def test_a_guard_that_prefers_a_task_is_refused():
         reduced(program_of(closed._replace(allows=allows), bounds), tasks_of_coordinator(3))
 
 
-def test_the_source_is_told_apart_from_the_other_tasks():
+def test_the_source_is_distinguished_from_the_other_tasks():
     every = tasks_of_coordinator(3)._replace(first=0, size=3)
     with pytest.raises(NotSymmetricError):
         reduced(program_of(*bounded_coordinator(3, 1)), every)
@@ -124,6 +124,6 @@ def test_a_property_of_one_channel_is_refused():
         reduced(program_of(*GATE, wrong), CHANNELS)
 
 
-def test_what_is_said_names_channels_in_their_order():
+def test_effects_name_channels_in_their_order():
     with pytest.raises(NotSymmetricError, match="words of the last step"):
         reduced(program_of(*GATE, of_component("gate"), all_words), CHANNELS)

@@ -13,7 +13,7 @@ def named(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", files(), ids=named)
-def test_a_scenario_is_told_as_written(path: Path, pytestconfig: pytest.Config) -> None:
+def test_a_scenario_is_reported_as_written(path: Path, pytestconfig: pytest.Config) -> None:
     text = path.read_text(encoding="utf-8")
     now = replayed(text)
     if pytestconfig.getoption("--rewrite"):

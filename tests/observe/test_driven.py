@@ -46,7 +46,7 @@ def test_a_tracking_gate_is_at_least_once(name):
     }
 
 
-def test_a_gate_that_cannot_be_driven_is_told():
+def test_a_gate_that_cannot_be_driven_is_reported():
     with pytest.raises(UndrivenError, match="record: expected level polled, got handler"):
         worst_of_gate(ours("model"), {"channels": 2, "mode": "exactly-once", "level": "handler"}, 0)
 

@@ -21,7 +21,7 @@ def test_the_table_has_every_log_of_the_repository():
 
 
 @pytest.mark.parametrize(("release", "failed", "lines", "events", "seen", "of"), ROWS)
-def test_the_table_says_what_the_tool_finds(release, failed, lines, events, seen, of):
+def test_the_table_states_what_the_tool_finds(release, failed, lines, events, seen, of):
     read = tuple(read_lines(str(HERE / "logs" / f"flink-{release}{'-fail' if failed else ''}.log.gz")))
     result = validate_flink(read)
     printed = re.search(r"(\d+) of (\d+) situations witnessed", result.describe())

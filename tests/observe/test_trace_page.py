@@ -51,7 +51,7 @@ def test_an_accepted_run_shows_pieces_and_where_situations_came(recorded, tmp_pa
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_event_is_told_before_what_it_follows_from(seed, tmp_path):
+def test_no_event_comes_before_what_it_follows_from(seed, tmp_path):
     log = SimulatedRun(tmp_path, seed=seed, fail_at=(200,), max_concurrent=2, checkpoint_every=12).execute()
     record = Record()
     assert validate(log, required=(), record=record).rejection is None

@@ -48,7 +48,7 @@ def test_an_unknown_situation_is_an_error(recorded: Path) -> None:
         validate(recorded, required=["aligned", "alined"])
 
 
-def test_a_refused_event_is_told_with_every_action(recorded: Path, tmp_path: Path) -> None:
+def test_a_refused_event_is_reported_with_every_action(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     name = next(name for name in log if name.endswith("count-0"))
     line = log[name][first(log[name], "gate", "barrier", "block")]
@@ -63,7 +63,7 @@ def test_a_refused_event_is_told_with_every_action(recorded: Path, tmp_path: Pat
     assert all(len(one) <= 80 for one in told)
 
 
-def test_where_nothing_can_go_on_every_guard_is_told(recorded: Path, tmp_path: Path) -> None:
+def test_where_nothing_can_go_on_every_guard_is_reported(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     name = next(name for name in log if "src-" in name)
     log[name] = log[name][: first(log[name], "subtask", "checkpoint", "broadcast_barrier")]

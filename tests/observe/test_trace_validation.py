@@ -277,7 +277,7 @@ def test_a_rejection_tells_the_guard_and_its_values(recorded: Path, tmp_path: Pa
     assert json.loads(rejection.event)["records"] == line["records"]
 
 
-def test_a_circle_of_waiting_files_is_told(recorded: Path, tmp_path: Path) -> None:
+def test_a_circle_of_waiting_files_is_reported(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     committed_before_completion(log)
     rejection = validate(write(log, tmp_path)).rejection

@@ -179,7 +179,7 @@ def test_markdown_is_one_paragraph_of_text(text):
 
 
 @HOSTILE
-def test_what_an_implementation_says_is_one_visible_line(text):
+def test_text_of_an_implementation_is_one_visible_line(text):
     hello = Hello(text, text, text, {"gate": Offer((), (), ())})
     said = [saved.name_of(hello), phrases.of_event({"kind": text, text: text, "channel": [text]})]
     said += [
@@ -341,7 +341,7 @@ def test_a_command_prints_nothing_that_is_not_seen(text, monkeypatch, capsys):
         click.echo(text[:9_000], err=True)
         raise click.UsageError(text[:9_000])
 
-    monkeypatch.setattr(cli.Rooms, "get_command", lambda *_: command)
+    monkeypatch.setattr(cli.CommandModules, "get_command", lambda *_: command)
     assert cli.run(["schema"]) == Exit.USAGE
     said = capsys.readouterr()
     assert_is_visible(click.unstyle(said.out))

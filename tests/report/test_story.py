@@ -35,7 +35,7 @@ def fits(lines):
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
-def test_a_long_sequence_is_told_from_its_ends(component):
+def test_a_long_sequence_is_shown_by_its_ends(component):
     config = generate.configs(component)[0]
     events, _ = drawn(Oracle(component, config), generate.chooser(component, config, Random(1)), 60)
     lines = told(component, config, events, Answer([{"kind": "fail", "error": "E"}] * 20, {}))
@@ -46,7 +46,7 @@ def test_a_long_sequence_is_told_from_its_ends(component):
     assert any("steps left out, answered as expected" in line for line in lines) or len(events) < 15
 
 
-def test_a_short_one_is_told_whole():
+def test_a_short_one_is_shown_whole():
     barrier = {"kind": "barrier", "channel": 0, "checkpoint": 1}
     config = {"channels": 2, "mode": "exactly-once", "level": "handler"}
     lines = told("gate", config, [barrier] * 5, Answer([], {"blocked": []}))
@@ -58,7 +58,7 @@ def test_a_short_one_is_told_whole():
 
 
 @pytest.mark.parametrize("failure", [Crashed, Malformed])
-def test_what_an_implementation_says_at_its_end_is_cut(failure):
+def test_last_text_of_an_implementation_is_cut(failure):
     chatter = "no word that ends the chatter " * 400
     config = {"channels": 2, "mode": "exactly-once", "level": "handler"}
     event = {"kind": "barrier", "channel": 0, "checkpoint": 1}

@@ -244,7 +244,7 @@ def test_a_replay_has_the_definitions_of_its_generation():
     assert generation_replaces("Flink_1_14", "AlignedModel") == {}
 
 
-def test_a_model_says_where_it_may_stop_or_checks_deadlock():
+def test_a_model_states_where_it_may_stop_or_checks_deadlock():
     models = load_manifest()
     ends = {
         name: model for name, model in models.items() if "StuckOnlyAtTheEnd" in model.configuration.invariants

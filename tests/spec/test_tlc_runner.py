@@ -40,7 +40,7 @@ def test_a_violated_temporal_property_is_the_one_that_is_listed():
     assert "again from" in result.story
 
 
-def test_a_count_that_differs_is_told():
+def test_a_count_that_differs_is_reported():
     model = MANIFEST["broken_gate_no_abort"]._replace(states=7, violates="ALIGN_05")
     told = check(model).differences
     assert len(told) == 2
@@ -53,7 +53,7 @@ def test_a_run_that_takes_too_long_is_an_error():
         check(MANIFEST["gate_polled_3"], timeout=0.01)
 
 
-def test_without_java_the_error_says_what_to_install(monkeypatch):
+def test_without_java_the_error_states_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(java.JavaNotFoundError, match="install Java"):
         check(MANIFEST["gate_polled_3"])

@@ -34,7 +34,7 @@ def store():
     return list(vectors_of("store", seed=0, walks=5))
 
 
-def test_every_run_comes_once_and_says_where_from(store):
+def test_every_run_comes_once_and_states_where_from(store):
     assert len({vector.id for vector in store}) == len(store)
     origins = Counter(vector.origin for vector in store)
     assert origins["path"] >= 17
@@ -204,7 +204,7 @@ def _says_nothing(event, answer):
     return answer._replace(effects=[[]]) if isinstance(answer, Applied) else answer
 
 
-def test_only_what_hello_offers_is_asked():
+def test_only_what_hello_offers_is_tested():
     offers = {"gate": Offer(("exactly-once",), ("flink-1.14",), ("handler",))}
     newest = vector_of("path", "gate", GATE, OVERTAKEN)
 

@@ -80,7 +80,7 @@ def test_it_holds_the_four_houses_but_what_only_a_checkout_needs(wheel):
 
 
 @pytest.mark.parametrize("command", ["bench", "pictures"])
-def test_a_command_of_the_checkout_says_so(give, command):
+def test_a_command_of_the_checkout_states_it(give, command):
     assert "clone the repository and run `make setup`" in give(command, ends_with=64, stream="stderr")
 
 
@@ -102,7 +102,9 @@ def test_an_adapter_of_the_folder_conforms(give):
     )
 
 
-def test_a_divergence_is_told_to_machines_and_played_again_in_three_ways(give, folder, environment, quietly):
+def test_a_divergence_is_reported_in_every_format_and_played_again_in_three_ways(
+    give, folder, environment, quietly
+):
     broken = f"python {ROOT / 'tests/adapters/gate_forgets_subsumption.py'}"
     files = [word for kind in ("json", "junit", "sarif", "html") for word in (f"--{kind}", f"told.{kind}")]
     said = give("conform", "--adapter", broken, *files, ends_with=1)

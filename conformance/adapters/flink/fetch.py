@@ -66,7 +66,7 @@ def fetch(release: Release, options: Sequence[str] = ()) -> Path:
 
 
 def pip_command(release: Release, target: Path, options: Sequence[str] = ()) -> list[str]:
-    """How pip is asked for the package of a release."""
+    """The command by which pip downloads the package of a release."""
     command = own_process("pip", "download", "--quiet", "--disable-pip-version-check")
     command += ["--no-deps", "--dest", str(target), *_FILES[release.how]]
     built = importlib.util.find_spec("setuptools") and importlib.util.find_spec("wheel")

@@ -146,7 +146,7 @@ def _write_page(done: "Reported", opened: "Adapter", command: str, plan: "Plan",
 
 
 def _shown(replay_file: Path, html_file: Path | None) -> "Callable[[Replayed, Adapter], None] | None":
-    """What writes the page of a replay; None where none is wanted."""
+    """Writes the page of a replay; None without `--html`."""
     if html_file is None:
         return None
     if replay_file.suffix == ".tla":

@@ -1,4 +1,4 @@
-"""`barrierspec run`: the flights job on Spark, with a fault if one is asked for, and its output checked."""
+"""`barrierspec run`: the flights job on Spark, with a fault if an option names one; checks the output."""
 
 import shutil
 from pathlib import Path
@@ -68,7 +68,7 @@ def command(
 
     In mode at-least-once a flight may be counted twice after a failure; that is found, and the command
     ends with 1. It ends with 2 if the job fails or is superseded by a resume, since its output is not checked
-    then, and with 64 if the job cannot be started as it was asked for, or another one runs into the same
+    then, and with 64 if the job cannot be started with these options, or another one runs into the same
     folder.
     """
     require_extra("spark")

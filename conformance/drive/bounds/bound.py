@@ -22,14 +22,14 @@ def bound_of(done: "Examination") -> Bound:
     """The bound of an examination; without lines if no case was played."""
     lines = [f"{name}: {text}" for name, text in done.tried.lines().items()]
     lines += done.capabilities
-    lines += [f"not tested: {'; '.join(done.not_asked)}"] if done.not_asked else []
+    lines += [f"not tested: {'; '.join(done.not_tested)}"] if done.not_tested else []
     lines += suites.lines(done.guarantees)
     values = {
         **done.tried.values(),
         "sequences": done.cases,
         "events": done.steps,
         "capabilities": list(done.capabilities),
-        "not_asked": list(done.not_asked),
+        "not_tested": list(done.not_tested),
         "complete_suites": [guarantee.values() for guarantee in done.guarantees],
     }
     return Bound(tuple(lines) if done.cases else (), values)

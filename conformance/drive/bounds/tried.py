@@ -151,7 +151,7 @@ class Tried:
         }
 
 
-def not_asked(
+def not_tested(
     tried: Tried, offered: Mapping[str, Sequence[object]], chosen: Mapping[str, object], *, injects: bool
 ) -> list[str]:
     """What an implementation offers and was not tested, each with the reason.

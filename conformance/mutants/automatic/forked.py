@@ -21,7 +21,7 @@ Sends = Callable[..., None]
 def answers(function: Sends, given: tuple[object, ...], patience: float = SECONDS * 10) -> Iterator[Any]:
     """What a function sends from a forked process until it ends.
 
-    It is killed if nothing comes for `patience` seconds, or if nobody takes the answers any more.
+    It is killed if nothing comes for `patience` seconds, or if the caller takes no more answers.
     """
     forked = multiprocessing.get_context("fork")
     ours, theirs = forked.Pipe(duplex=False)

@@ -70,7 +70,7 @@ class SnapshotWriter:
             sections = rest()
             shared = shared_in(sections, f"{self._task} at {checkpoint}")
             handle = self._storage.write(checkpoint, pack(sections), offset, shared)
-        except Exception as failed:  # noqa: BLE001 - in a thread of its own nobody else would see it
+        except Exception as failed:  # noqa: BLE001 - no other thread would see it
             self._post(SnapshotFailed(checkpoint, repr(failed)))
             return
         self._stopwatch.written(checkpoint, began, handle.size)

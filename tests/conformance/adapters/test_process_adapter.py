@@ -20,7 +20,7 @@ LATEST = [{"kind": "latest"}]
 STORE = {"retain": 1, "profile": "2.3"}
 
 
-def test_a_crash_is_told_with_its_exit_code_and_stderr(start):
+def test_a_crash_is_reported_with_its_exit_code_and_stderr(start):
     adapter = start("misbehaving", "crash")
     assert adapter.new("store", STORE) == Made()
     assert adapter.apply(LATEST) == Crashed("exit code 3", "the engine has run hot\n")
@@ -95,7 +95,7 @@ def test_what_is_not_supported_is_a_skip(start):
     assert start("misbehaving", "unsupported").new("store", STORE) == Unsupported("no instance of anything")
 
 
-def test_a_command_that_does_not_exist_is_told():
+def test_a_command_that_does_not_exist_is_reported():
     answer = ProcessAdapter("./no-such-engine --gate").hello()
     assert isinstance(answer, Crashed)
     assert answer.how.startswith("cannot start ./no-such-engine --gate: ")
@@ -110,7 +110,7 @@ def test_an_event_greater_than_a_pipe_gets_through():
         assert written.effects == [[{"kind": "write", "transaction": 1, "value": value}]]
 
 
-def test_bye_ends_the_process_and_may_be_said_twice(start):
+def test_bye_ends_the_process_and_may_come_twice(start):
     adapter = start("misbehaving", "slow")
     adapter.hello()
     adapter.bye()

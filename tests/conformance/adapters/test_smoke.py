@@ -55,7 +55,7 @@ def test_a_gate_that_speaks_well_and_does_wrong_fails_the_first_look_only():
         ("deaf", "no answer within 1 s"),
     ],
 )
-def test_what_breaks_the_frame_is_told(how, says):
+def test_what_breaks_the_frame_is_reported(how, says):
     with ProcessAdapter([sys.executable, str(ADAPTERS / "misbehaving.py"), how], 0.5) as adapter:
         wrong = failing(adapter)
     assert any(says in why for why in wrong.values()), wrong

@@ -89,7 +89,7 @@ def test_what_the_vocabulary_does_not_have_is_refused_with_the_reason(event, com
         COMPONENTS["sink"].words.event(event)
 
 
-def test_a_word_that_needs_another_option_says_which():
+def test_a_word_that_needs_another_option_states_which():
     gate = COMPONENTS["gate"].new({"channels": 1, "level": "handler"})
     with pytest.raises(WireError, match="record: expected level polled, got handler"):
         COMPONENTS["gate"].step(gate, {"kind": "record", "channel": 0, "value": 1})

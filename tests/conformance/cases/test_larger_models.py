@@ -50,7 +50,7 @@ def test_what_breaks_beyond_the_few_ids_is_found_by_the_kernel():
     assert found.violation.run[0].checkpoint > UP_TO
 
 
-def test_a_kernel_that_counts_otherwise_is_told():
+def test_a_kernel_that_counts_otherwise_is_reported():
     another = bounded_gate(2, UP_TO, polled=False).closed
     found = searched(Larger(another, LARGE), GATE)
 

@@ -81,7 +81,7 @@ def test_a_rule_that_is_broken_is_found(start, played):
 
 
 @pytest.mark.rule("ALIGN-12")
-def test_what_is_not_asked_for_is_not_found(start):
+def test_a_rule_that_is_not_chosen_is_not_found(start):
     adapter = start("gate_unblocks_on_late_barrier")
     kept = walked("gate", adapter, 1, 20, length=4, pinned=PINNED, selected={"ALIGN-12"})
 
@@ -93,10 +93,10 @@ def test_coverage_counts_the_rules_that_were_not_selected():
     told = coverage("store", {"SUB-09"}, selected={"SUB-09", "SUB-10"})
 
     assert told.missing == ("SUB-10",)
-    assert told.not_asked == tuple(
+    assert told.not_tested == tuple(
         rule for rule in coverage("store", ()).missing if rule not in {"SUB-09", "SUB-10"}
     )
-    assert told.describe() == f"1 of 2 rules, not SUB-10; not tested: {len(told.not_asked)} others"
+    assert told.describe() == f"1 of 2 rules, not SUB-10; not tested: {len(told.not_tested)} others"
 
 
 @pytest.mark.rule("ALIGN-17")

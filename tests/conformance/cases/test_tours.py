@@ -70,7 +70,7 @@ def test_runs_have_a_greatest_length():
     assert [len(run) for run in tours("a", edges, longest=4)] == [4, 4, 2]
 
 
-def test_a_transition_beyond_reach_is_told():
+def test_a_transition_beyond_reach_is_reported():
     with pytest.raises(UnreachableError, match="1 transitions start in nodes beyond reach, such as 'x'"):
         tours("a", [("a", 1, "b"), ("x", 2, "b")])
 

@@ -96,7 +96,7 @@ def test_what_it_means_for_whoever_relies_on_the_old_side(kinds, meaning):
     assert meaning_of(Change(kind, "gate", {}, (), nothing, nothing, 1) for kind in kinds) is meaning
 
 
-def test_names_of_generations_are_told_from_revisions():
+def test_names_of_generations_are_distinguished_from_revisions():
     assert component_of("flink-1.12", "flink-1.13", ()) == "gate"
     assert component_of("flink-1.12", "flink-1.13", ("channel",)) == "channel"
     assert component_of("1.9", "2.3", ("store",)) == "store"

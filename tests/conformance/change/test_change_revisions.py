@@ -103,7 +103,7 @@ def test_a_configured_external_diff_decides_nothing(checkout):
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
-def test_a_file_that_git_is_told_to_pass_over_is_compared(flag, checkout):
+def test_a_file_that_git_ignores_is_compared(flag, checkout):
     git(checkout, "update-index", flag, "model/gate.py")
     assert repositories.differs(checkout, repositories.commit(checkout, "HEAD"), ("model",))
 

@@ -61,7 +61,7 @@ def test_an_altered_checkpoint_is_named_and_the_one_before_is_gone_on_from(folde
     assert "a resumed run starts from checkpoint 3" in said
 
 
-def test_a_folder_without_checkpoints_is_told_apart_from_no_folder(tmp_path, capsys):
+def test_a_folder_without_checkpoints_is_not_reported_as_missing(tmp_path, capsys):
     FileSystemStorage(tmp_path / "fresh")
     assert cli.run(["checkpoints", str(tmp_path / "fresh")]) == 0
     assert "no checkpoint is complete" in capsys.readouterr().out

@@ -41,7 +41,7 @@ def test_a_pass_states_its_bound(capsys):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_a_divergence_is_told_on_80_columns(diverged):
+def test_a_divergence_is_reported_on_80_columns(diverged):
     code, said, _ = diverged
     assert code == Exit.DIVERGES
     story = said[said.index("DIVERGES  ALIGN-03") :]
@@ -77,7 +77,7 @@ def test_a_saved_divergence_is_a_test_that_fails_alike(diverged, tmp_path_factor
     assert subprocess.run(command, capture_output=True, check=False, cwd=alone).returncode == 0
 
 
-def test_a_crash_is_told_with_its_stderr(little_adapter, tmp_path, capsys):
+def test_a_crash_is_reported_with_its_stderr(little_adapter, tmp_path, capsys):
     adapter = little_adapter("misbehaving", "crash")
     assert cli.run(["conform", "--adapter", adapter, "--out", str(tmp_path)]) == Exit.DIVERGES
     said = capsys.readouterr().out
@@ -120,7 +120,7 @@ def test_a_hang_is_undetermined(little_adapter, capsys):
         (["explain", "XYZ"], "all IDs: ALIGN-01, ALIGN-02"),
     ],
 )
-def test_wrong_usage_says_what_is_right(arguments, complaint, capsys):
+def test_wrong_usage_states_what_is_right(arguments, complaint, capsys):
     assert cli.run(arguments) == Exit.USAGE
     assert complaint in capsys.readouterr().err
 
@@ -178,7 +178,7 @@ def test_the_help_imports_no_engine():
     assert all(name in ran.stdout for name in ("conform", "serve", "explain", "doctor"))
 
 
-def test_explain_says_where_a_rule_stands(capsys):
+def test_explain_states_where_a_rule_stands(capsys):
     assert cli.run(["explain", "align-03"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("ALIGN-03  a newer barrier ends the alignment")

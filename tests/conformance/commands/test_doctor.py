@@ -28,7 +28,7 @@ def test_python_slots_and_memory_have_least_values():
     assert [doctor.memory(free).good for free in (1.0, 8.0)] == [False, True]
 
 
-def test_tlc_is_looked_for_where_the_variable_says(tmp_path, monkeypatch):
+def test_tlc_is_found_where_the_variable_names_it(tmp_path, monkeypatch):
     jar = tmp_path / "tla2tools.jar"
     monkeypatch.setenv("TLA2TOOLS_JAR", str(jar))
     missing = doctor.tlc()

@@ -169,13 +169,13 @@ NOT_IN_TLA = {
 
 
 @pytest.mark.parametrize("why", NOT_IN_TLA)
-def test_what_no_module_describes_is_told(why):
+def test_what_no_module_describes_is_reported(why):
     component, config, events = NOT_IN_TLA[why]
     with pytest.raises(NotInTlaError, match=why):
         module_of(divergence(component, config, events, [effect("fail", error="x")]), "Any", "wrong 1")
 
 
-def test_a_module_that_says_otherwise_than_the_model_leaves_it_open(tmp_path):
+def test_a_module_that_differs_from_the_model_is_undetermined(tmp_path):
     found = divergence("gate", GATE, [barrier(0, 1)], [])
     _, module = write(found, "abc", "wrong 1", "./wrong", tmp_path)
     text = module.read_text()

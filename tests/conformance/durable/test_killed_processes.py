@@ -94,7 +94,7 @@ def test_a_chosen_configuration_names_the_capabilities_that_it_leaves_out():
     offer = ours("impl").hello().components["sink"]
     chosen = Plan(seed=0, examples=1, chosen={"profile": "1.14"})
 
-    left = with_capabilities(done, ours("impl"), offer, chosen).not_asked
+    left = with_capabilities(done, ours("impl"), offer, chosen).not_tested
     assert "capability observe, restart (left out with --rule and --config)" in left
 
 

@@ -113,7 +113,7 @@ def test_one_and_true_are_not_the_same():
     assert replay(Oracle("gate", GATE), says_one, [FIRST]).divergence.step == 1
 
 
-def test_a_field_that_is_left_out_is_not_compared_but_told():
+def test_a_field_that_is_left_out_is_not_compared_but_reported():
     blind = altered(seen=lambda state: {"current": state["current"], "of_version_2": 7})
     played = replay(Oracle("gate", GATE), blind, [FIRST, SECOND])
     assert played.divergence is None

@@ -76,7 +76,7 @@ def test_a_section_may_begin_with_a_patch_release():
         "//#\n",
     ],
 )
-def test_sections_that_cannot_be_read_are_told(broken):
+def test_sections_that_cannot_be_read_are_reported(broken):
     with pytest.raises(SectionError, match=r"Odd\.java"):
         sections(broken, (1, 2), "Odd.java")
 
@@ -91,7 +91,7 @@ def test_every_source_can_be_read_for_every_release():
     assert "DrivenCoordinator.java" not in sources(releases.release("1.9.3"))
 
 
-def test_without_a_compiler_the_message_says_what_to_install(monkeypatch, tmp_path, empty_jar):
+def test_without_a_compiler_the_message_states_what_to_install(monkeypatch, tmp_path, empty_jar):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NoCompilerError, match="a JRE is not enough, install a JDK of 11 or later"):
         compiled(releases.newest(), empty_jar)

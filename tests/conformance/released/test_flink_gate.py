@@ -34,7 +34,7 @@ def made(flink, channels=2, **options):
     assert flink.new("gate", {**EXACT, "channels": channels, **options}) == Made()
 
 
-def test_it_says_who_it_is(flink):
+def test_hello_states_name_and_version(flink):
     hello = flink.hello()
     assert isinstance(hello, Hello)
     assert (hello.implementation, hello.version, hello.language) == ("apache-flink", newest().version, "java")

@@ -83,7 +83,7 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, entries):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_a_new_divergence_is_shrunk_and_told(start, entries, no_injections):
+def test_a_new_divergence_is_shrunk_and_reported(start, entries, no_injections):
     done = conform(start("gate_forgets_subsumption"), TARGET, 60, tour_nodes=30)
     assert done.verdict is Verdict.DIVERGES
     assert {found.rule for found in done.new} == {"ALIGN-03"}
@@ -147,7 +147,7 @@ def test_what_cannot_be_driven_is_no_pass(start, entries):
 
 
 @pytest.mark.parametrize("mode", ["unaligned", "alternating"])
-def test_a_release_older_than_a_mode_is_told_as_such(impl, entries, mode):
+def test_a_release_older_than_a_mode_is_reported_as_such(impl, entries, mode):
     older = conform(impl, GateTarget("1.9.3", "flink-1.9", mode, "handler", after_finish=False), 5)
     assert older.absent
     assert older.skipped
@@ -229,7 +229,7 @@ events = [{ kind = "barrier", channel = 0, checkpoint = 1 }]
         (("events = [", "events = {"), "odd"),
     ],
 )
-def test_an_entry_that_is_not_whole_is_told(damage, said):
+def test_an_entry_that_is_not_whole_is_reported(damage, said):
     assert [known.name for known in read(GOOD, "odd")] == ["a"]
     with pytest.raises(KnownError, match=said):
         list(read(GOOD.replace(*damage), "odd"))

@@ -99,7 +99,7 @@ def test_an_entry_of_a_coordinator_holds_for_it_alone_and_is_gone_if_nothing_div
         assert shown_by(known, "", older) is not None
 
 
-def test_a_coordinator_with_a_thread_of_its_own_is_skipped_and_the_report_says_so():
+def test_a_coordinator_with_a_thread_of_its_own_is_skipped_and_the_report_states_it():
     from conformance.adapters.flink.releases import release
 
     (gone,) = targets_of(release("1.9.3"), (), (), ("coordinator",))

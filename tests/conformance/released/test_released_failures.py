@@ -45,7 +45,7 @@ def played(search, adapter):
     return found
 
 
-def test_every_reason_and_type_is_asked():
+def test_every_reason_and_type_is_tested():
     one = target("1.15.4", "1.15")
     search, adapter = search_of(one, Instance)
     cases = [*search.tours(20)]
@@ -70,7 +70,7 @@ def test_a_count_that_forgets_its_successes_is_seen():
     assert played(search, adapter)
 
 
-def test_the_page_says_how_many_reasons_there_are():
+def test_the_page_states_how_many_reasons_there_are():
     rows = re.findall(r"^\| ([\d., ]+) \| (\d+) \|", PAGE.read_text("utf-8"), flags=re.MULTILINE)
     told = {version: int(count) for versions, count in rows for version in versions.split(", ")}
     counting = [one for one in releases().values() if "failures" not in one.undescribed]

@@ -84,7 +84,7 @@ def test_a_verdict_states_n_k_letters_and_sequences():
     assert line in done.bound
 
 
-def test_a_suite_that_does_not_fit_is_played_with_a_smaller_k_and_the_verdict_says_so(monkeypatch):
+def test_a_suite_that_does_not_fit_is_played_with_a_smaller_k_and_the_verdict_states_it(monkeypatch):
     monkeypatch.setattr(play, "SEQUENCES_AT_MOST", 200)
     (guarantee,) = examined(model_adapter(), extra_states=1).guarantees
     assert guarantee.extra == 0

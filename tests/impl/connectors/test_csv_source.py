@@ -97,7 +97,7 @@ def test_another_partition_is_refused(flights):
         CsvSource(flights, partition=1, partitions=2).restore(snapshot)
 
 
-def test_rows_that_are_not_as_declared_are_told(tmp_path):
+def test_rows_that_are_not_as_declared_are_reported(tmp_path):
     path = tmp_path / "f.csv"
     path.write_text("id\n" + "1\n" * 10 + "x\n")
     with pytest.raises(SourceError, match="conversion error"):
@@ -111,12 +111,12 @@ def test_rows_that_are_not_as_declared_are_told(tmp_path):
         ({"columns": ["colour"]}, "expected a CSV file with a header and the columns"),
     ],
 )
-def test_bad_options_are_told(flights, options, says):
+def test_bad_options_are_reported(flights, options, says):
     with pytest.raises(SourceError, match=says):
         CsvSource(flights, **options)
 
 
-def test_a_missing_file_and_a_zip_of_many_are_told(tmp_path):
+def test_a_missing_file_and_a_zip_of_many_are_reported(tmp_path):
     with pytest.raises(SourceError, match="cannot be read: No such file"):
         CsvSource(tmp_path / "none.csv")
     packed = tmp_path / "two.zip"

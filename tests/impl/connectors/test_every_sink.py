@@ -275,7 +275,7 @@ def test_a_sweep_removes_what_dead_attempts_have_left_and_nobody_elses(behind):
 
 
 @pytest.mark.rule("SINK-06")
-def test_what_a_restore_would_commit_and_is_gone_is_told(behind):
+def test_what_a_restore_would_commit_and_is_gone_is_reported(behind):
     system = behind()
     sink, _ = opened(system)
     sink.write(rows([1]))

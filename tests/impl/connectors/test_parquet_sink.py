@@ -268,7 +268,7 @@ def test_nothing_is_published_without_its_file(out):
     assert list_committed(out) == ()
 
 
-def test_a_full_disk_is_told(out):
+def test_a_full_disk_is_reported(out):
     sink = opened(out, "sink-0", 1)
     (out / "data" / ".1-sink-0-1.parquet.staging").symlink_to("/dev/full")
     sink.write(batch(1))
@@ -277,12 +277,12 @@ def test_a_full_disk_is_told(out):
     assert seen(out) == []
 
 
-def test_a_missing_directory_is_told(out):
+def test_a_missing_directory_is_reported(out):
     with pytest.raises(StorageError, match="create the directory"):
         read_committed(out)
 
 
-def test_rows_of_another_schema_are_told(out):
+def test_rows_of_another_schema_are_reported(out):
     sink = opened(out, "sink-0", 1)
     sink.write(batch(1))
     sink.write(pa.record_batch({"m": ["x"]}))

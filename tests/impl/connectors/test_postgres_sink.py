@@ -112,7 +112,7 @@ def test_what_was_rolled_back_from_outside_is_not_taken_for_committed(output, as
         sink.notify_complete(1)
 
 
-def test_a_server_without_prepared_transactions_is_told_what_to_set():
+def test_without_prepared_transactions_the_message_states_what_to_set():
     with PostgresServer(prepared=0) as server:
         output = PostgresOutput(server.conninfo, "numbers", SCHEMA)
         with pytest.raises(PreparedTransactionsDisabledError, match="ALTER SYSTEM SET max_prepared_trans"):

@@ -65,7 +65,7 @@ def test_a_commit_that_fails_half_way_leaves_nothing_and_is_done_again(output):
     assert seen(output) == [tuple(ROW.values())]
 
 
-def test_a_database_that_is_none_is_told(tmp_path):
+def test_a_database_that_is_none_is_reported(tmp_path):
     (tmp_path / "out.db").write_text("no database at all, but long enough to be asked about its header")
     with pytest.raises(ConnectorError, match="table counts: expected a commit, got DatabaseError"):
         SqliteOutput(tmp_path / "out.db", "counts", SCHEMA).prepare()

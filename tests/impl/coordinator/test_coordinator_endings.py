@@ -46,7 +46,7 @@ def test_up_to_1_15_a_checkpoint_is_complete_before_it_is_stored(job, take):
     assert it.completed == (2,)
 
 
-def test_up_to_1_14_savepoints_are_stored_subsume_and_are_told_of(job, check, take):
+def test_up_to_1_14_savepoints_are_stored_subsume_and_are_notified(job, check, take):
     it = job(profile=OLD, max_concurrent=2)
     check(it, "trigger type=checkpoint\n  trigger_task task=a checkpoint=1 type=checkpoint")
     take(
@@ -71,7 +71,7 @@ def test_up_to_1_14_savepoints_are_stored_subsume_and_are_told_of(job, check, ta
     assert it.completed == (3,)
 
 
-def test_a_stop_subsumes_and_is_told_of_but_not_stored(job, check, take):
+def test_a_stop_subsumes_and_is_notified_but_not_stored(job, check, take):
     it = job(max_concurrent=2)
     take(
         it,
@@ -87,7 +87,7 @@ def test_a_stop_subsumes_and_is_told_of_but_not_stored(job, check, take):
     assert it.completed == (1,)
 
 
-def test_in_1_9_nobody_is_told_of_aborts_and_a_forced_checkpoint_is_not_subsumed(job, check, take):
+def test_in_1_9_no_task_is_notified_of_aborts_and_a_forced_checkpoint_is_not_subsumed(job, check, take):
     it = job(profile="1.9", max_concurrent=3)
     check(
         it,

@@ -312,7 +312,7 @@ end_of_partition channel=1
     assert it.observe() == state(3, closed=(1,))
 
 
-def test_a_refusal_says_what_was_expected_what_came_and_what_to_do():
+def test_a_refusal_states_what_was_expected_what_came_and_what_to_do():
     with pytest.raises(ProtocolError, match=r"has the channels 0 to 1, got 7; send on one of those"):
         AlignedGate(2).barrier(7, 1)
 

@@ -128,7 +128,7 @@ end_of_partition channel=1
 
 
 @pytest.mark.rule("UNAL-20")
-def test_the_timer_of_a_checkpoint_that_has_ended_is_heard_no_more(check):
+def test_the_timer_of_a_checkpoint_that_has_ended_has_no_effect(check):
     check(
         gate("flink-1.14", mode="alternating", alignment_timeout_ms=10),
         """
@@ -164,7 +164,7 @@ barrier channel=1 checkpoint=5
 
 @pytest.mark.rule("TASK-11")
 @pytest.mark.rule("TASK-12")
-def test_up_to_1_10_every_trigger_is_obeyed_and_no_abort_is_heard(check):
+def test_up_to_1_10_every_trigger_is_obeyed_and_no_abort_arrives(check):
     it = subtask("1.9")
     check(
         it,
@@ -184,7 +184,7 @@ checkpoint checkpoint=3
 
 @pytest.mark.rule("TASK-14")
 @pytest.mark.rule("TASK-15")
-def test_up_to_1_10_a_snapshot_that_throws_is_declined_and_the_cause_is_not_told(check):
+def test_up_to_1_10_a_snapshot_that_throws_is_declined_without_its_cause(check):
     check(
         subtask("1.9"),
         """
@@ -228,7 +228,7 @@ async_failed checkpoint=6{told}
 
 
 @pytest.mark.rule("TASK-17")
-def test_up_to_1_13_an_older_completion_is_told_as_it_comes(check):
+def test_up_to_1_13_an_older_completion_is_passed_on_as_it_comes(check):
     told = """
 complete_notification checkpoint=6
   notify_complete checkpoint=6
@@ -239,7 +239,7 @@ complete_notification checkpoint=5
 
 
 @pytest.mark.rule("TASK-18")
-def test_from_1_15_on_a_dropped_checkpoint_is_told_of(check):
+def test_from_1_15_on_a_dropped_checkpoint_is_aborted(check):
     it = subtask("1.15")
     before = it.observe()
     check(it, "subsumed_notification checkpoint=5\n  notify_subsumed checkpoint=5\n")

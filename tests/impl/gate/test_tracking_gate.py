@@ -23,7 +23,7 @@ def state(current: int, tracked: list[list[object]], closed: tuple[int, ...] = (
 
 @pytest.mark.rule("TRACK-02")
 @pytest.mark.rule("TRACK-03")
-def test_barriers_are_noted_and_nothing_is_said(check):
+def test_barriers_are_noted_without_an_effect(check):
     it = tracker(3)
     check(
         it,
@@ -221,7 +221,7 @@ cancel channel=1 checkpoint=4
 
 
 @pytest.mark.rule("TRACK-18")
-def test_up_to_1_8_an_end_is_not_heard_of(check):
+def test_up_to_1_8_an_end_does_not_reach_the_tracker(check):
     it = tracker(2, profile="flink-1.7")
     check(
         it,

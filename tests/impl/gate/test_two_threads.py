@@ -35,7 +35,7 @@ MAIL = {"kind": "mail"}
 
 
 @pytest.mark.rule("UNAL-30")
-def test_the_network_starts_and_the_task_is_told_later():
+def test_the_network_starts_and_the_task_follows_later():
     record = {"kind": "record", "channel": 1, "value": 7}
     gate, said = told(received(0, 1), record, MAIL, read(0, 1))
     assert said == [["start_persisting 1"], ["persist 1"], ["trigger 1"], []]
@@ -58,7 +58,7 @@ def test_what_the_task_cancelled_is_not_started_by_the_network():
 
 
 @pytest.mark.rule("UNAL-31")
-def test_a_snapshot_out_of_date_is_not_taken_and_its_abort_is_told():
+def test_a_snapshot_out_of_date_is_not_taken_and_its_abort_is_reported():
     _, said = told(received(0, 1), received(0, 2), MAIL, MAIL)
     assert said == [["start_persisting 1"], ["start_persisting 2"], ["abort 1", "trigger 2"], []]
 

@@ -17,7 +17,7 @@ def kinds(effects):
     return [effect["kind"] for effect in effects]
 
 
-def test_a_trigger_says_that_it_is_unaligned_and_leaves_it_out_otherwise():
+def test_a_trigger_has_the_field_unaligned_only_if_it_is():
     one = gate(channels=1)
 
     assert tell(one, "barrier", channel=0, checkpoint=1)[1] == {"kind": "trigger", "checkpoint": 1}

@@ -45,7 +45,7 @@ def test_a_hundred_snapshots_are_remembered_and_no_more():
 
 @pytest.mark.rule("OFFSET-05")
 @pytest.mark.rule("OFFSET-06")
-def test_an_abort_changes_nothing_and_a_restore_goes_where_it_is_told(check):
+def test_an_abort_changes_nothing_and_a_restore_goes_to_its_checkpoint(check):
     it = COMPONENTS["offsets"]({"remembered": 1})
     check(
         it,

@@ -251,7 +251,7 @@ def test_half_a_snapshot_of_a_killed_writer_is_no_snapshot_and_is_swept(files):
     assert list((files.directory / "chk-1").iterdir()) == []
 
 
-def test_a_full_disk_is_told_and_leaves_nothing_behind(files):
+def test_a_full_disk_is_reported_and_leaves_nothing_behind(files):
     attempt = files.new_attempt()
     files.write(1, "b", attempt, encode(0))
     (files.directory / "chk-1" / f".a.{attempt}.state.tmp").symlink_to("/dev/full")
@@ -260,19 +260,19 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(files):
     assert [path.name for path in (files.directory / "chk-1").iterdir()] == [f"b.{attempt}.state"]
 
 
-def test_a_directory_that_cannot_be_made_is_told(tmp_path):
+def test_a_directory_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match=r"creating .* failed: Not a directory"):
         FileSystemStorage(tmp_path / "file" / "job")
 
 
-def test_a_task_is_named_so_that_its_files_can_be_told_apart(files):
+def test_a_task_is_named_so_that_its_files_can_be_distinguished(files):
     for name in ("../escape", "a.b", "", "-a"):
         with pytest.raises(StateError, match="has letters, digits"):
             files.write(1, name, 1, encode(1))
 
 
-def test_a_damaged_note_of_an_attempt_is_told(files):
+def test_a_damaged_note_of_an_attempt_is_reported(files):
     attempt = files.new_attempt()
     (files.directory / "attempts" / f"{attempt}.restored").write_text("{")
     with pytest.raises(StateError, match="or delete the file"):

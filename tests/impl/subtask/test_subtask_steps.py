@@ -130,7 +130,7 @@ abort_notification checkpoint=4 completed=-1
 
 
 @pytest.mark.rule("TASK-06")
-def test_completions_are_told_in_ascending_order_only(check):
+def test_completions_are_notified_in_ascending_order_only(check):
     it = subtask()
     check(
         it,

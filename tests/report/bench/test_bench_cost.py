@@ -10,6 +10,7 @@ import pytest
 from conformance.bench.runtime import cost
 from conformance.bench.runtime.endless import EndlessInput, rows_read
 from conformance.bench.runtime.windows import Window
+from tests.waiting import until
 
 
 def test_neighbouring_windows_are_compared_two_by_two():
@@ -80,8 +81,7 @@ def test_a_count_is_never_half_of_another(tmp_path):
     (tmp_path / "0").write_bytes(bytes(8))
     counting = subprocess.Popen([sys.executable, "-P", "-c", _COUNTING, str(tmp_path / "0")])
     try:
-        while rows_read(tmp_path) == 0:
-            assert counting.poll() is None
+        until(lambda: rows_read(tmp_path) != 0, possible=lambda: counting.poll() is None)
         seen = {rows_read(tmp_path) for _ in range(20_000)}
     finally:
         counting.kill()

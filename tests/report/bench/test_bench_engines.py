@@ -76,7 +76,7 @@ def test_minicheck_counts_them(states):
     assert minicheck(GATE).states == states
 
 
-def test_what_is_not_there_is_told_with_what_to_install(monkeypatch):
+def test_what_is_not_there_is_reported_with_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(NotInstalledError, match="`apt install spin`"), spin(GATE):
         pass

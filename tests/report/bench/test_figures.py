@@ -15,7 +15,7 @@ def test_the_interval_leaves_out_as_many_samples_as_its_confidence_allows(times,
     assert interval(range(times)) == (cut, times - 1 - cut)
 
 
-def test_the_median_lies_in_the_interval_as_often_as_is_said():
+def test_the_median_lies_in_the_interval_as_often_as_the_confidence_states():
     """In 20,000 measurements whose median is 0, drawn from a distribution with a long tail."""
     draw = random.Random(20261122)
     inside = 0

@@ -125,7 +125,7 @@ def test_what_its_parts_name_is_there_once(late):
     assert {a["scope"] for tag, a in read.elements if tag == "th"} == {"col", "row"}
 
 
-def test_the_divergence_is_told_and_drawn(late):
+def test_the_divergence_is_reported_and_drawn(late):
     text, folder = late
     read = Read(text)
     (replay,) = (folder / "out").glob("*.json")
@@ -147,7 +147,7 @@ def test_the_divergence_is_told_and_drawn(late):
     assert [row["field"] for row in case[0]["state"] if row["implementation"] is None] == []
 
 
-def test_nothing_that_an_implementation_says_becomes_part_of_the_page():
+def test_no_text_of_an_implementation_becomes_part_of_the_page():
     evil = "</script><img src=x onerror=alert(1)><!--\u2028'\"&"
     crashed = Crashed(evil, f"{evil}\nthe last word")
     event = {"kind": evil, "channel": 0, "checkpoint": 1}

@@ -176,7 +176,7 @@ def test_on_paper_there_are_no_buttons_and_every_text_is_open(page):
     assert page.locator("details:not([open])").count() == 0
 
 
-def test_without_the_program_everything_is_still_told(browser, file):
+def test_without_the_program_everything_is_still_reported(browser, file):
     page = browser.new_page(java_script_enabled=False)
     page.goto(file.as_uri())
     assert page.locator(".stepper").is_hidden()

@@ -62,7 +62,7 @@ def test_an_arrow_leads_back_where_a_state_is_reached_again():
     assert draw.dot("a title", walk(offsets)).count("style=dashed") == sum(one.leads_back for one in arrows)
 
 
-def test_without_graphviz_the_message_says_what_to_install(monkeypatch, tmp_path, capsys):
+def test_without_graphviz_the_message_states_what_to_install(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(draw, "PROGRAM", "no-such-program")
     assert cli.run(["pictures", "--out", str(tmp_path / "drawn")]) == Exit.USAGE
     assert "pip install -e '.[dev]'" in capsys.readouterr().err

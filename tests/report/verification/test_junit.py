@@ -81,7 +81,7 @@ def test_an_undetermined_part_is_never_green(parsed):
     assert suite[0].find("error").get("message") == "the budget ended after 3 steps"
 
 
-def test_what_was_not_asked_for_is_skipped(parsed):
+def test_a_part_that_was_not_chosen_is_skipped(parsed):
     suite = parsed("passes", "reads", only=("passes",))[1]
 
     assert counts(suite) == {"tests": 1, "failures": 0, "errors": 0, "skipped": 1}

@@ -76,7 +76,7 @@ def test_the_line_of_every_part_fits(by_hand, proofs, name, width):
     assert line.endswith("9 s")
 
 
-def test_a_charged_rule_is_told_before_what_could_not_run(by_hand, proofs, lockstep):
+def test_a_charged_rule_is_reported_before_what_could_not_run(by_hand, proofs, lockstep):
     broken = replace(
         proofs,
         verdict=Verdict.UNDETERMINED,

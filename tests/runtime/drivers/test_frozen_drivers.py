@@ -11,6 +11,7 @@ import pytest
 
 from conformance.torture.frozen_drivers.frozen_round import ProcessFamily
 from impl.spark.faults import driver
+from tests.waiting import until
 
 PARENT = """
 import os, signal
@@ -58,8 +59,7 @@ def start():
 
 def status_after_stop(process):
     """Wait for the stop of a process that was sent the signal; its status then."""
-    while process.status() != STOPPED:
-        os.sched_yield()
+    until(lambda: process.status() == STOPPED)
     return process.status()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from impl.eventlog import EventLog
 from impl.process_tree import end, members, new_token
+from tests.waiting import until
 
 PASSWORD = "correct-horse-battery"
 SUPERVISOR = """
@@ -71,9 +72,12 @@ class Supervised:
     def started(self):
         """The processes of the driver, as soon as all of them run."""
         pids = self.output / "pids"
-        while not pids.exists():
-            assert self.process.poll() is None, self.process.stderr.read()
+        until(pids.exists, possible=self._runs)
         return [psutil.Process(int(pid)) for pid in pids.read_text().split()]
+
+    def _runs(self):
+        assert self.process.poll() is None, self.process.stderr.read()
+        return True
 
 
 @pytest.fixture

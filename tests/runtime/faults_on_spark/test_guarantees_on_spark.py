@@ -131,7 +131,7 @@ def test_both_together_are_broken(classified):
 
 
 @pytest.mark.rule("TRACK-01")
-def test_tracked_barriers_are_at_least_once_and_a_checkpoint_says_why(classified, tmp_path):
+def test_tracked_barriers_are_at_least_once_and_a_checkpoint_shows_why(classified, tmp_path):
     found = classified(mode="AT_LEAST_ONCE", source=Lagging, event_log=True)
     trace = validate(tmp_path / "events")
     assert trace.rejection is None, trace.describe()

@@ -88,7 +88,7 @@ def test_a_seed_always_draws_the_same_task():
     assert settle(FaultPlan(Point.COMPLETION_STORED), 1).task is None
 
 
-def test_without_java_the_error_says_what_to_install(monkeypatch, tmp_path):
+def test_without_java_the_error_states_what_to_install(monkeypatch, tmp_path):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(JavaNotFoundError, match="Java 17"), spark_session("local[2]", tmp_path / "log"):

@@ -106,13 +106,13 @@ def test_the_plot_has_a_bar_for_every_checkpoint_and_another_colour_after_a_rest
         plots.checkpoints([], "none")
 
 
-def test_without_matplotlib_the_message_says_how_to_install_it(monkeypatch):
+def test_without_matplotlib_the_message_states_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingPartError, match=r"pip install 'barrierspec\[plots\]'"):
         plots.checkpoints([measured(1, 1)], "a run")
 
 
-def test_the_medians_are_told_in_one_line():
+def test_the_medians_are_reported_in_one_line():
     line = summary([measured(1, 1, 5.0), measured(2, 1, 50.0), measured(3, 1, 7.0)])
     assert "took 7 ms" in line
     assert "medians of 3" in line

@@ -54,7 +54,7 @@ def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark
     assert told[-2][0] == sum(new for _, new, _ in told) + 1 == len(graph.nodes)
 
 
-def test_states_with_what_was_said_are_those_of_tlc(gate: Bounded, spark, tmp_path: Path) -> None:
+def test_states_with_their_effects_are_those_of_tlc(gate: Bounded, spark, tmp_path: Path) -> None:
     """`gate_handler_2` of spec/manifests: 331 states, five on the longest shortest run."""
     found = engine(program_of(*gate, words=all_words), spark, tmp_path).explore()
     assert (found.states, found.depth + 1) == (331, 5)
@@ -150,7 +150,7 @@ def test_the_command_tells_of_it_as_of_the_others(spark, tmp_path: Path) -> None
 # ---------------------------------------------------------------- packed states
 
 
-def test_states_of_one_key_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_of_one_key_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(states, "mixed", lambda words: np.zeros(len(words[0]), np.uint64))
     rows = states.keyed(tuple(np.array(word, np.uint64) for word in ([1, 2, 1, 3, 2], [7, 7, 7, 7, 8])))
     once = states.distinct(rows)

@@ -171,7 +171,7 @@ def test_an_altered_checkpoint_is_refused_and_the_one_before_it_is_used(
     assert checked() == EXACT
 
 
-def test_too_few_slots_are_told_at_once(spark):
+def test_too_few_slots_are_reported_at_once(spark):
     require_slots(spark, 8)
     with pytest.raises(TooFewSlotsError, match=r"9 subtasks.*8 slots.*local\[9\]"):
         require_slots(spark, 9)

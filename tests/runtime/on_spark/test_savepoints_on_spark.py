@@ -20,6 +20,7 @@ from impl.job import Job, ParquetOutput, RateInput, SqliteOutput
 from impl.savepoints import SavepointRequest, request_savepoint
 from impl.spark.errors import JobFailedError, SavepointFailedError
 from impl.state import SavepointFolder
+from tests.waiting import until
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
 ROWS, KEYS = 8_000, 40
@@ -131,8 +132,9 @@ def test_where_checkpoints_overtake_a_savepoint_aligns_is_whole_by_itself_and_dr
     """State in RocksDB, whose checkpoints share files, output in a table that tells the runs apart."""
     job = counts(tmp_path, backend=ROCKSDB, table=True, unaligned_checkpoints_enabled=True)
     running = job.start("local[8]", tmp_path / "run", event_log=True, spark=spark)
-    while not list(tmp_path.glob("run/checkpoints/chk-*/_metadata")):
-        assert not running.has_ended
+    until(
+        lambda: list(tmp_path.glob("run/checkpoints/chk-*/_metadata")), possible=lambda: not running.has_ended
+    )
     taken = request_savepoint(tmp_path / "run", SavepointRequest(), 120)
     drained = request_savepoint(tmp_path / "run", SavepointRequest(stop=True, drain=True), 120)
     running.result(120)

@@ -66,7 +66,7 @@ def test_the_first_refused_event_of_each_corrupted_job_is_named(jobs: Path, spar
     assert (watched.events, watched.rules) == (alone.events, alone.rules)
 
 
-def test_a_folder_without_a_log_is_told_of(tmp_path: Path, spark) -> None:
+def test_a_folder_without_a_log_is_reported(tmp_path: Path, spark) -> None:
     watched = judged_on_spark(logs_under([tmp_path]), spark, lambda _: None)
     assert verdict_of(watched.findings) is Verdict.UNDETERMINED
     assert "expected coordinator.jsonl in it" in watched.findings[0].line

@@ -13,6 +13,7 @@ from impl.spark.channels.handshake import Credentials, accept_as, new_secret, op
 from impl.spark.channels.listener import HandshakeLimits, Listener, connect_to
 from impl.spark.channels.messages import Heartbeat, pack_message
 from impl.spark.errors import ConnectionLostError, FrameError, HandshakeRefusedError, HandshakeTimeoutError
+from tests.waiting import until
 
 OURS = Credentials(new_secret(), 7)
 BUFFER = 65_536
@@ -148,8 +149,7 @@ def test_the_accept_loop_goes_on_after_an_error(listener_of, monkeypatch, number
 def test_without_descriptors_the_oldest_silent_peer_is_closed(listener_of, monkeypatch):
     listener, accepted, refused = listener_of()
     silent = connect(listener)
-    while listener.unauthenticated == 0:
-        pass
+    until(lambda: listener.unauthenticated)
     accept, errors = socket.socket.accept, iter([OSError(errno.EMFILE, "too many open files")])
 
     def accept_later(listener):

@@ -90,7 +90,7 @@ def test_a_barrier_whose_time_is_out_goes_past_what_stands_before_it(wire):  # U
     assert one.left.empty()
 
 
-def test_a_barrier_that_leaves_in_its_turn_is_told_of(wire):  # UNAL-33
+def test_a_barrier_that_leaves_in_its_turn_is_reported(wire):  # UNAL-33
     one = wire(1)
     assert one.channel.barrier(2, TIMEOUT, 0) is None
     assert unpack_barrier(one.below.receive()[1])[:2] == (2, "timeout")
@@ -137,7 +137,7 @@ def test_an_end_is_overtaken_and_not_stored(wire):
     assert one.channel.barrier(1, UNALIGNED, 0) == [b"b"]
 
 
-def test_a_receiver_that_is_gone_is_told_of_once_and_nothing_is_sent(wire):
+def test_a_receiver_that_is_gone_is_reported_once_and_nothing_is_sent(wire):
     one = wire(1)
     one.below.close()
     assert isinstance(one.lost.get(timeout=10), ConnectionLostError)

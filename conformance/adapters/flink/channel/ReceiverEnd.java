@@ -31,7 +31,7 @@ import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
 /**
  * Flink's own input channel: the recovered one while restored records are unread, then the remote one.
  *
- * <p>Its gate is Flink's too, but nobody polls it. It has two channels and this is the one of index 1, so that
+ * <p>Its gate is Flink's too, but no task polls it. It has two channels and this is the one of index 1, so that
  * one number does for all counts that the constructors ask for.
  */
 final class ReceiverEnd {
