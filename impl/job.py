@@ -36,6 +36,8 @@ from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSet
 from impl.spark.runtime import JobParts, run_job
 from impl.spark.session import spark_session
 from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
+from impl.state import StateError
+from impl.state.locations import CHECKPOINTS, Where, location_of, note_place, noted_place
 from impl.streams import ConnectedStreams, End, KeyedStream, Stream
 
 __all__ = [
@@ -71,8 +73,10 @@ class RunOptions(TypedDict, total=False):
     """Called several times a second."""
     resume: bool
     """The newest checkpoint in the output folder is restored, also at other parallelisms."""
-    from_savepoint: Path | None
-    """A savepoint in any folder is restored, also at other parallelisms."""
+    from_savepoint: Path | str | None
+    """A savepoint in any folder or object store is restored, also at other parallelisms."""
+    checkpoints: Path | str | None
+    """A folder, or a URI such as `s3://bucket/flights`, in place of `checkpoints` in the output folder."""
     allow_non_restored_state: bool
     """State of stages that the job no longer has is dropped."""
     spark: "SparkSession | None"
@@ -157,9 +161,11 @@ class Job:
     def execute(self, master: str, output: Path, **options: Unpack[RunOptions]) -> JobResult:
         """Run the job on a Spark master and wait for its end. `impl.driver.supervise` replaces dead drivers.
 
-        Makes `checkpoints`, `spark.log` and, with `event_log`, `events` in `output`. Raises `ConfigError` for
-        `resume` together with `from_savepoint`, `OutputInUseError` if a job runs into `output`, other
-        `SparkRuntimeError`s: see `impl.spark.errors`, and `StateError`s for a savepoint that cannot be read.
+        Makes `checkpoints`, `spark.log` and, with `event_log`, `events` in `output`; with the option
+        `checkpoints` they are in that place, and savepoints in its folder `savepoints`. Raises
+        `ConfigError` for `resume` together with `from_savepoint`, `OutputInUseError` if a job runs into
+        `output`, other `SparkRuntimeError`s: see `impl.spark.errors`, and `StateError`s for a savepoint that
+        cannot be read.
         """
         return self.drive(master, output, settings_of(options))
 
@@ -175,7 +181,8 @@ class Job:
         for fault in settings.faults:
             _require_possible(fault, plan, master)
         paths = JobPaths(
-            checkpoints=output / "checkpoints",
+            output=output,
+            checkpoints=checkpoints_of(output, settings),
             events=output / "events" if settings.event_log else None,
             spark_log=output / "spark.log",
         )
@@ -190,6 +197,7 @@ class Job:
             if settings.spark is not None
             else spark_session(master, paths.spark_log, self.name) as session,
         ):
+            note_place(output, paths.checkpoints)
             result = run_job(session, master, plan, config, paths, settings, parts)
         return replace(result, faults=ledger.happened)
 
@@ -224,8 +232,32 @@ def settings_of(options: RunOptions) -> RunSettings:
         raise ConfigError(
             "resume restores the newest checkpoint and from_savepoint a savepoint; give one of them"
         )
+    for option in ("from_savepoint", "checkpoints"):
+        if given.get(option) is not None:
+            given[option] = _usable_place(option, given[option])
     start = Start.SAVEPOINT if savepoint is not None else Start.RESUMED if resume else Start.ANEW
     return RunSettings(start, **given)
+
+
+def _usable_place(option: str, where: object) -> Where:
+    """The place of an option. Raises `ConfigError` unless every worker can reach it."""
+    if not isinstance(where, Path | str):
+        raise ConfigError(f"{option} takes a Path or a URI, not {where!r}")
+    try:
+        place = location_of(where).where
+    except StateError as odd:
+        raise ConfigError(f"{option}: {odd}") from odd
+    if str(place).startswith("memory://"):
+        raise ConfigError(f"{option} takes a place that other processes reach, not {where}; name another one")
+    return place
+
+
+def checkpoints_of(output: Path, settings: RunSettings) -> Where:
+    """Where the checkpoints of a run are: a resumed one finds those of the earlier run."""
+    if settings.checkpoints is not None:
+        return settings.checkpoints
+    noted = noted_place(output) if settings.start is Start.RESUMED else None
+    return noted or output / CHECKPOINTS
 
 
 def _new(others: Sequence[Any], known: Sequence[Any]) -> list[Any]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from threading import Thread
 
 from impl.savepoints import Savepoint, SavepointRequest, SavepointRequests
 from impl.spark.results import JobResult
+from impl.state.locations import Where
 
 
 class RunningJob:
@@ -31,7 +31,7 @@ class RunningJob:
         """
         return self._requests.checkpoints.request().result(seconds)
 
-    def savepoint(self, directory: Path | None = None, *, seconds: float | None = None) -> Savepoint:
+    def savepoint(self, directory: Where | None = None, *, seconds: float | None = None) -> Savepoint:
         """Take a savepoint; the job goes on. Waits until all tasks run and the savepoint is complete.
 
         `directory`: where its folder is made, None for `savepoints` in the job's output. Raises
@@ -40,7 +40,7 @@ class RunningJob:
         return self._requests.add(SavepointRequest(directory)).result(seconds)
 
     def stop(
-        self, directory: Path | None = None, *, drain: bool = False, seconds: float | None = None
+        self, directory: Where | None = None, *, drain: bool = False, seconds: float | None = None
     ) -> Savepoint:
         """Stop the job with a savepoint, and wait for its end: all records before the savepoint are
         committed.

@@ -24,6 +24,7 @@ from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import SavepointAbortedError, SavepointFailedError
 from impl.state import StateError
 from impl.state.durable import make_directory, read_file, remove_file, write_file
+from impl.state.locations import Where, is_uri, noted_place, place_of
 
 REQUESTS = "requests"
 """The folder of the requests of other processes, beside the checkpoints."""
@@ -36,7 +37,7 @@ class Savepoint:
     """A complete savepoint. `stopped`: the job has ended with it."""
 
     checkpoint: int
-    folder: Path
+    folder: Where
     stopped: bool = False
 
 
@@ -50,13 +51,13 @@ class SavepointRequest:
     goes on has no end.
     """
 
-    directory: Path | None = None
+    directory: Where | None = None
     stop: bool = False
     drain: bool = False
 
     def __post_init__(self) -> None:
-        if self.directory is not None and not isinstance(self.directory, Path):
-            raise SavepointFailedError(f"directory takes a Path, not {self.directory!r}")
+        if self.directory is not None and not isinstance(self.directory, Path) and not is_uri(self.directory):
+            raise SavepointFailedError(f"directory takes a Path or a URI, not {self.directory!r}")
         if not isinstance(self.stop, bool) or not isinstance(self.drain, bool):
             raise SavepointFailedError(f"stop and drain take bools, not {self.stop!r} and {self.drain!r}")
         if self.drain and not self.stop:
@@ -114,7 +115,7 @@ class SavepointRequests:
             try:
                 values = json.loads(read_file(path))
                 directory = values.pop("directory")
-                request = SavepointRequest(None if directory is None else Path(directory), **values)
+                request = SavepointRequest(None if directory is None else place_of(directory), **values)
             except (ValueError, KeyError, TypeError, AttributeError, StateError) as cause:
                 answer(SavepointFailedError(f"{path.name}: expected a request, got {cause!r}"))
                 continue
@@ -153,7 +154,7 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     Raises `SavepointAbortedError` if the job refuses, `SavepointFailedError` if there is no answer within
     `seconds`.
     """
-    if not (output / "checkpoints" / "attempts").is_dir():
+    if not (noted_place(output) or (output / "checkpoints" / "attempts").is_dir()):
         raise SavepointFailedError(
             f"{output} is not the output of a job: it has no checkpoints; name the folder of a running job"
         )
@@ -161,7 +162,8 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     make_directory(folder)
     token = secrets.token_hex(6)
     file, answered = folder / f"{token}{_REQUEST}", folder / f"{token}{_ANSWER}"
-    directory = None if request.directory is None else str(request.directory.resolve())
+    asked = request.directory
+    directory = None if asked is None else str(asked.resolve() if isinstance(asked, Path) else asked)
     write_file(file, json.dumps({**asdict(request), "directory": directory}).encode())
     until = time.monotonic() + seconds
     while not answered.is_file():
@@ -176,7 +178,7 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     remove_file(answered)
     if "failed" in answer:
         raise SavepointAbortedError(str(answer["failed"]))
-    return Savepoint(answer["checkpoint"], Path(answer["folder"]), answer["stopped"])
+    return Savepoint(answer["checkpoint"], place_of(answer["folder"]), answer["stopped"])
 
 
 def _settle(future: "Future[Savepoint]", answer: Answer) -> None:

@@ -1,4 +1,4 @@
-"""A checkpoint storage in memory, for tests: the contract of `impl.state.FileSystemStorage`.
+"""A checkpoint storage in memory, for tests: the contract of `impl.state.CheckpointStorage`.
 
 Snapshots are stored encoded, so a restore gets a copy of the state.
 """

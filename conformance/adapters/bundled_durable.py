@@ -21,8 +21,8 @@ from impl.connectors.two_phase import SinkState, TwoPhaseSink
 from impl.core import CheckpointType, ProtocolError, UnsupportedError
 from impl.core.sink.two_phase_commit import sink_from_config
 from impl.core.store.store import Completed, store_from_config
+from impl.state.checkpoints import CheckpointStorage
 from impl.state.durable import make_directory, remove_file, write_file
-from impl.state.filesystem import FileSystemStorage
 from impl.state.snapshot import decode, encode
 
 _TASK: Final = "sink-0"
@@ -38,7 +38,7 @@ class DurableSink:
         if config:
             raise UnsupportedError("options of a sink in a folder; leave them out")
         self._folder = folder
-        self._attempts = FileSystemStorage(folder / "checkpoints")
+        self._attempts = CheckpointStorage(folder / "checkpoints")
         self._sink: TwoPhaseSink | None = None
         make_directory(folder / "snapshots")
         if self._attempts.newest_attempt() == 0:
@@ -126,7 +126,7 @@ class DurableStore:
     """The store of completed checkpoints over the checkpoint storage of a job."""
 
     def __init__(self, config: Wire, folder: Path) -> None:
-        self._storage = FileSystemStorage(folder / "checkpoints", inline_bytes=1024)
+        self._storage = CheckpointStorage(folder / "checkpoints", inline_bytes=1024)
         self._attempt = self._storage.new_attempt()
         self._storage.record_restored(self._attempt, max(self._storage.completed_ids(), default=None))
         self._store = store_from_config(config, map(self._kept, self._ids()))

@@ -63,6 +63,25 @@ class Output(click.Path):
         return path
 
 
+class Place(click.ParamType[Path | str]):
+    """A folder, or the URI of a place in an object store."""
+
+    name = "place"
+
+    def __init__(self, *, exists: bool = False) -> None:
+        self._folder = (
+            click.Path(exists=True, file_okay=False, path_type=Path) if exists else Output(folder=True)
+        )
+
+    def convert(
+        self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
+        """The path, or the URI as it is given."""
+        if isinstance(value, str) and "://" in value:
+            return value
+        return self._folder.convert(value, param, ctx)
+
+
 FILE = Output()
 FOLDER = Output(folder=True)
 

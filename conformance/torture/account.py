@@ -15,8 +15,8 @@ from impl.jobs.numbers import COUNTERS, KEYS, SOURCES
 from impl.spark.channels.frames import unpack_rows
 from impl.spark.snapshots.in_flight import in_flight
 from impl.state import (
+    CheckpointStorage,
     CompletedCheckpoint,
-    FileSystemStorage,
     HeapKeyedStateBackend,
     KeyedContext,
     SnapshotCorruptError,
@@ -49,7 +49,7 @@ def account_of(
 
     `committed`: the rows of its table; None: it wrote Parquet. Raises StateError if a file cannot be read.
     """
-    storage = FileSystemStorage(folder / "checkpoints")
+    storage = CheckpointStorage(folder / "checkpoints")
     latest = storage.latest_completed()
     cuts = []
     for checkpoint in storage.completed_ids():
@@ -67,7 +67,7 @@ def account_of(
     )
 
 
-def _cut(storage: FileSystemStorage, completed: CompletedCheckpoint) -> Cut:
+def _cut(storage: CheckpointStorage, completed: CompletedCheckpoint) -> Cut:
     state: dict[Hashable, Totals] = {}
     flying: dict[int, list[int]] = defaultdict(list)
     offsets: dict[Hashable, int] = {}
@@ -112,7 +112,7 @@ class Reader:
         if not (self._folder / "committed" / "manifests").is_dir():
             return
         new = [one for one in list_committed(self._folder / "committed") if one not in self._known]
-        newest = max(FileSystemStorage(self._folder / "checkpoints").completed_ids(), default=-1)
+        newest = max(CheckpointStorage(self._folder / "checkpoints").completed_ids(), default=-1)
         for one in new:
             rows = committed_rows(self._folder / "committed", (one,))
             self._known[one] = [Seen(row, one.checkpoint, one.checkpoint <= newest) for row in rows]

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from impl.connectors.manifests import list_committed
-from impl.state import FileSystemStorage, SnapshotCorruptError
+from impl.state import CheckpointStorage, SnapshotCorruptError
 
 PATIENCE_SECONDS = 15.0
 _KEPT = ("claims", "manifests", "progress")
@@ -27,7 +27,7 @@ def left_behind(folder: Path, retained: int, root: psutil.Process) -> list[str]:
 
 def files(folder: Path, retained: int) -> Iterator[str]:
     """Files of checkpoints and output that no complete checkpoint or manifest lists."""
-    storage = FileSystemStorage(folder / "checkpoints")
+    storage = CheckpointStorage(folder / "checkpoints")
     latest = storage.latest_completed()
     damaged = {one.checkpoint for one in latest.refused}
     kept = 0

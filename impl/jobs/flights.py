@@ -22,6 +22,7 @@ from impl.driver import supervise
 from impl.faults import FaultPlan, Point
 from impl.graph.plan import Row
 from impl.job import CsvInput, Job, JobResult, OnProgress, ParquetOutput
+from impl.state.locations import Where
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,7 +128,9 @@ class FlightsOptions:
     execution: ExecutionConfig = field(default_factory=ExecutionConfig)
     event_log: bool = True
     resume: bool = False
-    from_savepoint: Path | None = None
+    from_savepoint: Where | None = None
+    place: Where | None = None
+    """Where the checkpoints are; None: in the output folder."""
     supervised: bool = False
     """The driver is replaced if it is killed; `on_progress` is not called then."""
     master: str = MASTER
@@ -161,6 +164,7 @@ def run(
             event_log=options.event_log,
             resume=options.resume,
             from_savepoint=options.from_savepoint,
+            checkpoints=options.place,
         )
     return job.execute(
         options.master,
@@ -170,5 +174,6 @@ def run(
         on_progress=options.on_progress,
         resume=options.resume,
         from_savepoint=options.from_savepoint,
+        checkpoints=options.place,
         spark=options.spark,
     )

@@ -12,6 +12,7 @@ from impl.savepoints import Savepoint, SavepointRequests
 from impl.spark.coordination.attempt import AttemptReport
 from impl.spark.coordination.history import CheckpointReport
 from impl.state import Refused
+from impl.state.locations import Where, savepoints_beside
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,19 +58,23 @@ OnProgress = Callable[[Progress], None]
 class JobPaths:
     """The files of a job. `events`: None for a run without an event log."""
 
-    checkpoints: Path
+    output: Path
+    checkpoints: Where
+    """In the output folder, or in another place."""
     events: Path | None
     spark_log: Path
 
     @property
-    def savepoints(self) -> Path:
-        """Where savepoints are made if a request names no other place, beside the checkpoints."""
-        return self.checkpoints.parent / "savepoints"
+    def savepoints(self) -> Where:
+        """Where savepoints are made if a request names no other place: beside checkpoints in the output
+        folder, and among checkpoints in another place.
+        """
+        return savepoints_beside(self.output, self.checkpoints)
 
     @property
     def metrics(self) -> Path:
-        """A line for every completed checkpoint, beside the checkpoints."""
-        return self.checkpoints.parent / FILE
+        """A line for every completed checkpoint, in the output folder."""
+        return self.output / FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +82,10 @@ class RunSettings:
     """The settings of one run, beside the declaration of its job."""
 
     start: Start = Start.ANEW
-    from_savepoint: Path | None = None
+    from_savepoint: Where | None = None
     """With `Start.SAVEPOINT`: its folder."""
+    checkpoints: Where | None = None
+    """Where they are; None: in the output folder."""
     allow_non_restored_state: bool = False
     """Whether state of stages that the job no longer has may be dropped."""
     event_log: bool = False

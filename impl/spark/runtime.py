@@ -28,8 +28,8 @@ from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.launch import Launch
 from impl.spark.worker.worker import SparkTask
 from impl.state import (
+    CheckpointStorage,
     CompletedCheckpoint,
-    FileSystemStorage,
     SavepointFolder,
     StateHandle,
     StorageError,
@@ -78,7 +78,7 @@ def run_job(
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
-    storage = FileSystemStorage(paths.checkpoints)
+    storage = CheckpointStorage(paths.checkpoints)
     newest = _followed(storage, settings)
     _prepare(storage, plan, paths, settings)
     if settings.from_savepoint is not None:
@@ -106,7 +106,7 @@ def run_job(
             log.close()
 
 
-def _followed(storage: FileSystemStorage, settings: RunSettings) -> int | None:
+def _followed(storage: CheckpointStorage, settings: RunSettings) -> int | None:
     """The attempt that the first one has to follow; None: the newest, whosever it is.
 
     Raises `SupersededError` if a driver is replaced whose job another run has resumed before it died.
@@ -118,12 +118,12 @@ def _followed(storage: FileSystemStorage, settings: RunSettings) -> int | None:
         return None
     if newest > settings.follows and storage.owner_of(newest) != settings.owner:
         raise SupersededError.of(
-            "replacing a driver that has died", settings.follows, newest, str(storage.directory)
+            "replacing a driver that has died", settings.follows, newest, str(storage.location)
         )
     return newest
 
 
-def _prepare(storage: FileSystemStorage, plan: Plan, paths: JobPaths, settings: RunSettings) -> None:
+def _prepare(storage: CheckpointStorage, plan: Plan, paths: JobPaths, settings: RunSettings) -> None:
     """Check the folders and the outputs. Raises as `run_job`."""
     allow, start = settings.allow_non_restored_state, settings.start
     if settings.from_savepoint is not None:
@@ -162,7 +162,7 @@ class _Job:
         self,
         run: _Run,
         plan: Plan,
-        storage: FileSystemStorage,
+        storage: CheckpointStorage,
         coordination: Coordination,
         newest: int | None,
     ) -> None:

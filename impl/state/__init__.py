@@ -3,7 +3,8 @@
 snapshot         the checksummed format of one state
 sections         the format of a task's snapshot, which has several states
 storage          the records of completed checkpoints
-filesystem       the checkpoint storage, in a directory
+checkpoints      the checkpoint storage
+locations        where both are: a folder of a file system, or an object store
 savepoints       savepoints, each in a folder of its own
 snapshot_files   the files of both
 shared           files that several checkpoints refer to
@@ -23,9 +24,11 @@ from impl.state.backends.keyed import (
     ValueState,
 )
 from impl.state.backends.operator_state import OperatorListState, OperatorStateStore
+from impl.state.checkpoints import CheckpointStorage
 from impl.state.errors import (
     CheckpointConflictError,
     KeyEncodingError,
+    NoFileError,
     NoSavepointError,
     SnapshotCorruptError,
     StateError,
@@ -33,7 +36,6 @@ from impl.state.errors import (
     SupersededError,
     UnsupportedKeyError,
 )
-from impl.state.filesystem import FileSystemStorage
 from impl.state.savepoints import (
     Origin,
     SavepointFolder,
@@ -50,8 +52,8 @@ __all__ = [
     "AsynchronousPart",
     "BackendFactory",
     "CheckpointConflictError",
+    "CheckpointStorage",
     "CompletedCheckpoint",
-    "FileSystemStorage",
     "HeapKeyedStateBackend",
     "KeyEncodingError",
     "KeyedContext",
@@ -59,6 +61,7 @@ __all__ = [
     "LatestCompleted",
     "ListState",
     "MapState",
+    "NoFileError",
     "NoSavepointError",
     "OperatorListState",
     "OperatorStateStore",

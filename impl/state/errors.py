@@ -27,7 +27,11 @@ class KeyEncodingError(StateError):
 
 
 class StorageError(StateError):
-    """The file system refuses: a full disk, a missing directory, a missing right."""
+    """The storage refuses: a full disk, a missing directory, a missing right, a store without an answer."""
+
+
+class NoFileError(StorageError):
+    """A file that is needed does not exist."""
 
 
 @contextmanager
@@ -39,7 +43,8 @@ def storage_errors(doing: str, path: Path, *unchanged: type[OSError]) -> Iterato
         raise
     except OSError as cause:
         advice = _ADVICE.get(cause.errno or 0, "see the cause, and let the job restart")
-        raise StorageError(f"{doing} {path} failed: {cause.strerror or cause}; {advice}") from cause
+        kind = NoFileError if isinstance(cause, FileNotFoundError) else StorageError
+        raise kind(f"{doing} {path} failed: {cause.strerror or cause}; {advice}") from cause
 
 
 class SnapshotCorruptError(StateError):

@@ -8,26 +8,18 @@ deleted only if no manifest lists it at two completions in a row. If a later che
 publication fails, and only that checkpoint is lost.
 """
 
-import hashlib
-import os
 import re
 import secrets
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from impl.state.durable import make_directory, remove_file, sync
+from impl.state.digests import digest_of
 from impl.state.errors import SnapshotCorruptError, storage_errors
+from impl.state.locations import Location
 
 FOLDER: Final = "shared"
-_CHUNK: Final = 1 << 20
 _NAME: Final = re.compile(r"\.?[A-Za-z0-9_-]+\.([0-9]{1,18})\.[0-9a-f]+(\.tmp)?")
-
-
-def digest_of(path: Path) -> str:
-    """The blake2b checksum of a whole file, hexadecimal. Raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
 
 
 class SharedFile(NamedTuple):
@@ -42,55 +34,34 @@ class SharedFile(NamedTuple):
 
 
 class SharedFiles:
-    """The shared files of the checkpoint folder `directory`."""
+    """The shared files of a checkpoint folder or of a savepoint."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, location: Location) -> None:
+        self._location = location
         self._unreferenced: set[str] = set()
 
     def add(self, source: Path, task: str, attempt: int) -> SharedFile:
-        """Copy a file into the folder, durably, under a new name. Raises StorageError if the disk refuses."""
-        name = f"{task}.{attempt}.{secrets.token_hex(8)}"
-        target = self._directory / FOLDER / name
-        temporary = target.with_name(f".{name}.tmp")
-        make_directory(target.parent)
-        digest, size = hashlib.blake2b(digest_size=32), 0
-        with storage_errors("sharing", target):
-            try:
-                with source.open("rb") as there, temporary.open("wb") as here:
-                    while chunk := there.read(_CHUNK):
-                        digest.update(chunk)
-                        size += here.write(chunk)
-                    here.flush()
-                    os.fsync(here.fileno())
-                temporary.replace(target)
-            except OSError:
-                remove_file(temporary)
-                raise
-        sync(target.parent)
-        return SharedFile(f"{FOLDER}/{name}", size, digest.hexdigest())
+        """Copy a file into the folder, durably, under a new name. Raises StorageError if that fails."""
+        name = f"{FOLDER}/{task}.{attempt}.{secrets.token_hex(8)}"
+        return SharedFile(name, *self._location.add(name, source))
+
+    def verify(self, one: SharedFile) -> None:
+        """Raise SnapshotCorruptError if the file is missing or was altered."""
+        size = self._location.size(one.file)
+        require_size(one.file, one.size, size)
+        require_digest(one, self._location.digest(one.file))
+
+    def fetch(self, one: SharedFile, target: Path) -> None:
+        """Copy the file to a new path, or link it. Raises SnapshotCorruptError as `verify` does."""
+        require_size(one.file, one.size, self._location.size(one.file))
+        self._location.fetch(one.file, target)
+        with storage_errors("reading", target):
+            require_digest(one, digest_of(target))
 
     @property
     def any(self) -> bool:
-        """Whether the folder exists."""
-        return (self._directory / FOLDER).is_dir()
-
-    def require(self, one: SharedFile) -> None:
-        """Raise SnapshotCorruptError unless the file exists with its size."""
-        path = self._directory / one.file
-        came = f"{path.stat().st_size} bytes" if path.is_file() else "no file"
-        if came != f"{one.size} bytes":
-            raise SnapshotCorruptError(one.file, f"a file of {one.size} bytes", came)
-
-    def verify(self, one: SharedFile) -> Path:
-        """The path of the file, verified. Raises SnapshotCorruptError if it is missing or was altered."""
-        self.require(one)
-        path = self._directory / one.file
-        with storage_errors("reading", path):
-            found = digest_of(path)
-        if found != one.checksum:
-            raise SnapshotCorruptError(one.file, f"checksum {one.checksum}", found)
-        return path
+        """Whether there are shared files."""
+        return bool(self._location.sizes(FOLDER))
 
     def collect(self, referenced: Collection[str]) -> tuple[str, ...]:
         """A checkpoint has completed: delete the files unreferenced now and at the last call.
@@ -100,7 +71,7 @@ class SharedFiles:
         unreferenced = set(self._files()) - set(referenced)
         gone = sorted(self._unreferenced & unreferenced)
         for name in gone:
-            remove_file(self._directory / name)
+            self._location.remove(name)
         self._unreferenced = unreferenced - set(gone)
         return tuple(gone)
 
@@ -108,11 +79,24 @@ class SharedFiles:
         """Delete the unreferenced files of attempts before `attempt`; returns them."""
         left = []
         for name in self._files():
-            match = _NAME.fullmatch(Path(name).name)
+            match = _NAME.fullmatch(name.removeprefix(f"{FOLDER}/"))
             if match is not None and int(match.group(1)) < attempt and name not in referenced:
-                remove_file(self._directory / name)
+                self._location.remove(name)
                 left.append(name)
         return tuple(left)
 
     def _files(self) -> list[str]:
-        return sorted(f"{FOLDER}/{path.name}" for path in (self._directory / FOLDER).glob("*"))
+        return sorted(f"{FOLDER}/{name}" for name in self._location.sizes(FOLDER))
+
+
+def require_size(file: str, expected: int, came: int | None) -> None:
+    """Raise SnapshotCorruptError unless a file has the expected size, in bytes. None: it does not exist."""
+    if came != expected:
+        size = "no file" if came is None else f"{came} bytes"
+        raise SnapshotCorruptError(file, f"a file of {expected} bytes", size)
+
+
+def require_digest(one: SharedFile, came: str) -> None:
+    """Raise SnapshotCorruptError unless a file has its checksum."""
+    if came != one.checksum:
+        raise SnapshotCorruptError(one.file, f"checksum {one.checksum}", came)

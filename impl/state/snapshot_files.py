@@ -1,17 +1,17 @@
-"""The snapshots of tasks as files below the directory of a job's checkpoints or of a savepoint.
+"""The snapshots of tasks as files below the location of a job's checkpoints or of a savepoint.
 
 The name of a snapshot has its task and the attempt that wrote it. It is there as a whole or not at all, and
 its checksum detects changes. Files that several checkpoints use are in `shared`.
 """
 
 import re
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Final
 
-from impl.state.durable import place_file, read_file, read_part, remove_file
 from impl.state.errors import SnapshotCorruptError, StateError
+from impl.state.locations import Location, Where, location_of
 from impl.state.sections import Sections, sections_of
-from impl.state.shared import SharedFile, SharedFiles
+from impl.state.shared import SharedFile, SharedFiles, require_size
 from impl.state.snapshot import checksum, decode, verify
 from impl.state.storage import CompletedCheckpoint, StateHandle
 
@@ -38,20 +38,20 @@ def handle_of(
 
 
 class SnapshotFiles:
-    """The snapshots below `directory`."""
+    """The snapshots below a location. Raises StateError for a URI that no store has."""
 
-    def __init__(self, directory: Path | str) -> None:
-        self._directory = Path(directory)
-        self.shared = SharedFiles(self._directory)
+    def __init__(self, where: Where | Location) -> None:
+        self._location = location_of(where)
+        self.shared = SharedFiles(self._location)
 
     @property
-    def directory(self) -> Path:
-        """The directory."""
-        return self._directory
+    def location(self) -> Location:
+        """The location."""
+        return self._location
 
     def _write(
         self,
-        folder: Path,
+        folder: str,
         checkpoint: int,
         task: str,
         attempt: int,
@@ -59,11 +59,10 @@ class SnapshotFiles:
         offset: int | None,
         shared: tuple[SharedFile, ...],
     ) -> StateHandle:
-        """Write one task's encoded snapshot into `folder`, which exists; the publication syncs its name."""
-        path = folder / f"{task}.{attempt}.state"
-        file = str(path.relative_to(self._directory))
+        """Write one task's encoded snapshot into `folder`; the publication makes its name durable."""
+        file = f"{folder}/{task}.{attempt}.state".lstrip("/")
         handle = handle_of(file, checkpoint, task, attempt, snapshot, offset, shared)
-        place_file(path, snapshot)
+        self._location.place(file, snapshot)
         return handle
 
     def read(self, handle: StateHandle) -> object:
@@ -77,18 +76,20 @@ class SnapshotFiles:
         """
         if handle.content is not None:
             return sections_of(handle.content, handle.file)
-        self._require_file(handle)
-        path = self._directory / handle.file
-        return Sections(handle.file, lambda at, length: read_part(path, at, length))
+        require_size(handle.file, handle.size, self._location.size(handle.file))
+        return Sections(handle.file, lambda at, length: self._location.read_part(handle.file, at, length))
 
     def discard_state(self, handle: StateHandle) -> None:
         """Delete one task's snapshot, if it exists."""
         if handle.content is None:
-            remove_file(self._directory / handle.file)
+            self._location.remove(handle.file)
 
     def _verified(self, handle: StateHandle) -> bytes:
-        self._require_file(handle)
-        data = read_file(self._directory / handle.file) if handle.content is None else handle.content
+        if handle.content is None:
+            require_size(handle.file, handle.size, self._location.size(handle.file))
+            data = self._location.read(handle.file)
+        else:
+            data = handle.content
         verify(data, handle.file)
         if checksum(data).hex() != handle.checksum:
             raise SnapshotCorruptError(handle.file, f"checksum {handle.checksum}", checksum(data).hex())
@@ -104,15 +105,11 @@ class SnapshotFiles:
 
     def _require_files(self, completed: CompletedCheckpoint) -> None:
         """Raise SnapshotCorruptError unless all files exist with their sizes."""
+        listed: dict[str, Mapping[str, int]] = {}
         for handle in completed.handles.values():
-            self._require_file(handle)
-            for one in handle.shared:
-                self.shared.require(one)
-
-    def _require_file(self, handle: StateHandle) -> None:
-        if handle.content is not None:
-            return
-        path = self._directory / handle.file
-        size = f"{path.stat().st_size} bytes" if path.is_file() else "no file"
-        if size != f"{handle.size} bytes":
-            raise SnapshotCorruptError(handle.file, f"a file of {handle.size} bytes", size)
+            own = () if handle.content is not None else (handle,)
+            for one in (*own, *handle.shared):
+                folder, _, name = one.file.rpartition("/")
+                if folder not in listed:
+                    listed[folder] = self._location.sizes(folder)
+                require_size(one.file, one.size, listed[folder].get(name))

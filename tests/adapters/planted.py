@@ -24,7 +24,7 @@ from conformance.adapters.bundled import Bundled
 from conformance.adapters.in_process import InProcess, ModelInstance
 from conformance.adapters.protocol import Hello, Offer
 from conformance.adapters.serve import serve
-from impl.state.filesystem import FileSystemStorage
+from impl.state.checkpoints import CheckpointStorage
 from model.components import COMPONENTS, WireError
 
 GATE = Offer(("exactly-once",), ("flink-1.14",), ("handler",))
@@ -112,7 +112,7 @@ class Lossy(Bundled):
 
     def new_in(self, component, config, folder):
         if component == "store":
-            storage = FileSystemStorage(Path(folder) / "checkpoints")
+            storage = CheckpointStorage(Path(folder) / "checkpoints")
             for checkpoint in sorted(storage.completed_ids())[-1:]:
                 storage.discard(checkpoint)
         manifests = sorted((Path(folder) / "output" / "manifests").glob("*.json"))

@@ -14,7 +14,7 @@ from conformance.command_line.failures import TRACEBACK, ended_by
 from conformance.drive import listed
 from conformance.released.known_divergences import KnownError, read
 from conformance.verdict import Exit
-from impl.state import FileSystemStorage, SnapshotCorruptError, encode
+from impl.state import CheckpointStorage, SnapshotCorruptError, encode
 from impl.state.storage import CompletedCheckpoint, checksum
 
 # ---------------------------------------------------------------- options
@@ -125,8 +125,8 @@ def test_a_large_answer_is_refused_by_smoke_at_once(
 # ---------------------------------------------------------------- stored files
 
 
-def job(folder: Path) -> FileSystemStorage:
-    storage = FileSystemStorage(folder / "checkpoints")
+def job(folder: Path) -> CheckpointStorage:
+    storage = CheckpointStorage(folder / "checkpoints")
     attempt = storage.new_attempt()
     for checkpoint in (1, 2):
         storage.publish(checkpoint, attempt, [storage.write(checkpoint, "a", attempt, encode(checkpoint))])

@@ -18,7 +18,7 @@ from conformance.cli import run
 from conformance.observe.flink import read_lines
 from conformance.observe.flink.corruptions import CORRUPTIONS
 from conformance.observe.flink.edits import AcceptedLog, accepted_log
-from impl.state import FileSystemStorage, encode
+from impl.state import CheckpointStorage, encode
 from impl.state.storage import checksum
 from tests.fuzz.hostile import damaged, mutated
 from tests.fuzz.judge import Case
@@ -44,8 +44,8 @@ Made = tuple[list[Any], frozenset[int], str]
 # ---------------------------------------------------------------- checkpoints
 
 
-def _job(folder: Path) -> FileSystemStorage:
-    storage = FileSystemStorage(folder / "checkpoints", inline_bytes=64)
+def _job(folder: Path) -> CheckpointStorage:
+    storage = CheckpointStorage(folder / "checkpoints", inline_bytes=64)
     attempt = storage.new_attempt()
     storage.record_restored(attempt, None)
     for checkpoint in (1, 2, 3):

@@ -7,7 +7,7 @@ import pytest
 
 from impl.eventlog import EventLog
 from impl.metrics import JobMetrics, read_metrics
-from impl.state import FileSystemStorage, StorageError
+from impl.state import CheckpointStorage, StorageError
 
 
 class FullAfter:
@@ -51,7 +51,7 @@ def test_a_line_of_the_metrics_is_written_whole_or_not_at_all(tmp_path):
 
 @pytest.mark.rule("ONCE-06")
 def test_a_driver_is_not_superseded_by_an_attempt_that_it_could_not_draw_to_its_end(tmp_path):
-    storage = FileSystemStorage(tmp_path)
+    storage = CheckpointStorage(tmp_path)
     first = storage.new_attempt()
     for _ in range(2):  # an empty file still has room, what is written into the next one has not
         with FullAfter(0), pytest.raises(StorageError, match=r"1\.restored"):

@@ -25,7 +25,7 @@ from impl.jobs.numbers import Totals
 from impl.spark.channels.partitioners import partitioner
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import (
-    FileSystemStorage,
+    CheckpointStorage,
     HeapKeyedStateBackend,
     KeyedContext,
     UnsupportedKeyError,
@@ -292,7 +292,7 @@ def test_keys_are_equal_to_a_dict_just_if_they_have_the_same_bytes(keys):
 @settings(max_examples=50)
 def test_both_backends_unite_and_separate_the_same_keys(tmp_path_factory, several):
     keys = [key for both in several for key in both if bytes_or_none(key) is not None]
-    storage = FileSystemStorage(tmp_path_factory.getbasetemp() / "checkpoints")
+    storage = CheckpointStorage(tmp_path_factory.getbasetemp() / "checkpoints")
     folder = storage.working(f"keys-{next(FRESH)}", 1)
     rocksdb = RocksDbKeyedStateBackend(KeyedContext(), folder, storage.shared, 1)
     heap = HeapKeyedStateBackend()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from impl.state import (
-    FileSystemStorage,
+    CheckpointStorage,
     HeapKeyedStateBackend,
     KeyedContext,
     KeyEncodingError,
@@ -120,7 +120,7 @@ def test_memory_refuses_an_earlier_release_with_keys_that_have_moved_or_are_none
 
 @pytest.fixture
 def rocksdb(tmp_path):
-    storage = FileSystemStorage(tmp_path)
+    storage = CheckpointStorage(tmp_path)
     opened = []
 
     def open_one():

@@ -2,8 +2,7 @@
 
 import pytest
 
-from impl.state import FileSystemStorage, SupersededError, encode
-from impl.state import filesystem as filesystem_module
+from impl.state import CheckpointStorage, SupersededError, durable, encode
 from tests.memory_storage import MemoryStorage
 
 pytestmark = pytest.mark.rule("ONCE-06")
@@ -11,12 +10,12 @@ pytestmark = pytest.mark.rule("ONCE-06")
 
 @pytest.fixture(params=["filesystem", "memory"])
 def storage(request, tmp_path):
-    return FileSystemStorage(tmp_path / "job") if request.param == "filesystem" else MemoryStorage()
+    return CheckpointStorage(tmp_path / "job") if request.param == "filesystem" else MemoryStorage()
 
 
 @pytest.fixture
 def files(tmp_path):
-    return FileSystemStorage(tmp_path / "job")
+    return CheckpointStorage(tmp_path / "job")
 
 
 def begin(storage, after=None):
@@ -38,15 +37,15 @@ def paused_before_the_link(monkeypatch):
     """What another driver does while a publisher is paused between its check and the link of a file."""
 
     def at(name, meanwhile):
-        publish_file = filesystem_module.publish_file
+        publish_file = durable.publish_file
 
         def paused(path, data, owner=""):
             if path.name == name:
-                monkeypatch.setattr(filesystem_module, "publish_file", publish_file)
+                monkeypatch.setattr(durable, "publish_file", publish_file)
                 meanwhile()
             return publish_file(path, data, owner)
 
-        monkeypatch.setattr(filesystem_module, "publish_file", paused)
+        monkeypatch.setattr(durable, "publish_file", paused)
 
     return at
 
@@ -64,7 +63,7 @@ def test_a_failed_attempt_is_followed_by_one_of_its_driver_only_while_it_is_the_
 def test_an_attempt_behind_a_gap_that_a_savepoint_has_left_is_not_drawn(files):
     first, _ = begin(files)
     for skipped in ("5", "6"):
-        (files.directory / "attempts" / skipped).write_bytes(b"")
+        (files.location.directory / "attempts" / skipped).write_bytes(b"")
     with pytest.raises(SupersededError, match="attempt 6 exists"):
         files.new_attempt(after=first)
 
@@ -72,7 +71,7 @@ def test_an_attempt_behind_a_gap_that_a_savepoint_has_left_is_not_drawn(files):
 def test_who_is_paused_between_check_and_link_does_not_complete_the_checkpoint(files, paused_before_the_link):
     old, _ = begin(files)
     complete(files, 1, old)
-    newer = FileSystemStorage(files.directory)
+    newer = CheckpointStorage(files.location.directory)
     began = []
     paused_before_the_link("_metadata", lambda: began.append(begin(newer)))
     with pytest.raises(SupersededError, match="publishing checkpoint 2: expected attempt 1 to be the newest"):
@@ -84,12 +83,12 @@ def test_who_is_paused_between_check_and_link_does_not_complete_the_checkpoint(f
 
 def test_what_was_linked_before_the_newer_attempt_looks_is_its_own(files, monkeypatch):
     old, _ = begin(files)
-    newer = FileSystemStorage(files.directory)
+    newer = CheckpointStorage(files.location.directory)
     attempt = newer.new_attempt()
-    publish = filesystem_module.FileSystemStorage.require_newest
-    monkeypatch.setattr(FileSystemStorage, "require_newest", lambda *arguments: None)  # it looked before
+    publish = CheckpointStorage.require_newest
+    monkeypatch.setattr(CheckpointStorage, "require_newest", lambda *arguments: None)  # it looked before
     complete(files, 1, old)
-    monkeypatch.setattr(FileSystemStorage, "require_newest", publish)
+    monkeypatch.setattr(CheckpointStorage, "require_newest", publish)
     newer.record_restored(attempt, newer.latest_completed().completed.checkpoint)
     assert newer.latest_completed().completed.checkpoint == 1
 

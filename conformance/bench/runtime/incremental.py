@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime.scale import Scale
-from impl.state import FileSystemStorage, KeyedContext
+from impl.state import CheckpointStorage, KeyedContext
 from impl.state.backends.rocksdb import RocksDbKeyedStateBackend, shared_in
 
 FRACTIONS = (0.0003, 0.001, 0.003, 0.01, 0.03)
@@ -23,7 +23,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     """Load the state, then change a fraction of it before each checkpoint."""
     place = folder / "incremental"
     shutil.rmtree(place, ignore_errors=True)
-    storage = FileSystemStorage(place)
+    storage = CheckpointStorage(place)
     backend = RocksDbKeyedStateBackend(
         KeyedContext("state-0"), storage.working("state-0", 1), storage.shared, 1
     )

@@ -9,52 +9,69 @@ from rich.console import Console
 from rich.table import Table
 
 from conformance.command_line.extras import require_extra
-from conformance.command_line.options import FILE
+from conformance.command_line.options import FILE, Place
 from conformance.verdict import Exit
 
 if TYPE_CHECKING:
-    from impl.state import CompletedCheckpoint, FileSystemStorage
+    from impl.state import CheckpointStorage, CompletedCheckpoint
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=Place(exists=True))
 @click.option("--tasks", is_flag=True, help="The state of every task too.")
 @click.option("--plot", type=FILE, help="Draw an SVG of the run.")
-def command(folder: Path, tasks: bool, plot: Path | None) -> int:
+def command(folder: Path | str, tasks: bool, plot: Path | None) -> int:
     """List checkpoints and savepoints: ids, sizes, offsets, and whether they are as written.
 
-    FOLDER is a job's output, its checkpoint folder, a folder of savepoints or a savepoint. Every file is read
-    and its checksum computed anew. New are the bytes that no older checkpoint of the list has: with state in
-    RocksDB they share the rest, which savepoints never do. Ends with 1 if anything was altered.
+    FOLDER is a job's output, its checkpoint folder, a folder of savepoints or a savepoint; or the URI of one
+    of the last three in an object store. Every file is read and its checksum computed anew. New are the bytes
+    that no older checkpoint of the list has: with state in RocksDB they share the rest, which savepoints
+    never do. Ends with 1 if anything was altered.
     """
     require_extra("spark")
-    from impl.state import savepoints_in
+    from impl.state import StateError
 
-    console = Console(highlight=False)
-    if (folder / "checkpoints" / "attempts").is_dir():
-        folder = folder / "checkpoints"
-    if (folder / "attempts").is_dir():
+    try:
+        return _list(Console(highlight=False), folder, tasks, plot)
+    except StateError as refused:
+        raise click.ClickException(str(refused)) from refused
+
+
+def _list(console: Console, folder: Path | str, tasks: bool, plot: Path | None) -> int:
+    from impl.state import savepoints_in
+    from impl.state.checkpoints import ATTEMPTS
+    from impl.state.locations import CHECKPOINTS, SAVEPOINTS, beside, location_of, noted_place
+
+    output = folder if isinstance(folder, Path) else None
+    if output is not None and (noted := noted_place(output)) is not None:
+        folder = noted
+    elif output is not None and (output / CHECKPOINTS / ATTEMPTS).is_dir():
+        folder = output / CHECKPOINTS
+    elif output is not None:
+        output = output.parent
+    if ATTEMPTS in location_of(folder).folders():
         if plot is not None:
-            _draw(folder, plot)
-        altered = _list_checkpoints(console, folder, tasks) + _list_savepoints(
-            console, folder.parent / "savepoints", tasks
-        )
+            _draw(output, plot)
+        altered = _list_checkpoints(console, folder, tasks)
+        altered += _list_savepoints(console, beside(folder, SAVEPOINTS), tasks)
+        if output is not None:
+            altered += _list_savepoints(console, output / SAVEPOINTS, tasks)
         return Exit.DIVERGES if altered else Exit.CONFORMS
-    there = folder if savepoints_in(folder) else folder.parent
-    only = None if savepoints_in(folder) else folder
-    if only is not None and not (only / "_metadata").is_file():
+    if savepoints_in(folder):
+        return Exit.DIVERGES if _list_savepoints(console, folder, tasks) else Exit.CONFORMS
+    if location_of(folder).size("_metadata") is None:
         raise click.UsageError(
             f"{folder} is no checkpoint folder: a job's has an entry 'attempts', and a savepoint a file "
             "'_metadata'"
         )
-    return Exit.DIVERGES if _list_savepoints(console, there, tasks, only) else Exit.CONFORMS
+    return Exit.DIVERGES if _list_savepoints(console, folder, tasks, only=True) else Exit.CONFORMS
 
 
-def _list_checkpoints(console: Console, folder: Path, tasks: bool) -> int:
+def _list_checkpoints(console: Console, folder: Path | str, tasks: bool) -> int:
     """The completed checkpoints; answers how many were altered."""
-    from impl.state import FileSystemStorage, StateError
+    from impl.state import CheckpointStorage, StateError
 
-    storage = FileSystemStorage(folder)
+    storage = CheckpointStorage(folder)
     columns = ("checkpoint", "attempt", "tasks", "bytes", "new", "records before it", "verdict")
     listed = Table(*columns, box=box.SIMPLE)
     altered = 0
@@ -89,17 +106,17 @@ def _list_checkpoints(console: Console, folder: Path, tasks: bool) -> int:
     return altered + _print_restore(storage)
 
 
-def _list_savepoints(console: Console, folder: Path, tasks: bool, only: Path | None = None) -> int:
-    """The savepoints in a folder, or one of them; answers how many were altered."""
+def _list_savepoints(console: Console, folder: Path | str, tasks: bool, *, only: bool = False) -> int:
+    """The savepoints in a folder, or the one that it is; answers how many were altered."""
     from impl.state import SavepointFolder, StateError, savepoints_in
 
-    found = savepoints_in(folder) if only is None else (SavepointFolder(only),)
+    found = (SavepointFolder(folder),) if only else savepoints_in(folder)
     listed = Table("savepoint", "tasks", "bytes", "records before it", "job", "verdict", box=box.SIMPLE)
     listed.add_column("folder", overflow="fold")
     altered = 0
     whole: list[CompletedCheckpoint] = []
     for one in found:
-        name = one.directory.name
+        name = str(one.where).rpartition("/")[2]
         if not one.is_complete:
             listed.add_row("", "", "", "", "", "not complete", name)
             continue
@@ -129,14 +146,16 @@ def _list_savepoints(console: Console, folder: Path, tasks: bool, only: Path | N
     return altered
 
 
-def _draw(folder: Path, target: Path) -> None:
+def _draw(output: Path | None, target: Path) -> None:
     """Every checkpoint that the run has completed, those among them that were replaced since."""
     from conformance.report import plots
     from impl.metrics import FILE, read_metrics
 
-    measured = folder.parent / FILE
+    if output is None:
+        raise click.UsageError("--plot takes the output folder of the job, which has its metrics")
+    measured = output / FILE
     if not measured.is_file():
-        raise click.UsageError(f"{measured} is missing: a run writes it beside its checkpoint folder")
+        raise click.UsageError(f"{measured} is missing: a run writes it into its output folder")
     try:
         checkpoints = read_metrics(measured)
     except (ValueError, KeyError, TypeError, AttributeError) as odd:
@@ -144,7 +163,7 @@ def _draw(folder: Path, target: Path) -> None:
         raise click.UsageError(f"{measured}: {why}; leave --plot out") from odd
     if not checkpoints:
         raise click.UsageError(f"{measured} has no completed checkpoint")
-    drawn = plots.checkpoints(checkpoints, f"{len(checkpoints)} checkpoints of {folder.parent.name}")
+    drawn = plots.checkpoints(checkpoints, f"{len(checkpoints)} checkpoints of {output.name}")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(drawn)
     click.echo(f"{target}: {len(checkpoints)} checkpoints")
@@ -163,7 +182,7 @@ def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:
     console.print(listed)
 
 
-def _print_restore(storage: "FileSystemStorage") -> int:
+def _print_restore(storage: "CheckpointStorage") -> int:
     """From where a run goes on; answers how many files keep it from going on."""
     from impl.state import StateError
 

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from conformance.command_line.extras import require_extra
-from conformance.command_line.options import FOLDER, INTEGER, Number
+from conformance.command_line.options import FOLDER, INTEGER, Number, Place
 from conformance.verdict import Exit, Verdict
 
 if TYPE_CHECKING:
@@ -49,8 +49,13 @@ MARK = ".barrierspec-run"
 )
 @click.option(
     "--from-savepoint",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=Place(exists=True),
     help="Start from this savepoint of an earlier run into the same folder.",
+)
+@click.option(
+    "--checkpoints",
+    type=Place(),
+    help="Keep checkpoints in this folder, or in an object store: s3://BUCKET/PREFIX.",
 )
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
 def command(
@@ -61,7 +66,8 @@ def command(
     rows: int | None,
     master: str,
     supervise: bool,
-    from_savepoint: Path | None,
+    from_savepoint: Path | str | None,
+    checkpoints: Path | str | None,
     mode: str,
 ) -> int:
     """Count every flight exactly once, on Spark, while workers are being killed.
@@ -102,6 +108,7 @@ def command(
                     csv=csv,
                     checkpoints=checkpoints_of(mode),
                     from_savepoint=from_savepoint,
+                    place=checkpoints,
                     supervised=supervise or scenario == KILLED_DRIVER,
                     master=master,
                     on_progress=lambda progress: display.show(described(scenario, progress), progress),

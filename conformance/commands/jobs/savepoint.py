@@ -5,14 +5,14 @@ from pathlib import Path
 import click
 
 from conformance.command_line.extras import require_extra
-from conformance.command_line.options import FOLDER, SECONDS
+from conformance.command_line.options import SECONDS, Place
 
 
 @click.command()
 @click.argument("output", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--stop", is_flag=True, help="The job ends with it; everything before it is committed.")
 @click.option("--drain", is_flag=True, help="With --stop: every function first receives the end of its data.")
-@click.option("--to", type=FOLDER, help="The folder in which the savepoint is created.")
+@click.option("--to", type=Place(), help="The folder or URI in which the savepoint is created.")
 @click.option(
     "--seconds",
     default=60.0,
@@ -20,7 +20,7 @@ from conformance.command_line.options import FOLDER, SECONDS
     type=SECONDS,
     help="The time limit in seconds.",
 )
-def command(output: Path, stop: bool, drain: bool, to: Path | None, seconds: float) -> int:
+def command(output: Path, stop: bool, drain: bool, to: Path | str | None, seconds: float) -> int:
     """Take a savepoint of the job whose output folder is OUTPUT, and print where it is.
 
     The job may run on another host that sees the same folder. It takes the savepoint when all its tasks run,

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from impl.connectors.errors import SourceChangedError, SourceError
 from impl.connectors.sources.source import Source
-from impl.state.shared import digest_of
+from impl.state.digests import digest_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from impl.connectors.claims import Ancestor, Claim
 from impl.graph.plan import Plan, Role
 from impl.graph.rescaling import RestoreRefusedError, by_stage
 from impl.spark.worker.sinks import state_in
-from impl.state import FileSystemStorage, Origin, StateHandle
+from impl.state import CheckpointStorage, Origin, StateHandle
 
 
 class Reclaiming:
     """The outputs of one job. `origin`: the savepoint from which its run has begun, None for none."""
 
-    def __init__(self, plan: Plan, storage: FileSystemStorage, origin: Origin | None) -> None:
+    def __init__(self, plan: Plan, storage: CheckpointStorage, origin: Origin | None) -> None:
         self._outputs: dict[str, Any] = {
             stage.name: stage.logic for stage in plan.stages if stage.role is Role.SINK
         }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from impl.config import CheckpointConfig
 from impl.eventlog import EventLog
 from impl.graph.plan import Plan
-from impl.state import FileSystemStorage
+from impl.state import CheckpointStorage
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class JobContext:
 
     plan: Plan
     config: CheckpointConfig
-    storage: FileSystemStorage
+    storage: CheckpointStorage
     log: EventLog | None = None
     clock: Callable[[], float] = time.monotonic
     """Seconds, for everything that is due after a time."""

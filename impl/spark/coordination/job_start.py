@@ -1,15 +1,14 @@
 """The start of a run: in fresh folders, from the checkpoints of an earlier run, or from a savepoint."""
 
-from pathlib import Path
-
 from impl.config import ConfigError
 from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
-from impl.state import FileSystemStorage, Origin, SavepointFolder, begin_from, origin_of
+from impl.state import CheckpointStorage, Origin, SavepointFolder, begin_from, origin_of
+from impl.state.locations import Where
 
 
 def begin_at(
-    storage: FileSystemStorage,
+    storage: CheckpointStorage,
     savepoint: SavepointFolder,
     plan: Plan,
     *,
@@ -29,8 +28,8 @@ def begin_at(
 
 
 def require_a_start(
-    storage: FileSystemStorage,
-    folder: Path,
+    storage: CheckpointStorage,
+    folder: Where,
     plan: Plan,
     *,
     resume: bool,

@@ -27,7 +27,9 @@ from impl.spark.savepoints.savepoints import Savepoints
 from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.launch import Launch
 from impl.spark.worker.worker import SparkTask
-from impl.state import StateHandle
+from impl.state import CheckpointStorage, StateHandle
+from impl.state.checkpoints import METADATA
+from impl.state.locations import Location, Where
 
 Line = Callable[..., None]
 
@@ -70,16 +72,18 @@ class DriverInjector:
             self.send(task, messages.InjectFault(plan.action, plan.point))
         return False
 
-    def restart(self, checkpoints: Path) -> None:
+    def restart(self, checkpoints: Where) -> None:
         """An attempt has failed, and the next one has not chosen its checkpoint."""
-        if not any(checkpoints.glob("chk-*/_metadata")):
+        storage = CheckpointStorage(checkpoints)
+        completed = storage.completed_ids()
+        if not completed:
             return
         plan = self._due(faults.Point.RESTART)
         if plan is not None:
-            file = _newest_file(checkpoints, plan.task)
-            self._happens(plan, str(file.relative_to(checkpoints)))
+            file = _file_of(storage.location, completed[-1], plan.task)
+            self._happens(plan, file)
             if plan.action in faults.DAMAGE:
-                damage(file, plan.action)
+                storage.location.replace(file, damaged(storage.location.read(file), plan.action))
 
     def _due(self, point: str) -> faults.FaultPlan | None:
         due = self._schedule.reach(point)
@@ -99,7 +103,7 @@ class DriverInjector:
 class FaultyParts(JobParts):
     """The parts of a job to which the faults of `ledger` happen."""
 
-    def __init__(self, ledger: faults.FaultLedger, checkpoints: Path) -> None:
+    def __init__(self, ledger: faults.FaultLedger, checkpoints: Where) -> None:
         self._ledger = ledger
         self._checkpoints = checkpoints
         self._attempts = 0
@@ -234,19 +238,17 @@ def _kill_server(pid_file: Path) -> None:
         os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
 
 
-def damage(file: Path, action: str) -> None:
-    """Cut a file in the middle, or flip one bit of it."""
-    content = bytearray(file.read_bytes())
+def damaged(content: bytes, action: str) -> bytes:
+    """The content of a file after it was cut in the middle, or after one of its bits was flipped."""
+    middle = len(content) // 2
     if action == faults.Action.TORN_SNAPSHOT:
-        del content[len(content) // 2 :]
-    else:
-        content[len(content) // 2] ^= 1
-    file.write_bytes(content)
+        return content[:middle]
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
-def _newest_file(checkpoints: Path, task: str | None) -> Path:
-    """A file of the newest completed checkpoint: the snapshot of `task`, or the first one."""
-    newest = max(checkpoints.glob("chk-*/_metadata"), key=lambda path: int(path.parent.name[4:])).parent
-    files = sorted(path for path in newest.iterdir() if path.suffix == ".state")
-    named = [path for path in files if task is not None and path.name.startswith(task)]
-    return (named or files or [newest / "_metadata"])[0]
+def _file_of(location: Location, checkpoint: int, task: str | None) -> str:
+    """A file of a completed checkpoint: the snapshot of `task`, or the first one."""
+    folder = f"chk-{checkpoint}"
+    files = sorted(name for name in location.sizes(folder) if name.endswith(".state"))
+    named = [name for name in files if task is not None and name.startswith(task)]
+    return f"{folder}/{(named or files or [METADATA])[0]}"

@@ -4,7 +4,6 @@ A source receives the order with its trigger, all other subtasks in the barrier 
 that were sent before it: a savepoint is always aligned, also where checkpoints overtake (UNAL-21).
 """
 
-from pathlib import Path
 from typing import NamedTuple, Self
 
 import orjson
@@ -60,4 +59,4 @@ class Orders:
     def folder(self, checkpoint: int) -> SavepointFolder | None:
         """Where its snapshots are stored; None: where those of checkpoints are."""
         order = self._known.get(checkpoint)
-        return None if order is None else SavepointFolder(Path(order.folder))
+        return None if order is None else SavepointFolder(order.folder)

@@ -7,7 +7,6 @@ attempt restores the newest checkpoint.
 """
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from impl.core import CheckpointType
 from impl.core.coordinator.events import RequestCheckpoint
@@ -17,14 +16,14 @@ from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import SavepointFailedError
 from impl.spark.savepoints.barrier_options import SavepointOrder
 from impl.state import (
-    FileSystemStorage,
+    CheckpointStorage,
     SavepointFolder,
     StateError,
     StateHandle,
     SupersededError,
     savepoint_name,
 )
-from impl.state.durable import make_directory
+from impl.state.locations import Where, beside, location_of
 from impl.state.savepoints import savepoints_in
 
 _POLL_MS = 200
@@ -39,10 +38,10 @@ class Savepoints:
     def __init__(
         self,
         requests: SavepointRequests,
-        folder: Path,
+        folder: Where,
         lineage: str,
         plan: Plan,
-        storage: FileSystemStorage,
+        storage: CheckpointStorage,
     ) -> None:
         self._requests = requests
         self._folder = folder
@@ -66,7 +65,7 @@ class Savepoints:
         if self._cleared:
             return
         self._cleared = True
-        for left in savepoints_in(self._folder) if self._folder.is_dir() else ():
+        for left in savepoints_in(self._folder):
             try:
                 if not left.is_complete:
                     left.discard()
@@ -93,7 +92,7 @@ class Savepoints:
             return None
         request = pending.request
         try:
-            make_directory(request.directory or self._folder)
+            location_of(request.directory or self._folder).make_folder()
         except StateError as refused:
             pending.answer(SavepointFailedError(str(refused)))
             return None
@@ -125,7 +124,7 @@ class Savepoints:
             pending = self._taken(kind)
             assert pending is not None  # the coordinator triggers only what was requested
             request = pending.request
-            where = (request.directory or self._folder) / savepoint_name(checkpoint, self._lineage)
+            where = beside(request.directory or self._folder, savepoint_name(checkpoint, self._lineage))
             self._pending[checkpoint] = pending
             self._orders[checkpoint] = SavepointOrder(str(where), request.stop, request.drain)
             if request.stop:
@@ -174,7 +173,7 @@ class Savepoints:
     def complete(self, checkpoint: int) -> None:
         """The coordinator has completed the savepoint."""
         pending = self._pending.pop(checkpoint)
-        done = Savepoint(checkpoint, self._of(checkpoint).directory, stopped=pending.request.stop)
+        done = Savepoint(checkpoint, self._of(checkpoint).where, stopped=pending.request.stop)
         self.completed.append(done)
         if pending.request.stop:
             self._stopped = (pending, done)
@@ -237,4 +236,4 @@ class Savepoints:
         self._requests.close(reason, superseded=superseded)
 
     def _of(self, checkpoint: int) -> SavepointFolder:
-        return SavepointFolder(Path(self._orders[checkpoint].folder))
+        return SavepointFolder(self._orders[checkpoint].folder)

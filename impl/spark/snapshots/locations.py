@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from impl.spark.savepoints.savepoints import Savepoints
-from impl.state import FileSystemStorage, StateHandle
+from impl.state import CheckpointStorage, StateHandle
 
 
 class SnapshotLocations:
     """The checkpoints and savepoints of one job, as its coordinator publishes and deletes them."""
 
-    def __init__(self, storage: FileSystemStorage, savepoints: Savepoints, max_parallelism: int) -> None:
+    def __init__(self, storage: CheckpointStorage, savepoints: Savepoints, max_parallelism: int) -> None:
         self._storage = storage
         self.savepoints = savepoints
         self._max_parallelism = max_parallelism

@@ -7,7 +7,7 @@ from typing import Protocol
 from impl.metrics import Stopwatch
 from impl.spark.channels.messages import Mail, SnapshotFailed, SnapshotWritten
 from impl.spark.savepoints.barrier_options import Orders
-from impl.state import AsynchronousPart, FileSystemStorage, StateHandle, pack
+from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
 from impl.state.backends.rocksdb import shared_in
 from impl.state.shared import SharedFile
 
@@ -27,7 +27,7 @@ class TaskStorage(Protocol):
 class SnapshotFiles:
     """The storage of one subtask: that of the job's checkpoints, and the folders of savepoints."""
 
-    def __init__(self, task: str, attempt: int, storage: FileSystemStorage, orders: Orders) -> None:
+    def __init__(self, task: str, attempt: int, storage: CheckpointStorage, orders: Orders) -> None:
         self._task = task
         self._attempt = attempt
         self._storage = storage

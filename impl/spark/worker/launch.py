@@ -6,6 +6,7 @@ from pathlib import Path
 from impl.config import ALTERNATING, UNALIGNED, ExecutionConfig
 from impl.graph.plan import Plan
 from impl.spark.channels.handshake import Credentials
+from impl.state.locations import Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Launch:
     alignment_timeout_ms: int
     epoch: int
     """When the attempt began, in ms of the driver's wall clock."""
-    checkpoints: Path
+    checkpoints: Where
     inline_bytes: int
     """A larger snapshot has a file of its own."""
     events: Path | None

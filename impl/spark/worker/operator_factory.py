@@ -13,7 +13,7 @@ from impl.spark.worker.processing import ProcessOperator
 from impl.spark.worker.sinks import SinkOperator, commit_orphans
 from impl.spark.worker.sources import SourceOperator, splits_of
 from impl.state import (
-    FileSystemStorage,
+    CheckpointStorage,
     HeapKeyedStateBackend,
     KeyedContext,
     KeyedStateBackend,
@@ -34,7 +34,7 @@ class Restored:
 
     checkpoint: int | None
     snapshots: Sequence[Sections]
-    storage: FileSystemStorage
+    storage: CheckpointStorage
     log: EventLog | None
 
 
@@ -63,11 +63,12 @@ def operator_of(
 
 
 def _keyed_state(
-    context: KeyedContext, execution: ExecutionConfig, storage: FileSystemStorage, attempt: int
+    context: KeyedContext, execution: ExecutionConfig, storage: CheckpointStorage, attempt: int
 ) -> KeyedStateBackend:
     """The backend that the configuration names."""
     if execution.state_backend == MEMORY:
         return HeapKeyedStateBackend(context)
+    storage.clear_working(attempt)
     working = storage.working(context.task, attempt)
     return RocksDbKeyedStateBackend(context, working, storage.shared, attempt)
 

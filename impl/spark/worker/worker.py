@@ -29,7 +29,7 @@ from impl.spark.worker.operator_factory import Restored, operator_of
 from impl.spark.worker.operators import Operator
 from impl.spark.worker.sources import SourceOperator
 from impl.spark.worker.subtask import RunningSubtask, gate_mode
-from impl.state import FileSystemStorage
+from impl.state import CheckpointStorage
 
 _CONTROL_BUFFER_BYTES = 262_144
 
@@ -108,7 +108,7 @@ class Worker:
 
     def _serve(self, deploy: messages.DeployTask) -> None:
         launch = self._launch
-        storage = FileSystemStorage(launch.checkpoints, launch.inline_bytes)
+        storage = CheckpointStorage(launch.checkpoints, launch.inline_bytes)
         snapshots = StageSnapshots(storage, deploy.states)
         same = len(snapshots) == self._stage.parallelism
         received, overtaken = in_flight(snapshots[self._subtask.index] if same else None)

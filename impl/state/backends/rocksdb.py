@@ -9,7 +9,6 @@ Section `keyed/rocksdb` has the names of the states, RocksDB's small files, and 
 files. Section `shared` lists the shared files for the reference count.
 """
 
-import os
 import shutil
 import struct
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -221,11 +220,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         for name, content in held.small.items():
             (folder / name).write_bytes(content)
         for name, file in held.tables.items():
-            source = self._shared.verify(SharedFile(*file))
-            try:
-                os.link(source, folder / name)
-            except OSError:  # another file system, or one without links
-                shutil.copyfile(source, folder / name)
+            self._shared.fetch(SharedFile(*file), folder / name)
 
     def close(self) -> None:
         """Close the database and remove its folder."""

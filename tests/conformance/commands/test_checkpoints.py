@@ -3,12 +3,12 @@
 import pytest
 
 from conformance import cli
-from impl.state import FileSystemStorage, encode
+from impl.state import CheckpointStorage, encode
 
 
 @pytest.fixture
 def folder(tmp_path):
-    storage = FileSystemStorage(tmp_path)
+    storage = CheckpointStorage(tmp_path)
     attempt = storage.new_attempt()
     storage.record_restored(attempt, None)
     for checkpoint in (3, 5):
@@ -30,7 +30,7 @@ def test_ids_sizes_and_offsets_are_listed(folder, capsys):
 
 
 def test_what_checkpoints_share_is_new_once(tmp_path, capsys):
-    storage = FileSystemStorage(tmp_path)
+    storage = CheckpointStorage(tmp_path)
     attempt = storage.new_attempt()
     (tmp_path / "table").write_bytes(b"x" * 100_000)
     shared = (storage.shared.add(tmp_path / "table", "count-0", attempt),)
@@ -62,7 +62,7 @@ def test_an_altered_checkpoint_is_named_and_the_one_before_is_gone_on_from(folde
 
 
 def test_a_folder_without_checkpoints_is_not_reported_as_missing(tmp_path, capsys):
-    FileSystemStorage(tmp_path / "fresh")
+    CheckpointStorage(tmp_path / "fresh")
     assert cli.run(["checkpoints", str(tmp_path / "fresh")]) == 0
     assert "no checkpoint is complete" in capsys.readouterr().out
 

@@ -9,7 +9,7 @@ from conformance.verdict import Exit
 from impl.config import ConfigError
 from impl.jobs import flights
 from impl.spark.errors import JobFailedError, TooFewSlotsError
-from impl.state import FileSystemStorage, StorageError, SupersededError
+from impl.state import CheckpointStorage, StorageError, SupersededError
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
@@ -29,7 +29,7 @@ def test_a_savepoint_is_asked_of_a_job_that_runs(tmp_path, capsys):
     asked = ["savepoint", str(tmp_path), "--seconds", "0.01"]
     assert cli.run(asked) == Exit.USAGE
     assert "has no checkpoints; name the folder" in capsys.readouterr().err
-    FileSystemStorage(tmp_path / "checkpoints")
+    CheckpointStorage(tmp_path / "checkpoints")
     assert cli.run(asked) == Exit.USAGE
     assert "no job runs there" in capsys.readouterr().err
     assert cli.run([*asked, "--drain"]) == Exit.USAGE

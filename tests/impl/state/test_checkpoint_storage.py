@@ -7,7 +7,7 @@ import pytest
 
 from impl.state import (
     CheckpointConflictError,
-    FileSystemStorage,
+    CheckpointStorage,
     SnapshotCorruptError,
     StateError,
     StateHandle,
@@ -19,14 +19,15 @@ from impl.state import (
 from tests.memory_storage import MemoryStorage
 
 
-@pytest.fixture(params=["filesystem", "memory"])
+@pytest.fixture(params=["filesystem", "objects", "model"])
 def storage(request, tmp_path):
-    return FileSystemStorage(tmp_path / "job") if request.param == "filesystem" else MemoryStorage()
+    places = {"filesystem": tmp_path / "job", "objects": f"memory://{tmp_path.name}/job"}
+    return CheckpointStorage(places[request.param]) if request.param in places else MemoryStorage()
 
 
 @pytest.fixture
 def files(tmp_path):
-    return FileSystemStorage(tmp_path / "job")
+    return CheckpointStorage(tmp_path / "job")
 
 
 def complete(storage, checkpoint, attempt, **states):
@@ -50,13 +51,13 @@ def test_without_a_manifest_there_is_no_checkpoint(storage):
 @pytest.mark.rule("ONCE-04")
 def test_a_small_snapshot_stands_in_the_manifest_and_is_whole_or_not_there(tmp_path):
     small, large = encode("small"), encode("large" * 100)
-    storage = FileSystemStorage(tmp_path, inline_bytes=len(small))
+    storage = CheckpointStorage(tmp_path, inline_bytes=len(small))
     attempt = storage.new_attempt()
     handles = [storage.write(1, "a", attempt, small, offset=7), storage.write(1, "b", attempt, large)]
     assert [path.name for path in (tmp_path / "chk-1").iterdir()] == ["b.1.state"]
     storage.publish(1, attempt, [StateHandle.from_json(one.to_json()) for one in handles])
 
-    another = FileSystemStorage(tmp_path)
+    another = CheckpointStorage(tmp_path)
     found = another.latest_completed().completed.handles
     assert [another.read(found[task]) for task in "ab"] == ["small", "large" * 100]
     assert (found["a"].size, found["a"].offset) == (len(small), 7)
@@ -75,7 +76,7 @@ def test_a_small_snapshot_stands_in_the_manifest_and_is_whole_or_not_there(tmp_p
 
 
 def test_the_sections_of_a_small_snapshot_are_read_without_a_file(tmp_path):
-    storage = FileSystemStorage(tmp_path, inline_bytes=10_000)
+    storage = CheckpointStorage(tmp_path, inline_bytes=10_000)
     handle = storage.write(1, "a", storage.new_attempt(), pack({"keyed/0-1": encode("x")}))
     assert storage.open(handle).read("keyed/0-1") == "x"
     assert not (tmp_path / "chk-1").exists()
@@ -186,7 +187,7 @@ def test_a_damaged_checkpoint_is_refused_and_the_previous_one_used(files, how, f
     attempt = files.new_attempt()
     complete(files, 1, attempt, a=1)
     complete(files, 2, attempt, a=2, b=3)
-    corrupt(files.directory / "chk-2" / file, how)
+    corrupt(files.location.directory / "chk-2" / file, how)
     found = files.latest_completed()
     assert found.completed.checkpoint == 1
     if file == "_metadata" and how == "removed":
@@ -200,20 +201,20 @@ def test_a_damaged_checkpoint_is_refused_and_the_previous_one_used(files, how, f
 @pytest.mark.rule("ONCE-04")
 def test_a_snapshot_put_in_the_place_of_another_is_refused(files):
     complete(files, 1, files.new_attempt(), a=1, b=2)
-    folder = files.directory / "chk-1"
+    folder = files.location.directory / "chk-1"
     (folder / "a.1.state").write_bytes((folder / "b.1.state").read_bytes())
     assert files.latest_completed().completed is None
 
 
 def test_a_damaged_manifest_keeps_its_files_from_being_swept(files):
     complete(files, 1, files.new_attempt(), a=1)
-    corrupt(files.directory / "chk-1" / "_metadata", "flipped")
+    corrupt(files.location.directory / "chk-1" / "_metadata", "flipped")
     assert files.sweep(files.new_attempt()) == ()
-    assert (files.directory / "chk-1" / "a.1.state").is_file()
+    assert (files.location.directory / "chk-1" / "a.1.state").is_file()
 
 
 def test_nobody_else_gets_an_attempt(files):
-    other = FileSystemStorage(files.directory)
+    other = CheckpointStorage(files.location.directory)
     with ThreadPoolExecutor(8) as pool:
         drawn = list(pool.map(lambda one: one.new_attempt(), [files, other] * 20))
     assert sorted(drawn) == list(range(1, 41))
@@ -234,36 +235,36 @@ def test_of_concurrent_publishers_one_wins(files):
     with ThreadPoolExecutor(8) as pool:
         published = [one for one in pool.map(publish, handles) if one]
     assert published == [files.load(1)]
-    assert sorted(path.name for path in (files.directory / "chk-1").iterdir() if "meta" in path.name) == [
-        "_metadata"
-    ]
+    assert sorted(
+        path.name for path in (files.location.directory / "chk-1").iterdir() if "meta" in path.name
+    ) == ["_metadata"]
 
 
 def test_half_a_snapshot_of_a_killed_writer_is_no_snapshot_and_is_swept(files):
     old = files.new_attempt()
     files.write(1, "b", old, encode(1))
-    half = files.directory / "chk-1" / f".a.{old}.state.tmp"
+    half = files.location.directory / "chk-1" / f".a.{old}.state.tmp"
     half.write_bytes(encode(1)[:20])
-    left = files.directory / "chk-1" / "._metadata.0badcafe.tmp"
+    left = files.location.directory / "chk-1" / "._metadata.0badcafe.tmp"
     left.write_bytes(b"{")
     assert files.completed_ids() == ()
     assert len(files.sweep(files.new_attempt())) == 3
-    assert list((files.directory / "chk-1").iterdir()) == []
+    assert list((files.location.directory / "chk-1").iterdir()) == []
 
 
 def test_a_full_disk_is_reported_and_leaves_nothing_behind(files):
     attempt = files.new_attempt()
     files.write(1, "b", attempt, encode(0))
-    (files.directory / "chk-1" / f".a.{attempt}.state.tmp").symlink_to("/dev/full")
+    (files.location.directory / "chk-1" / f".a.{attempt}.state.tmp").symlink_to("/dev/full")
     with pytest.raises(StorageError, match="No space left on device; free space on that disk"):
         files.write(1, "a", attempt, encode(1))
-    assert [path.name for path in (files.directory / "chk-1").iterdir()] == [f"b.{attempt}.state"]
+    assert [path.name for path in (files.location.directory / "chk-1").iterdir()] == [f"b.{attempt}.state"]
 
 
 def test_a_directory_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match=r"creating .* failed: Not a directory"):
-        FileSystemStorage(tmp_path / "file" / "job")
+        CheckpointStorage(tmp_path / "file" / "job")
 
 
 def test_a_task_is_named_so_that_its_files_can_be_distinguished(files):
@@ -274,6 +275,6 @@ def test_a_task_is_named_so_that_its_files_can_be_distinguished(files):
 
 def test_a_damaged_note_of_an_attempt_is_reported(files):
     attempt = files.new_attempt()
-    (files.directory / "attempts" / f"{attempt}.restored").write_text("{")
+    (files.location.directory / "attempts" / f"{attempt}.restored").write_text("{")
     with pytest.raises(StateError, match="or delete the file"):
         files.latest_completed()

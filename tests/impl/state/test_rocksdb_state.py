@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impl.state import (
-    FileSystemStorage,
+    CheckpointStorage,
     HeapKeyedStateBackend,
     KeyedContext,
     SnapshotCorruptError,
@@ -39,7 +39,8 @@ class Folder:
     """A checkpoint folder with one keyed task, or several."""
 
     def __init__(self, directory):
-        self.storage = FileSystemStorage(directory)
+        self.storage = CheckpointStorage(directory)
+        self.storage.new_attempt()
         self.directory = directory
 
     def backend(self, index=0, parallelism=1, attempt=1):

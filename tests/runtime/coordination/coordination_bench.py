@@ -13,7 +13,7 @@ from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.savepoints.savepoints import Savepoints
 from impl.spark.snapshots.locations import SnapshotLocations
-from impl.state import FileSystemStorage, encode, savepoints_in
+from impl.state import CheckpointStorage, encode, savepoints_in
 
 OUTPUT = ParquetOutput(Path("nothing is written there"), pa.schema({"n": pa.int64()}))
 PLAN = Plan("job", (Stage("in", Role.SOURCE, None), Stage("out", Role.SINK, OUTPUT)), (Edge("in", "out"),))
@@ -36,7 +36,7 @@ class Bench:
     def __init__(self, folder, **config):
         self.now = 0.0
         self.sent = []
-        self.storage = FileSystemStorage(folder / "checkpoints")
+        self.storage = CheckpointStorage(folder / "checkpoints")
         self.folder = folder / "savepoints"
         self.requests = SavepointRequests(folder / "requests")
         settings = CheckpointConfig(**{"checkpointing_interval_ms": 1_000, **config})
@@ -66,7 +66,7 @@ class Bench:
     def acknowledge(self, checkpoint, *tasks):
         there = self.storage
         if self.folder.is_dir() and (found := savepoints_in(self.folder)):
-            there = found[-1] if f"-{checkpoint}-" in found[-1].directory.name else there
+            there = found[-1] if f"-{checkpoint}-" in found[-1].where.name else there
         for task in tasks or TASKS:
             handle = there.write(checkpoint, task, self.attempt, encode(f"{task} at {checkpoint}"))
             self.it.acknowledge(task, handle)

@@ -13,8 +13,8 @@ from impl.spark.channels.messages import (
 )
 from impl.spark.coordination.context import JobContext
 from impl.spark.errors import AttemptFailedError, SavepointFailedError
-from impl.spark.faults.driver import damage
-from impl.state import FileSystemStorage, StorageError, encode
+from impl.spark.faults.driver import damaged
+from impl.state import CheckpointStorage, StorageError, encode
 from tests.memory_storage import MemoryStorage
 
 
@@ -208,7 +208,7 @@ def test_an_attempt_that_failed_by_its_checkpoints_is_followed_by_another():
 
 @pytest.mark.rule("ONCE-04")
 def test_a_checkpoint_that_was_refused_stays_refused_in_the_attempts_after(tmp_path):
-    bench = Bench(FileSystemStorage(tmp_path), num_retained_checkpoints=3)
+    bench = Bench(CheckpointStorage(tmp_path), num_retained_checkpoints=3)
 
     def another():
         started = bench.start()
@@ -220,7 +220,8 @@ def test_a_checkpoint_that_was_refused_stays_refused_in_the_attempts_after(tmp_p
         return started[0]
 
     assert [another(), another()] == [None, 1]
-    damage(next((tmp_path / "chk-2").glob("out-0.*.state")), "bit-flip")
+    file = next((tmp_path / "chk-2").glob("out-0.*.state"))
+    file.write_bytes(damaged(file.read_bytes(), "bit-flip"))
     assert [another() for _ in range(4)] == [1, 3, 4, 5]
     assert bench.storage.completed_ids() == (2, 4, 5, 6)
 
@@ -239,7 +240,7 @@ def test_of_more_checkpoints_than_are_retained_a_new_driver_deletes_the_oldest()
 
 
 def test_of_an_aborted_checkpoint_nothing_stays_once_a_newer_one_is_complete(tmp_path):
-    bench = Bench(FileSystemStorage(tmp_path), tolerable_checkpoint_failure_number=-1)
+    bench = Bench(CheckpointStorage(tmp_path), tolerable_checkpoint_failure_number=-1)
     bench.start()
     bench.pass_ms(100)
     bench.acknowledge("in-0", 1)
@@ -253,7 +254,7 @@ def test_of_an_aborted_checkpoint_nothing_stays_once_a_newer_one_is_complete(tmp
 
 
 def test_a_checkpoint_that_is_pending_when_the_job_finishes_leaves_nothing(tmp_path):
-    bench = Bench(FileSystemStorage(tmp_path))
+    bench = Bench(CheckpointStorage(tmp_path))
     bench.start()
     bench.pass_ms(100)
     bench.acknowledge("in-0", 1)

@@ -28,12 +28,12 @@ from impl.spark.channels.messages import (
 )
 from impl.spark.coordination.context import JobContext
 from impl.spark.errors import InjectedFaultError
-from impl.spark.faults.driver import FaultyParts, damage
+from impl.spark.faults.driver import FaultyParts, damaged
 from impl.spark.faults.injector import FaultInjector, executor_above
 from impl.spark.faults.worker import FaultySparkTask, FaultyWorker
 from impl.spark.savepoints.savepoints import Savepoints
 from impl.spark.worker.worker import Worker
-from impl.state import FileSystemStorage, SnapshotCorruptError, StorageError, encode
+from impl.state import CheckpointStorage, SnapshotCorruptError, StorageError, encode
 
 OURS = Credentials(b"secret", 1)
 
@@ -85,7 +85,7 @@ def test_a_cut_channel_raises_nothing_where_it_happens():
 
 
 def test_a_full_disk_lets_no_byte_through_and_is_free_again_afterwards(tmp_path):
-    storage = FileSystemStorage(tmp_path)
+    storage = CheckpointStorage(tmp_path)
     bench = Bench(FaultPlan(Point.SNAPSHOT_DUE, action="full-disk"))
     with pytest.raises(StorageError, match="writing") as refused, bench.injector.around(Point.SNAPSHOT_DUE):
         storage.write(1, "count-1", 1, encode({"a": 1}))
@@ -110,7 +110,7 @@ class Driver:
 
     def __init__(self, folder, *plans):
         self.ledger, self.lines, self.now = FaultLedger(plans), [], 0.0
-        self.storage = FileSystemStorage(folder)
+        self.storage = CheckpointStorage(folder)
         settings = CheckpointConfig(100, tolerable_checkpoint_failure_number=1)
         self.context = JobContext(PLAN, settings, self.storage, self, lambda: self.now, lambda: 5)
         self.parts = FaultyParts(self.ledger, folder)
@@ -231,7 +231,7 @@ def test_damage_is_never_nothing(tmp_path):
     file = tmp_path / "one"
     for action in ("torn-snapshot", "bit-flip"):
         file.write_bytes(b"x")
-        damage(file, action)
+        file.write_bytes(damaged(file.read_bytes(), action))
         assert file.read_bytes() != b"x"
 
 

@@ -12,7 +12,7 @@ from impl.savepoints import SavepointRequest, request_savepoint
 from impl.spark.errors import AttemptFailedError, SavepointFailedError
 from impl.state import (
     CheckpointConflictError,
-    FileSystemStorage,
+    CheckpointStorage,
     NoSavepointError,
     SavepointFolder,
     SnapshotCorruptError,
@@ -157,7 +157,7 @@ def test_what_another_process_asks_for_is_answered_there_and_by_the_driver_that_
 def test_a_wrong_request_is_refused_with_the_reason(bench, tmp_path):
     with pytest.raises(SavepointFailedError, match="drain ends the data"):
         SavepointRequest(drain=True)
-    with pytest.raises(SavepointFailedError, match="directory takes a Path, not 'there'"):
+    with pytest.raises(SavepointFailedError, match="directory takes a Path or a URI, not 'there'"):
         SavepointRequest("there")
     with pytest.raises(SavepointFailedError, match="take bools, not 'yes' and False"):
         SavepointRequest(stop="yes")
@@ -203,15 +203,15 @@ def test_what_is_no_savepoint_or_an_altered_one_is_refused_by_name(taken, bench,
     bench.pass_ms(1_000)
     bench.acknowledge(2)
     for folder, why in (
-        (tmp_path / "nowhere", "got no folder"),
+        (tmp_path / "nowhere", "got no files"),
         (tmp_path, "a folder without one"),
         (tmp_path / "checkpoints" / "chk-2", "got a checkpoint of a job that owns it"),
     ):
         with pytest.raises(NoSavepointError, match=why):
             SavepointFolder(folder).load()
-    file = next(taken.directory.glob("out-0.*.state"))
+    file = next(taken.where.glob("out-0.*.state"))
     file.write_bytes(file.read_bytes()[:-1])
-    fresh = FileSystemStorage(tmp_path / "fresh")
+    fresh = CheckpointStorage(tmp_path / "fresh")
     with pytest.raises(SnapshotCorruptError, match="bytes"):
         begin_from(fresh, taken)
     assert fresh.completed_ids() == ()
@@ -225,10 +225,10 @@ def test_a_folder_that_begins_from_a_savepoint_is_of_its_line_and_leaves_it_alon
     """Also the job's own folder, whose newer checkpoints are of a dead line then."""
     bench.pass_ms(1_000)
     bench.acknowledge(2)
-    before = {path: path.read_bytes() for path in taken.directory.rglob("*") if path.is_file()}
+    before = {path: path.read_bytes() for path in taken.where.rglob("*") if path.is_file()}
     moved = tmp_path / "moved"
-    os.rename(taken.directory, moved)
-    storage = FileSystemStorage(tmp_path / place)
+    os.rename(taken.where, moved)
+    storage = CheckpointStorage(tmp_path / place)
     begin_from(storage, SavepointFolder(moved))
     begin_from(storage, SavepointFolder(moved))
     latest = storage.latest_completed()
@@ -238,6 +238,6 @@ def test_a_folder_that_begins_from_a_savepoint_is_of_its_line_and_leaves_it_alon
     assert storage.new_attempt() > bench.attempt
     assert storage.read(latest.completed.handles["in-0"]) == "in-0 at 1"
     storage.discard(1)
-    assert {moved / path.relative_to(taken.directory): content for path, content in before.items()} == {
+    assert {moved / path.relative_to(taken.where): content for path, content in before.items()} == {
         path: path.read_bytes() for path in moved.rglob("*") if path.is_file()
     }

@@ -5,7 +5,7 @@ from coordination_bench import TASKS, Bench
 
 from impl.eventlog import EventLog
 from impl.savepoints import SavepointRequest, SavepointRequests
-from impl.state import FileSystemStorage, SupersededError, savepoints_in
+from impl.state import CheckpointStorage, SupersededError, savepoints_in
 
 pytestmark = pytest.mark.rule("ONCE-06")
 
@@ -78,7 +78,7 @@ def test_the_ended_driver_discards_nothing_of_the_newer_one(drivers):
     older.it.fail_attempt("its workers are silent")
     with pytest.raises(SupersededError, match="finishing the job: expected attempt 1 to be the newest"):
         older.it.finish()
-    found = FileSystemStorage(newer.storage.directory).latest_completed()
+    found = CheckpointStorage(newer.storage.location).latest_completed()
     assert found.completed.checkpoint == 5
     assert found.refused == ()
 

@@ -41,7 +41,7 @@ from impl.spark.errors import AttemptFailedError
 from impl.spark.savepoints.savepoints import Savepoints
 from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.sinks import state_in
-from impl.state import FileSystemStorage, StateError, SupersededError, encode, origin_of, pack
+from impl.state import CheckpointStorage, StateError, SupersededError, encode, origin_of, pack
 
 SCHEMA = pa.schema({"n": pa.int64()})
 ROWS, A_CHECKPOINT = 30, 3
@@ -99,7 +99,7 @@ class Driver(threading.Thread):
     def _job(self):
         stages = (Stage("in", Role.SOURCE, None), Stage("out", Role.SINK, self.output))
         plan = Plan("job", stages, (Edge("in", "out"),))
-        self._storage = FileSystemStorage(self._folder, inline_bytes=1 << 20)
+        self._storage = CheckpointStorage(self._folder, inline_bytes=1 << 20)
         config = CheckpointConfig(1_000, num_retained_checkpoints=2)
         context = JobContext(plan, config, self._storage, None, lambda: self._now, lambda: 5)
         savepoints = Savepoints(SavepointRequests(), Path(), "", plan, self._storage)

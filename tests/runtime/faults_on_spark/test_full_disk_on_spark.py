@@ -10,7 +10,7 @@ from impl.jobs.numbers import numbers_job
 from impl.metrics import JobMetrics
 from impl.spark.errors import JobFailedError
 from impl.spark.faults.injector import full_disk
-from impl.state import FileSystemStorage
+from impl.state import CheckpointStorage
 
 ROWS = 2_000
 
@@ -39,8 +39,8 @@ def job(folder, restarts=3):
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        (FileSystemStorage, "record_restored"),
-        (FileSystemStorage, "publish"),
+        (CheckpointStorage, "record_restored"),
+        (CheckpointStorage, "publish"),
         (JobMetrics, "completed"),
     ],
 )
@@ -55,6 +55,6 @@ def test_a_full_disk_costs_a_restart(spark, tmp_path, monkeypatch, owner, name):
 
 
 def test_a_disk_that_stays_full_fails_the_job_when_no_restart_is_left(spark, tmp_path, monkeypatch):
-    on_a_full_disk(monkeypatch, FileSystemStorage, "record_restored", times=10)
+    on_a_full_disk(monkeypatch, CheckpointStorage, "record_restored", times=10)
     with pytest.raises(JobFailedError, match=r"after 2 restarts: .*the checkpoint folder failed"):
         job(tmp_path, restarts=2).execute("local[8]", tmp_path, spark=spark)

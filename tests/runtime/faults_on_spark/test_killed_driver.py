@@ -14,7 +14,7 @@ from impl.connectors import read_committed
 from impl.driver import supervise
 from impl.faults import Action, FaultPlan, Point
 from impl.jobs.numbers import KEYS, numbers_job
-from impl.state import FileSystemStorage
+from impl.state import CheckpointStorage
 
 ROWS = 4_000
 OFTEN = CheckpointConfig(checkpointing_interval_ms=100)
@@ -84,7 +84,7 @@ def test_a_supervised_job_outlives_its_driver_whose_processes_end(tmp_path, monk
     assert result.attempts[-1].attempt == 2
     assert trace.verdict is Verdict.CONFORMS, trace.describe()
     assert left_over(tmp_path) == []
-    storage = FileSystemStorage(tmp_path / "checkpoints")
+    storage = CheckpointStorage(tmp_path / "checkpoints")
     assert storage.next_checkpoint_id() == max(storage.completed_ids()) + 1
 
 

@@ -9,7 +9,7 @@ from impl.driver import supervise
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.job import Job, ParquetOutput, settings_of
 from impl.spark.coordination.job_start import require_a_start
-from impl.state import FileSystemStorage, encode, pack
+from impl.state import CheckpointStorage, encode, pack
 
 ROWS = pa.record_batch({"v": [1]})
 
@@ -24,7 +24,7 @@ def begin(tmp_path):
     folder = tmp_path / "checkpoints"
 
     def ask(*, resume=False):
-        require_a_start(FileSystemStorage(folder), folder, plan, resume=resume)
+        require_a_start(CheckpointStorage(folder), folder, plan, resume=resume)
 
     return ask
 
@@ -37,7 +37,7 @@ def commit(tmp_path):
 
 
 def complete(tmp_path):
-    storage = FileSystemStorage(tmp_path / "checkpoints")
+    storage = CheckpointStorage(tmp_path / "checkpoints")
     attempt = storage.new_attempt()
     handle = storage.write(1, "in-0", attempt, pack({"splits": encode((1, {0: "state"}))}))
     storage.publish(1, attempt, [handle])

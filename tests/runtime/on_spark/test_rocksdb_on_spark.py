@@ -8,7 +8,7 @@ from impl.config import ROCKSDB, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
 from impl.faults import FaultPlan, Point
 from impl.jobs.numbers import KEYS, numbers_job
-from impl.state import FileSystemStorage
+from impl.state import CheckpointStorage
 
 ROWS = 6_000
 
@@ -31,7 +31,7 @@ def test_counts_in_rocksdb_are_exact_although_a_worker_is_killed(spark, tmp_path
     assert sorted(zip(*columns, strict=True)) == exact
     assert len(result.attempts) == 2
     assert trace.verdict is Verdict.CONFORMS, trace.describe()
-    storage = FileSystemStorage(tmp_path / "checkpoints")
+    storage = CheckpointStorage(tmp_path / "checkpoints")
     retained = [storage.load(one) for one in storage.completed_ids()]
     kept = {one.file for there in retained for handle in there.handles.values() for one in handle.shared}
     assert kept == {f"shared/{path.name}" for path in (tmp_path / "checkpoints" / "shared").iterdir()}

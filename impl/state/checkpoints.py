@@ -1,4 +1,4 @@
-"""Checkpoints as files of one directory, which all tasks and attempts of the job share.
+"""Checkpoints as files of one location, which all tasks and attempts of the job share.
 
     attempts/3                    attempt 3 was drawn
     attempts/3.restored           the checkpoint from which it started
@@ -9,24 +9,23 @@
     chk-7/_metadata               the manifest: checkpoint 7 is complete. It lists the files, and contains the
                                   snapshots that are too small for a file
 
-An attempt is drawn by creating a file that must not exist, so two drivers never draw the same one. A
-checkpoint completes by the link of its `_metadata`, so it is complete or not there, and one of two publishers
-wins. A dead attempt does no harm (ONCE-06): it cannot publish, its files have its id, and every reader
-refuses what it still publishes beyond the start of a newer attempt.
+An attempt is drawn by publishing a file that must not exist, so two drivers never draw the same one. A
+checkpoint completes by the publication of its `_metadata`, so it is complete or not there, and one of two
+publishers wins. A dead attempt does no harm (ONCE-06): it cannot publish, its files have its id, and every
+reader refuses what it still publishes beyond the start of a newer attempt.
 
 These rules exclude a superseded attempt, wherever its driver is paused:
 
 * A driver with attempt n draws attempt n + 1 only if that name is free; else it was superseded.
 * A new attempt is drawn *before* it reads the newest checkpoint. A publisher looks for a newer attempt
-*after*
-  its link, and before any task is notified. So the publisher finds the new attempt, or the new attempt finds
-  the checkpoint.
-* The start of an attempt is recorded once, by a link: by the attempt itself, or as "never" by a newer one. So
-  all later readers agree which checkpoints are of a dead attempt.
-* A checkpoint id belongs to the driver that has created its directory.
+  *after* its publication, and before any task is notified. So the publisher finds the new attempt, or the
+  new attempt finds the checkpoint.
+* The start of an attempt is recorded once, by a publication: by the attempt itself, or as "never" by a newer
+  one. So all later readers agree which checkpoints are of a dead attempt.
+* A checkpoint id belongs to the driver that has reserved its folder.
 
-This needs a file system on which a name that one process creates is visible at once to all others: a local
-one, or NFS mounted with `noac`.
+This needs a storage on which a name that one process creates is visible at once to all others: a local file
+system, NFS mounted with `noac`, or an object store with conditional writes. `locations` has what differs.
 """
 
 import json
@@ -34,19 +33,19 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from impl.state import errors
-from impl.state.durable import make_directory, publish_file, read_file, remove_file, sync
+from impl.state.locations import Location, Where
 from impl.state.shared import SharedFile
 from impl.state.snapshot_files import SnapshotFiles, handle_of
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
 METADATA: Final = "_metadata"
-WORKING: Final = "working"
+ATTEMPTS: Final = "attempts"
+_RESTORED: Final = ".restored"
 _CHECKPOINT: Final = re.compile(r"chk-(0|[1-9][0-9]{0,17})")
 _ATTEMPT: Final = re.compile(r"[0-9]{1,18}")
 _OPEN_METADATA: Final = re.compile(r"\._metadata\.(?:([0-9]{1,18})-)?[0-9a-f]+\.tmp")
@@ -54,24 +53,24 @@ _OPEN_METADATA: Final = re.compile(r"\._metadata\.(?:([0-9]{1,18})-)?[0-9a-f]+\.
 _STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.([0-9]{1,18})\.state(\.tmp)?")
 
 
-class FileSystemStorage(SnapshotFiles):
-    """The checkpoints under `directory`, which is created if it is missing.
+class CheckpointStorage(SnapshotFiles):
+    """The checkpoints in a folder, which is created if it is missing, or below a URI.
 
     `inline_bytes`: a snapshot of at most this size has no file; the manifest contains it.
     """
 
-    def __init__(self, directory: Path | str, inline_bytes: int = 0) -> None:
-        super().__init__(directory)
+    def __init__(self, where: Where | Location, inline_bytes: int = 0) -> None:
+        super().__init__(where)
         self._inline_bytes = inline_bytes
-        make_directory(self._directory / "attempts")
+        self._location.make_folder(ATTEMPTS)
 
     @property
     def lineage(self) -> str:
         """The name of the run in its outputs; unique, and drawn at its first use."""
-        path = self._directory / "attempts" / "lineage"
-        if not path.is_file():
-            publish_file(path, secrets.token_hex(8).encode())  # two drivers that draw one read the same
-        return read_file(path).decode()
+        name = f"{ATTEMPTS}/lineage"
+        if self._location.size(name) is None:
+            self._location.publish(name, secrets.token_hex(8).encode())  # two that draw one read the same
+        return self._location.read(name).decode()
 
     # ------------------------------------------------------------ attempts
 
@@ -83,7 +82,7 @@ class FileSystemStorage(SnapshotFiles):
         `owner_of`.
         """
         attempt = (self.newest_attempt() if after is None else after) + 1
-        while not publish_file(self._directory / "attempts" / str(attempt), owner.encode()):
+        while not self._location.publish(f"{ATTEMPTS}/{attempt}", owner.encode()):
             if after is not None:
                 self.require_newest("drawing a new attempt", after)
             attempt += 1
@@ -92,16 +91,18 @@ class FileSystemStorage(SnapshotFiles):
         try:
             self._supersede(attempt)
         except errors.StorageError:  # a full disk: the attempt has not begun, and the driver draws it again
-            remove_file(self._directory / "attempts" / str(attempt))
+            self._location.remove(f"{ATTEMPTS}/{attempt}")
             raise
         return attempt
 
     def _supersede(self, attempt: int) -> None:
         """Record "never" for every older attempt that has not recorded its start."""
-        for older in self._attempts():
-            path = self._directory / "attempts" / f"{older}.restored"
-            if older < attempt and not path.is_file():
-                publish_file(path, json.dumps({"superseded_by": attempt}).encode())
+        names = self._location.sizes(ATTEMPTS)
+        for older in _numbers(names):
+            name = f"{older}{_RESTORED}"
+            if older < attempt and name not in names:
+                note = json.dumps({"superseded_by": attempt}).encode()
+                self._location.publish(f"{ATTEMPTS}/{name}", note)
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
         """Record from which checkpoint an attempt starts; None: the beginning.
@@ -110,31 +111,32 @@ class FileSystemStorage(SnapshotFiles):
         Raises SupersededError if a newer attempt was drawn before, StateError if another start is recorded.
         """
         note = json.dumps({"restored": checkpoint}).encode()
-        path = self._directory / "attempts" / f"{attempt}.restored"
-        if not publish_file(path, note) and read_file(path) != note:
+        name = f"{ATTEMPTS}/{attempt}{_RESTORED}"
+        if not self._location.publish(name, note) and (found := self._location.read(name)) != note:
             self.require_newest("starting", attempt)
             raise errors.StateError(
-                f"{path}: expected attempt {attempt} to record its start once, got {read_file(path)!r}; "
-                "draw a new attempt"
+                f"{self._location}/{name}: expected attempt {attempt} to record its start once, got "
+                f"{found!r}; draw a new attempt"
             )
 
     def require_newest(self, doing: str, attempt: int) -> None:
         """Raise SupersededError if `attempt` is not the newest. `doing`: its action."""
         newest = self.newest_attempt()
         if attempt < newest:
-            raise errors.SupersededError.of(doing, attempt, newest, str(self._directory))
+            raise errors.SupersededError.of(doing, attempt, newest, str(self._location))
+        if attempt > newest:
+            raise errors.StorageError(
+                f"{doing}: expected attempt {attempt} in {self._location}, but the newest there is {newest}; "
+                "see who has deleted files there, and resume the job from what is left"
+            )
 
     def owner_of(self, attempt: int) -> str:
         """The owner that an attempt was drawn with; empty if it had none."""
-        return read_file(self._directory / "attempts" / str(attempt)).decode()
+        return self._location.read(f"{ATTEMPTS}/{attempt}").decode()
 
     def newest_attempt(self) -> int:
         """The newest attempt; 0 if none was drawn."""
-        return max(self._attempts(), default=0)
-
-    def _attempts(self) -> list[int]:
-        names = [path.name for path in (self._directory / "attempts").iterdir()]
-        return [int(name) for name in names if _ATTEMPT.fullmatch(name)]
+        return max(_numbers(self._location.sizes(ATTEMPTS)), default=0)
 
     @property
     def starts(self) -> Mapping[int, int | None]:
@@ -143,18 +145,21 @@ class FileSystemStorage(SnapshotFiles):
         Raises StateError if a record is malformed.
         """
         starts: dict[int, int | None] = {}
-        for path in sorted((self._directory / "attempts").glob("*.restored")):
+        for name in sorted(self._location.sizes(ATTEMPTS)):
+            if not name.endswith(_RESTORED):
+                continue
+            content = self._location.read(f"{ATTEMPTS}/{name}")
             try:
-                note = json.loads(read_file(path))
+                note = json.loads(content)
                 if "superseded_by" in note:
                     continue
                 restored = note["restored"]
                 if restored is not None and (type(restored) is not int or restored < 0):
                     raise ValueError(restored)
-                starts[int(path.stem)] = restored
+                starts[int(name.removesuffix(_RESTORED))] = restored
             except (ValueError, KeyError, TypeError, RecursionError) as cause:
                 raise errors.StateError(
-                    f'{path}: expected {{"restored": id}}, got {read_file(path)[:40]!r}; '
+                    f'{self._location}/{ATTEMPTS}/{name}: expected {{"restored": id}}, got {content[:40]!r}; '
                     "write the checkpoint from which that attempt started, or delete the file"
                 ) from cause
         return starts
@@ -166,13 +171,8 @@ class FileSystemStorage(SnapshotFiles):
         return max(self._checkpoints(), default=0) + 1
 
     def reserve(self, checkpoint: int) -> bool:
-        """Reserve an id for this driver (COORD-02) by creating its directory; returns False if it exists."""
-        try:
-            with errors.storage_errors("creating", self._path(checkpoint), FileExistsError):
-                self._path(checkpoint).mkdir()
-        except FileExistsError:
-            return False
-        return True
+        """Reserve an id for this driver (COORD-02) by creating its folder; returns False if it exists."""
+        return self._location.reserve(_folder(checkpoint))
 
     def write(
         self,
@@ -192,14 +192,11 @@ class FileSystemStorage(SnapshotFiles):
             file = f"chk-{checkpoint}/{METADATA}#{task}"
             handle = handle_of(file, checkpoint, task, attempt, snapshot, offset, shared)
             return replace(handle, content=snapshot)
-        folder = self._path(checkpoint)
-        make_directory(folder)
+        folder = _folder(checkpoint)
         try:
             return self._write(folder, checkpoint, task, attempt, snapshot, offset, shared)
-        except errors.StorageError:
-            if folder.is_dir():
-                raise
-            make_directory(folder)  # a sweep has removed the empty folder
+        except errors.NoFileError:
+            self._location.make_folder(folder)  # a sweep has removed the empty folder
             return self._write(folder, checkpoint, task, attempt, snapshot, offset, shared)
 
     # ------------------------------------------------------------ completed checkpoints
@@ -211,25 +208,22 @@ class FileSystemStorage(SnapshotFiles):
         handles: Iterable[StateHandle],
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
-        """Complete a checkpoint by the link of its `_metadata`; a repeated call has no effect.
+        """Complete a checkpoint by publishing its `_metadata`; a repeated call has no effect.
 
         Raises CheckpointConflictError if the id has other content, SnapshotCorruptError if a file is missing,
-        SupersededError if a newer attempt exists before or directly after the link; the caller must then not
-        act on the checkpoint.
+        SupersededError if a newer attempt exists before or directly after the publication; the caller must
+        then not act on the checkpoint.
         """
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         by_task = {one.task: one for one in handles}
         completed = CompletedCheckpoint(checkpoint, attempt, by_task, max_parallelism)
         self._require_files(completed)
-        make_directory(self._path(checkpoint))
-        path = self._path(checkpoint) / METADATA
-        # the sync of the folder makes this name and those of all snapshots durable
-        if (
-            not publish_file(path, completed.encode(), f"{attempt}-")
-            and read_file(path) != completed.encode()
-        ):
+        self._location.make_folder(_folder(checkpoint))
+        name, content = f"{_folder(checkpoint)}/{METADATA}", completed.encode()
+        # this name and those of all snapshots in the folder are durable then
+        if not self._location.publish(name, content, f"{attempt}-") and self._location.read(name) != content:
             raise errors.CheckpointConflictError(
-                f"{path}: checkpoint {checkpoint} is complete already with other content; "
+                f"{self._location}/{name}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # superseded in between
@@ -239,7 +233,8 @@ class FileSystemStorage(SnapshotFiles):
 
     def completed_ids(self) -> tuple[int, ...]:
         """The ids of all published checkpoints, ascending; they are not verified."""
-        return tuple(one for one in self._checkpoints() if (self._path(one) / METADATA).is_file())
+        there = self._checkpoints()
+        return tuple(one for one in there if self._location.size(f"{_folder(one)}/{METADATA}") is not None)
 
     def load(self, checkpoint: int) -> CompletedCheckpoint:
         """A published checkpoint with every file verified.
@@ -268,14 +263,14 @@ class FileSystemStorage(SnapshotFiles):
 
     def discard(self, checkpoint: int) -> None:
         """Delete a checkpoint, if it exists: its `_metadata` first, so that no part of it is a checkpoint."""
-        directory = self._path(checkpoint)
-        if not directory.is_dir():
-            return
-        if remove_file(directory / METADATA):
-            sync(directory)
-        for path in _files_in(directory):
-            remove_file(path)
-        _remove_if_empty(directory)
+        folder = _folder(checkpoint)
+        names = self._location.sizes(folder)
+        if METADATA in names and self._location.remove(f"{folder}/{METADATA}"):
+            self._location.settle(folder)
+        for name in names:
+            if name != METADATA:
+                self._location.remove(f"{folder}/{name}")
+        self._location.remove_folder(folder)
 
     def sweep(self, attempt: int) -> tuple[str, ...]:
         """Delete the unpublished files of attempts before `attempt`; returns them.
@@ -286,29 +281,34 @@ class FileSystemStorage(SnapshotFiles):
         """
         referenced = self._referenced()
         swept = [] if referenced is None else list(self.shared.sweep(referenced, attempt))
-        for folder in sorted((self._directory / WORKING).glob("*")):
-            if _ATTEMPT.fullmatch(folder.suffix[1:]) and int(folder.suffix[1:]) < attempt:
-                shutil.rmtree(folder, ignore_errors=True)  # a worker of a dead attempt may still write there
+        self.clear_working(attempt)
         newest = max(self.completed_ids(), default=0)
         for checkpoint in self._checkpoints():
-            directory = self._path(checkpoint)
+            folder = _folder(checkpoint)
             try:
                 listed = {one.file for one in self._manifest(checkpoint).handles.values()}
             except FileNotFoundError:
                 listed = set()
             except errors.SnapshotCorruptError:
                 continue
-            for path in _files_in(directory):
-                name = str(path.relative_to(self._directory))
-                if name not in listed and _is_left_over(path.name, attempt) and remove_file(path):
-                    swept.append(name)
+            names = [f"{folder}/{one}" for one in self._location.sizes(folder) if _is_left_over(one, attempt)]
+            removed = [name for name in names if name not in listed and self._location.remove(name)]
+            swept += removed
             if checkpoint < newest:
-                _remove_if_empty(directory)
+                self._location.remove_folder(folder)
+            elif removed:
+                self._location.reserve(folder)  # an object store has no empty folder
         return tuple(swept)
 
     def working(self, task: str, attempt: int) -> Path:
-        """The folder of a task's files while it runs; a sweep deletes it after the attempt."""
-        return self._directory / WORKING / f"{task}.{attempt}"
+        """The folder of this host for a task's files while it runs; a sweep deletes it after the attempt."""
+        return self._location.working() / f"{task}.{attempt}"
+
+    def clear_working(self, attempt: int) -> None:
+        """Delete the folders on this host of the tasks of attempts before `attempt`."""
+        for folder in sorted(self._location.working().glob("*")):
+            if _ATTEMPT.fullmatch(folder.suffix[1:]) and int(folder.suffix[1:]) < attempt:
+                shutil.rmtree(folder, ignore_errors=True)  # a worker of a dead attempt may still write there
 
     def _referenced(self) -> set[str] | None:
         """The shared files that any manifest lists; None if a manifest cannot be read."""
@@ -324,37 +324,28 @@ class FileSystemStorage(SnapshotFiles):
 
     def _manifest(self, checkpoint: int) -> CompletedCheckpoint:
         """The manifest. Raises FileNotFoundError if the checkpoint is not complete."""
-        path = self._path(checkpoint) / METADATA
+        name = f"{_folder(checkpoint)}/{METADATA}"
         try:
-            content = read_file(path)
-        except errors.StorageError as failed:
-            if not isinstance(failed.__cause__, FileNotFoundError):
-                raise
+            content = self._location.read(name)
+        except errors.NoFileError as missing:
             raise FileNotFoundError(
-                f"{path}: checkpoint {checkpoint} is not complete; restore another"
-            ) from failed
-        return CompletedCheckpoint.decode(content, str(path.relative_to(self._directory)))
-
-    def _path(self, checkpoint: int) -> Path:
-        return self._directory / f"chk-{checkpoint}"
+                f"{self._location}/{name}: checkpoint {checkpoint} is not complete; restore another"
+            ) from missing
+        return CompletedCheckpoint.decode(content, name)
 
     def _checkpoints(self) -> Iterator[int]:
-        """The ids that have a directory, ascending."""
-        found = (_CHECKPOINT.fullmatch(path.name) for path in self._directory.iterdir())
+        """The ids that have a folder, ascending."""
+        found = (_CHECKPOINT.fullmatch(name) for name in self._location.folders())
         return iter(sorted(int(match.group(1)) for match in found if match))
 
 
-def _remove_if_empty(directory: Path) -> None:
-    with suppress(OSError):  # it has files
-        directory.rmdir()
+def _folder(checkpoint: int) -> str:
+    return f"chk-{checkpoint}"
 
 
-def _files_in(directory: Path) -> tuple[Path, ...]:
-    """The files of a directory; none if another driver has removed it."""
-    try:
-        return tuple(directory.iterdir())
-    except FileNotFoundError:
-        return ()
+def _numbers(names: Iterable[str]) -> list[int]:
+    """The attempts that are drawn, of the names in their folder."""
+    return [int(name) for name in names if _ATTEMPT.fullmatch(name)]
 
 
 def _is_left_over(name: str, attempt: int) -> bool:

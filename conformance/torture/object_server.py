@@ -1,0 +1,86 @@
+"""An object store of our own that speaks S3, for tests and campaigns: the server of `moto`, on loopback.
+
+It keeps everything in memory, and refuses a conditional write as Amazon S3 does.
+"""
+
+import importlib.util
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from typing import Final, Self
+
+BUCKET: Final = "barrierspec"
+_START_SECONDS: Final = 60.0
+
+
+class ObjectServerNotFoundError(Exception):
+    """No object store is installed, or it does not start."""
+
+
+class ObjectServer:
+    """One running server with an empty bucket; as a context manager it is stopped at the end."""
+
+    def __init__(self) -> None:
+        if importlib.util.find_spec("moto") is None or importlib.util.find_spec("flask") is None:
+            raise ObjectServerNotFoundError(
+                "no object store to start: pip install 'moto[s3]' flask flask-cors"
+            )
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self._port)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            self._wait()
+            bucket = urllib.request.Request(f"{self.endpoint}/{BUCKET}", method="PUT")
+            urllib.request.urlopen(bucket, timeout=_START_SECONDS).close()
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def endpoint(self) -> str:
+        """The address of the server."""
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which a process finds it."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ALLOW_HTTP": "true",
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+        }
+
+    def uri(self, prefix: str) -> str:
+        """The URI of a place in its bucket."""
+        return f"s3://{BUCKET}/{prefix}"
+
+    def stop(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+
+    def _wait(self) -> None:
+        until = time.monotonic() + _START_SECONDS
+        while self._process.poll() is None and time.monotonic() < until:
+            try:
+                socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise ObjectServerNotFoundError("the server of moto does not start; run `python -m moto.server`")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()

@@ -1,0 +1,40 @@
+"""Where checkpoints and savepoints are.
+
+location        the operations that their protocol needs
+local_files     a folder of a file system
+object_store    a prefix of an object store: conditional writes, retries, lost answers
+object_client   the requests to an object store, by obstore
+places          from a path or a URI to its location
+"""
+
+from impl.state.locations.local_files import LocalFiles
+from impl.state.locations.location import Location, Where
+from impl.state.locations.object_store import ObjectFiles, Retries
+from impl.state.locations.places import (
+    CHECKPOINTS,
+    SAVEPOINTS,
+    beside,
+    is_uri,
+    location_of,
+    note_place,
+    noted_place,
+    place_of,
+    savepoints_beside,
+)
+
+__all__ = [
+    "CHECKPOINTS",
+    "SAVEPOINTS",
+    "LocalFiles",
+    "Location",
+    "ObjectFiles",
+    "Retries",
+    "Where",
+    "beside",
+    "is_uri",
+    "location_of",
+    "note_place",
+    "noted_place",
+    "place_of",
+    "savepoints_beside",
+]

@@ -1,0 +1,156 @@
+"""Files in a folder of a file system that all tasks see: names, links and fsync (`durable`)."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from impl.state import durable
+from impl.state.digests import digest_of
+from impl.state.errors import storage_errors
+from impl.state.locations.location import Location
+
+WORKING: Final = "working"
+_CHUNK: Final = 1 << 20
+
+
+class LocalFiles(Location):
+    """The files of `directory`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    @property
+    def where(self) -> Path:
+        """The directory."""
+        return self.directory
+
+    def below(self, folder: str) -> "LocalFiles":
+        """As `Location` says."""
+        return LocalFiles(self.directory / folder)
+
+    def make_folder(self, folder: str = "") -> None:
+        """As `Location` says."""
+        durable.make_directory(self.directory / folder)
+
+    def reserve(self, folder: str) -> bool:
+        """As `Location` says."""
+        path = self.directory / folder
+        try:
+            with storage_errors("creating", path, FileExistsError):
+                path.mkdir()
+        except FileExistsError:
+            return False
+        return True
+
+    def remove_folder(self, folder: str = "") -> None:
+        """As `Location` says."""
+        with suppress(OSError):  # it has files
+            (self.directory / folder).rmdir()
+
+    def folders(self) -> tuple[str, ...]:
+        """As `Location` says."""
+        return tuple(path.name for path in _entries(self.directory) if path.is_dir())
+
+    def sizes(self, folder: str = "") -> Mapping[str, int]:
+        """As `Location` says."""
+        found = {}
+        for path in _entries(self.directory / folder):
+            with suppress(FileNotFoundError):  # removed meanwhile
+                if path.is_file() or path.is_symlink():
+                    found[path.name] = path.lstat().st_size
+        return found
+
+    def publish(self, name: str, data: bytes, owner: str = "") -> bool:
+        """As `Location` says."""
+        return durable.publish_file(self.directory / name, data, owner)
+
+    def replace(self, name: str, data: bytes) -> None:
+        """As `Location` says."""
+        durable.write_file(self.directory / name, data)
+
+    def place(self, name: str, data: bytes) -> None:
+        """As `Location` says."""
+        durable.place_file(self.directory / name, data)
+
+    def settle(self, folder: str = "") -> None:
+        """As `Location` says."""
+        durable.sync(self.directory / folder)
+
+    def add(self, name: str, source: Path) -> tuple[int, str]:
+        """As `Location` says."""
+        target = self.directory / name
+        temporary = target.with_name(f".{target.name}{durable.TEMPORARY}")
+        durable.make_directory(target.parent)
+        digest, size = hashlib.blake2b(digest_size=32), 0
+        with storage_errors("sharing", target):
+            try:
+                with source.open("rb") as there, temporary.open("wb") as here:
+                    while chunk := there.read(_CHUNK):
+                        digest.update(chunk)
+                        size += here.write(chunk)
+                    here.flush()
+                    os.fsync(here.fileno())
+                temporary.replace(target)
+            except OSError:
+                durable.remove_file(temporary)
+                raise
+        durable.sync(target.parent)
+        return size, digest.hexdigest()
+
+    def copy(self, name: str, origin: Location, there: str) -> None:
+        """As `Location` says."""
+        target = self.directory / name
+        durable.make_directory(target.parent)
+        durable.remove_file(target)
+        origin.fetch(there, target)
+        durable.sync(target.parent)
+
+    def fetch(self, name: str, target: Path) -> None:
+        """As `Location` says."""
+        source = self.directory / name
+        with storage_errors("copying", source):
+            try:
+                os.link(source, target)
+            except OSError:  # another file system, or one without links
+                shutil.copyfile(source, target)
+                durable.sync(target)
+
+    def read(self, name: str) -> bytes:
+        """As `Location` says."""
+        return durable.read_file(self.directory / name)
+
+    def read_part(self, name: str, at: int, length: int) -> bytes:
+        """As `Location` says."""
+        return durable.read_part(self.directory / name, at, length)
+
+    def size(self, name: str) -> int | None:
+        """As `Location` says."""
+        path = self.directory / name
+        return path.stat().st_size if path.is_file() else None
+
+    def digest(self, name: str) -> str:
+        """As `Location` says."""
+        path = self.directory / name
+        with storage_errors("reading", path):
+            return digest_of(path)
+
+    def remove(self, name: str) -> bool:
+        """As `Location` says."""
+        return durable.remove_file(self.directory / name)
+
+    def working(self) -> Path:
+        """As `Location` says."""
+        return self.directory / WORKING
+
+
+def _entries(directory: Path) -> tuple[Path, ...]:
+    """The entries of a directory; none if it does not exist, or another process has removed it."""
+    try:
+        with storage_errors("listing", directory, FileNotFoundError, NotADirectoryError):
+            return tuple(directory.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return ()

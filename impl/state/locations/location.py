@@ -1,0 +1,111 @@
+"""What checkpoints and savepoints need of a storage, whether it is a file system or an object store."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+Where: TypeAlias = Path | str
+"""A folder of a file system, or the URI of a place in an object store, such as `s3://bucket/flights`."""
+
+
+class Location(ABC):
+    """Files below one folder of a file system, or below one prefix of an object store.
+
+    Names are relative, with `/` between folder and file. A file is there as a whole or not at all. Every
+    method raises StorageError if the storage refuses, and NoFileError if a file that it needs is missing.
+    """
+
+    @property
+    @abstractmethod
+    def where(self) -> Where:
+        """The place, as `location_of` takes it."""
+
+    def __str__(self) -> str:
+        return str(self.where)
+
+    @abstractmethod
+    def below(self, folder: str) -> "Location":
+        """The location of a folder."""
+
+    # ------------------------------------------------------------ folders
+
+    @abstractmethod
+    def make_folder(self, folder: str = "") -> None:
+        """Create a folder with its parents, unless it exists; an object store needs none."""
+
+    @abstractmethod
+    def reserve(self, folder: str) -> bool:
+        """Create a folder that must not exist, in one atomic step; returns False if it exists."""
+
+    @abstractmethod
+    def remove_folder(self, folder: str = "") -> None:
+        """Remove a folder if it has no file; the name is free then."""
+
+    @abstractmethod
+    def folders(self) -> tuple[str, ...]:
+        """The names of the folders in this location."""
+
+    @abstractmethod
+    def sizes(self, folder: str = "") -> Mapping[str, int]:
+        """From the names of the files in a folder to their sizes, in bytes; empty if it does not exist."""
+
+    # ------------------------------------------------------------ files
+
+    @abstractmethod
+    def publish(self, name: str, data: bytes, owner: str = "") -> bool:
+        """Write a file durably under a new name; returns False, with nothing written, if the name exists.
+
+        Of two that publish one name, exactly one succeeds. After a StorageError the file may be there or
+        not. `owner`: a part of temporary names, by which a sweep finds the files of a killed process.
+        """
+
+    @abstractmethod
+    def replace(self, name: str, data: bytes) -> None:
+        """Write a file durably; it replaces an older one."""
+
+    @abstractmethod
+    def place(self, name: str, data: bytes) -> None:
+        """As `replace`, but the name is durable only after `settle`, or `publish` in the same folder."""
+
+    @abstractmethod
+    def settle(self, folder: str = "") -> None:
+        """Make the names in a folder durable."""
+
+    @abstractmethod
+    def add(self, name: str, source: Path) -> tuple[int, str]:
+        """Copy a file of this host, durably, to a name that nobody else uses; its size, and its `digest`."""
+
+    @abstractmethod
+    def copy(self, name: str, origin: "Location", there: str) -> None:
+        """Copy a file of another location, as a link if possible; `settle` makes the name durable."""
+
+    @abstractmethod
+    def fetch(self, name: str, target: Path) -> None:
+        """Copy a file to a new path of this host, as a link if possible."""
+
+    @abstractmethod
+    def read(self, name: str) -> bytes:
+        """The content of a file."""
+
+    @abstractmethod
+    def read_part(self, name: str, at: int, length: int) -> bytes:
+        """`length` bytes of a file from `at` on; fewer at its end."""
+
+    @abstractmethod
+    def size(self, name: str) -> int | None:
+        """The size of a file, in bytes; None if it does not exist."""
+
+    @abstractmethod
+    def digest(self, name: str) -> str:
+        """The blake2b checksum of a file, 32 bytes, hexadecimal."""
+
+    @abstractmethod
+    def remove(self, name: str) -> bool:
+        """Remove a file; returns False if it is known that it did not exist."""
+
+    # ------------------------------------------------------------ files of running tasks
+
+    @abstractmethod
+    def working(self) -> Path:
+        """The folder of this host for the files of running tasks; it need not exist."""

@@ -1,0 +1,204 @@
+"""Files as objects below one prefix of an object store.
+
+An object is there as a whole or not at all, and who reads after a write sees it (Amazon S3 has both). A
+publication is a conditional write, which the store refuses if the name exists. A folder is a prefix: what
+reserves one is an object `.reserved`, published as everything else.
+
+A request that fails, or is throttled or not answered, is sent again within `Retries.seconds`. The store may
+have carried it out, and only the answer was lost. That makes no difference except to a publication. This one
+signs its object with a word that is drawn for it alone; if the name exists, the signature shows whose it is.
+"""
+
+import hashlib
+import os
+import random
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from impl.state.digests import digest_of
+from impl.state.errors import NoFileError, StorageError, storage_errors
+from impl.state.locations.location import Location
+from impl.state.locations.object_client import ObjectClient, UnansweredError
+
+RESERVED: Final = ".reserved"
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How long a request is sent again: not after `seconds`, with pauses that double from 0.1 s to 5 s."""
+
+    seconds: float = 60.0
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+    def pauses(self, tries: int) -> float:
+        """The pause after that many failures: drawn, so that many tasks do not come back at once."""
+        return min(5.0, 0.05 * (1 << min(tries, 10))) * random.uniform(0.5, 1.0)
+
+
+class ObjectFiles(Location):
+    """The objects of `client` below `prefix`. `uri`: of the client."""
+
+    def __init__(
+        self, uri: str, client: ObjectClient, prefix: str = "", retries: Retries | None = None
+    ) -> None:
+        self._uri = uri
+        self._client = client
+        self._prefix = prefix
+        self._retries = retries or Retries()
+
+    @property
+    def where(self) -> str:
+        """The URI."""
+        return f"{self._uri}/{self._prefix}".rstrip("/")
+
+    def below(self, folder: str) -> "ObjectFiles":
+        """As `Location` says."""
+        return ObjectFiles(self._uri, self._client, self._key(folder), self._retries)
+
+    # ------------------------------------------------------------ folders
+
+    def make_folder(self, folder: str = "") -> None:
+        """As `Location` says."""
+
+    def reserve(self, folder: str) -> bool:
+        """As `Location` says."""
+        return not self.sizes(folder) and self.publish(f"{folder}/{RESERVED}", b"")
+
+    def remove_folder(self, folder: str = "") -> None:
+        """As `Location` says."""
+        if not self.sizes(folder):
+            self.remove(f"{folder}/{RESERVED}".lstrip("/"))
+
+    def folders(self) -> tuple[str, ...]:
+        """As `Location` says."""
+        return self._tried("listing", "", lambda: self._client.entries(self._prefix))[0]
+
+    def sizes(self, folder: str = "") -> Mapping[str, int]:
+        """As `Location` says."""
+        files = self._tried("listing", folder, lambda: self._client.entries(self._key(folder)))[1]
+        return {name: size for name, size in files.items() if name != RESERVED}
+
+    # ------------------------------------------------------------ files
+
+    def publish(self, name: str, data: bytes, owner: str = "") -> bool:
+        """As `Location` says."""
+        writer, key = secrets.token_hex(8), self._key(name)
+
+        def create() -> bool:
+            try:
+                self._client.create(key, data, writer)
+            except FileExistsError:
+                try:
+                    return self._client.writer_of(key) == writer
+                except FileNotFoundError as removed:  # meanwhile: the name is free
+                    raise UnansweredError(f"{removed}: removed while it was being published") from removed
+            return True
+
+        return self._tried("publishing", name, create)
+
+    def replace(self, name: str, data: bytes) -> None:
+        """As `Location` says."""
+        self._tried("writing", name, lambda: self._client.put(self._key(name), data))
+
+    def place(self, name: str, data: bytes) -> None:
+        """As `Location` says."""
+        self.replace(name, data)
+
+    def settle(self, folder: str = "") -> None:
+        """As `Location` says."""
+
+    def add(self, name: str, source: Path) -> tuple[int, str]:
+        """As `Location` says."""
+        with storage_errors("reading", source):
+            size, digest = source.stat().st_size, digest_of(source)
+        self._tried("sharing", name, lambda: self._client.put(self._key(name), source))
+        return size, digest
+
+    def copy(self, name: str, origin: Location, there: str) -> None:
+        """As `Location` says."""
+        with tempfile.TemporaryDirectory(prefix="barrierspec-") as folder:
+            passing = Path(folder) / "file"
+            origin.fetch(there, passing)
+            self._tried("copying", name, lambda: self._client.put(self._key(name), passing))
+
+    def fetch(self, name: str, target: Path) -> None:
+        """As `Location` says."""
+
+        def download() -> None:
+            with storage_errors("writing", target), target.open("wb") as file:
+                for part in self._client.parts(self._key(name)):
+                    file.write(part)
+
+        self._tried("reading", name, download)
+
+    def read(self, name: str) -> bytes:
+        """As `Location` says."""
+        return self._tried("reading", name, lambda: self._client.get(self._key(name)))
+
+    def read_part(self, name: str, at: int, length: int) -> bytes:
+        """As `Location` says."""
+        if length <= 0:
+            return b""
+        return self._tried("reading", name, lambda: self._client.get_part(self._key(name), at, length))
+
+    def size(self, name: str) -> int | None:
+        """As `Location` says."""
+        try:
+            return self._tried("reading", name, lambda: self._client.size(self._key(name)))
+        except NoFileError:
+            return None
+
+    def digest(self, name: str) -> str:
+        """As `Location` says."""
+
+        def read() -> str:
+            digest = hashlib.blake2b(digest_size=32)
+            for part in self._client.parts(self._key(name)):
+                digest.update(part)
+            return digest.hexdigest()
+
+        return self._tried("reading", name, read)
+
+    def remove(self, name: str) -> bool:
+        """As `Location` says."""
+        self._tried("removing", name, lambda: self._client.delete(self._key(name)))
+        return True
+
+    def working(self) -> Path:
+        """As `Location` says."""
+        place = hashlib.blake2b(self.where.encode(), digest_size=8).hexdigest()
+        return Path(tempfile.gettempdir()) / f"barrierspec-{os.getuid()}" / place
+
+    # ------------------------------------------------------------ requests
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}/{name}".strip("/")
+
+    def _tried(self, doing: str, name: str, request: Callable[[], _T]) -> _T:
+        """The answer to a request, which is sent again while it fails. Raises NoFileError, StorageError."""
+        until = self._retries.now() + self._retries.seconds
+        tries = 0
+        while True:
+            try:
+                return request()
+            except FileNotFoundError as missing:
+                raise NoFileError(
+                    f"{doing} {self.where}/{name} failed: no such object; see who has removed it"
+                ) from missing
+            except UnansweredError as failed:
+                tries += 1
+                pause = self._retries.pauses(tries)
+                if self._retries.now() + pause > until:
+                    raise StorageError(
+                        f"{doing} {self.where}/{name} failed {tries} times in {self._retries.seconds:g} s, "
+                        f"the last time: {failed}; see whether the object store answers and how many "
+                        "requests it allows, and let the job restart"
+                    ) from failed
+            self._retries.sleep(pause)

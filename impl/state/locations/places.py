@@ -1,0 +1,86 @@
+"""From a path or a URI to its location."""
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from impl.state.durable import read_file, remove_file, write_file
+from impl.state.errors import StateError
+from impl.state.locations.local_files import LocalFiles
+from impl.state.locations.location import Location, Where
+from impl.state.locations.object_client import ObstoreClient
+from impl.state.locations.object_store import ObjectFiles
+
+CHECKPOINTS: Final = "checkpoints"
+"""The folder of checkpoints in the output folder of a job."""
+SAVEPOINTS: Final = "savepoints"
+_NOTE: Final = "checkpoints-are-in"
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_BY_BUCKET: Final = frozenset({"s3", "s3a", "gs", "memory"})
+"""Schemes whose URIs begin with the bucket."""
+_CLIENTS: Final[dict[tuple[int, str], ObstoreClient]] = {}
+"""By process and URI: a client keeps its connections, which a forked process cannot use."""
+
+
+def is_uri(where: Where) -> bool:
+    """Whether a place is named by a URI."""
+    return isinstance(where, str) and _SCHEME.match(where) is not None
+
+
+def place_of(where: Where) -> Where:
+    """The place as it is passed on: a Path for a folder, also for one named as `file://`; else the URI.
+
+    Raises StateError for a URI without a bucket, or with a query or a fragment.
+    """
+    if isinstance(where, Path) or not is_uri(where):
+        return Path(where)
+    parts = urlsplit(where)
+    if parts.scheme == "file":
+        return Path(unquote(parts.path))
+    if not parts.netloc or parts.query or parts.fragment:
+        raise StateError(f"{where}: expected the URI of a place, such as s3://bucket/flights; name a bucket")
+    return where.rstrip("/")
+
+
+def beside(where: Where, name: str) -> Where:
+    """The place of a folder in another place."""
+    where = place_of(where)
+    return where / name if isinstance(where, Path) else f"{where}/{name}"
+
+
+def location_of(where: Where | Location) -> Location:
+    """The location of a place. Raises StateError for a URI that no store has, or without obstore."""
+    if isinstance(where, Location):
+        return where
+    where = place_of(where)
+    if isinstance(where, Path):
+        return LocalFiles(where)
+    parts = urlsplit(where)
+    by_bucket = parts.scheme in _BY_BUCKET
+    root = f"{parts.scheme}://{parts.netloc}" if by_bucket else where
+    known = os.getpid(), root
+    if known not in _CLIENTS:
+        _CLIENTS[known] = ObstoreClient(root)
+    return ObjectFiles(root, _CLIENTS[known], parts.path.strip("/") if by_bucket else "")
+
+
+def savepoints_beside(output: Path, checkpoints: Where) -> Where:
+    """Where savepoints are made if a request names no place, of a job with this output folder."""
+    return beside(output if checkpoints == output / CHECKPOINTS else checkpoints, SAVEPOINTS)
+
+
+def note_place(output: Path, where: Where) -> None:
+    """Note in the output folder of a job where its checkpoints are, unless they are in that folder."""
+    file = output / _NOTE
+    if where == output / CHECKPOINTS:
+        remove_file(file)
+    else:
+        write_file(file, f"{where}\n".encode())
+
+
+def noted_place(output: Path) -> Where | None:
+    """Where the checkpoints of the job with this output folder are; None: in the folder itself."""
+    file = output / _NOTE
+    return place_of(read_file(file).decode().strip()) if file.is_file() else None

@@ -1,0 +1,70 @@
+"""Checkpoints in an object store, of a job on real Spark: resumed after a kill, with state in RocksDB."""
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.cli import main
+from conformance.torture.object_server import ObjectServer
+from impl.config import ROCKSDB, CheckpointConfig, ExecutionConfig, RestartConfig
+from impl.connectors import read_committed
+from impl.faults import FaultPlan, Point
+from impl.jobs.numbers import KEYS, numbers_job
+from impl.spark.errors import JobFailedError
+from impl.state import CheckpointStorage
+from impl.state.locations import location_of
+
+ROWS = 6_000
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ObjectServer() as server:
+        yield server
+
+
+@pytest.fixture
+def place(server, spark, monkeypatch):
+    """A place in the store, which this process and the workers of Spark find by their environment."""
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+        monkeypatch.setitem(spark.sparkContext.environment, name, value)
+    return server.uri("job")
+
+
+@pytest.mark.rule("ONCE-03")
+def test_a_job_that_is_killed_resumes_from_an_object_store_and_is_exact(spark, tmp_path, place):
+    job = (
+        numbers_job(ROWS, tmp_path / "committed", 4_000.0)
+        .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=200))
+        .with_execution(ExecutionConfig(state_backend=ROCKSDB))
+        .with_restarts(RestartConfig(attempts=0))
+    )
+    fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-1", occurrence=3)
+    with pytest.raises(JobFailedError, match="count-1 is gone"):
+        job.execute("local[8]", tmp_path, faults=[fault], spark=spark, checkpoints=place)
+    storage = CheckpointStorage(place)
+    killed_after = storage.latest_completed().completed.checkpoint
+    result = job.execute("local[8]", tmp_path, resume=True, spark=spark)
+
+    committed = read_committed(tmp_path / "committed")
+    columns = (committed.column(name).to_pylist() for name in ("key", "number", "count"))
+    exact = sorted((number % KEYS, number, number // KEYS + 1) for number in range(ROWS))
+    assert sorted(zip(*columns, strict=True)) == exact
+    assert [one.restored for one in result.attempts] == [killed_after]
+    retained = [storage.load(one) for one in storage.completed_ids()]
+    kept = {one.file for there in retained for handle in there.handles.values() for one in handle.shared}
+    assert kept == {f"shared/{name}" for name in storage.location.sizes("shared")}
+    assert not (tmp_path / "checkpoints").exists()
+    assert list(storage.location.working().iterdir()) == []
+    listed = CliRunner().invoke(main, ["checkpoints", str(tmp_path)])
+    assert listed.exit_code == 0, listed.output
+    assert f"a resumed run starts from checkpoint {result.checkpoints[-1].checkpoint}" in listed.output
+
+
+def test_the_store_refuses_what_exists_and_what_nobody_made(place):
+    files = location_of(place).below("names")
+    assert [files.publish("1", b""), files.publish("1", b""), files.reserve("a")] == [True, False, True]
+    assert files.read_part("1", 0, 5) == b""
+    other = CliRunner().invoke(main, ["checkpoints", "s3://no-such-bucket/job"])
+    assert other.exit_code == 64
+    assert "404 Not Found" in other.output
