@@ -20,8 +20,9 @@ from conformance.own_process import own_process
 
 SECONDS = 900.0
 """How long one download may take."""
-KEPT = re.compile(r"(flink-dist|flink-scala|log4j)[^/]*\.jar")
+KEPT = re.compile(r"(flink-dist|flink-connector-files|flink-scala|log4j)[^/]*\.jar")
 """The jars that are kept; for gates `flink-dist` is enough, a whole job needs the others too."""
+CONNECTOR = "flink-connector-files"
 _FILES = {
     "wheel": ("--only-binary", ":all:"),
     "sdist": ("--no-binary", ":all:"),
@@ -63,6 +64,21 @@ def fetch(release: Release, options: Sequence[str] = ()) -> Path:
             if not list(_keep(package, folder)):
                 raise FetchError(f"{package.name} holds no flink-dist*.jar; is it {release.package}?")
     return _checked(release, folder)
+
+
+def connector(release: Release, options: Sequence[str] = ()) -> Path | None:
+    """The jar with the sinks into files, beside the one of `fetch`; None for a release that has none.
+
+    A cache that was filled before this jar was kept is filled again. Raises FetchError.
+    """
+    folder = fetch(release, options).parent
+    if not list(folder.glob(f"{CONNECTOR}-*.jar")) and not (folder / "no-connector").exists():
+        with tempfile.TemporaryDirectory(prefix="barrierspec-flink-") as scratch:
+            list(_keep(_download(release, Path(scratch), options), folder))
+    found = sorted(folder.glob(f"{CONNECTOR}-*.jar"))
+    if not found:
+        (folder / "no-connector").touch()
+    return found[0] if found else None
 
 
 def pip_command(release: Release, target: Path, options: Sequence[str] = ()) -> list[str]:
