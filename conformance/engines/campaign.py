@@ -63,9 +63,7 @@ def _rounds(order: Order) -> Iterator[tuple[int, TableRow]]:
         yield from ((number, row) for row in order.rows if number < counts[row.name])
 
 
-def _round(
-    row: TableRow, make: Maker, seed: int, number: int, build: Path
-) -> dict[str, Any]:
+def _round(row: TableRow, make: Maker, seed: int, number: int, build: Path) -> dict[str, Any]:
     settings = row.settings(seed, number)
     folder = build.absolute() / f"{row.name}-{number}"
     result = RoundResult(row.name, number, seed, [])

@@ -1,4 +1,4 @@
-"""What a campaign needs of an engine: start it, inject a fault into it, start again what has ended, read it."""
+"""What a campaign needs of an engine: start, strike, restart and read it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ class Engine(ABC):
 
     @abstractmethod
     def supervise(self) -> None:
-        """Start again what has ended by itself, as a supervisor does. Raises RoundError if it does not stay."""
+        """Start again what has ended by itself. Raises RoundError if that happens too often."""
 
     @abstractmethod
     def lines(self) -> Sequence[str]:
@@ -98,8 +98,10 @@ class Engine(ABC):
     def completed(self) -> int | None:
         """A number that grows with each completed checkpoint; None if the engine does not show it."""
 
-    def complete(self) -> None:
-        """The input is complete. A job that never ends need not know."""
+    @property
+    def end(self) -> Path:
+        """The file that announces the end of the input, to jobs that look for it."""
+        return self.place.folder / "end"
 
     def over(self) -> bool:
         """Whether the job has ended by itself after the input was complete."""
@@ -109,4 +111,6 @@ class Engine(ABC):
         """Note that a process ended by itself. Raises RoundError if that happens too often."""
         self.restarts.append(what)
         if len(self.restarts) > MOST_RESTARTS:
-            raise RoundError(f"expected the engine to stay up, it ended {MOST_RESTARTS} times; the last: {what}")
+            raise RoundError(
+                f"expected the engine to stay up, it ended {MOST_RESTARTS} times; the last: {what}"
+            )

@@ -17,7 +17,7 @@ WIDTH = 22
 
 
 def key_of(lane: int, position: int) -> int:
-    """The key of a record: neighbours in a lane have different keys, and each key has records of all lanes."""
+    """The key of a record; each key has records of all lanes."""
     return (position * 7 + lane * 3) % KEYS
 
 

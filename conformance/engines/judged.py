@@ -5,7 +5,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from conformance.engines.feed import LANES, key_of, weight_of
 from conformance.observe.guarantees.guarantee import Account, Row, Seen, Sent
 
-
 _TORN, _SHOWN = -1, 60
 
 

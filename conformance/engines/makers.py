@@ -17,7 +17,7 @@ Maker = Callable[[Place, dict[str, Any]], Engine]
 
 
 def version(row: TableRow) -> str:
-    """The version that a row runs; of Flink the newest, unless the row names one. Raises UnknownReleaseError."""
+    """The version of a row; of Flink the newest, unless the row names one. Raises UnknownReleaseError."""
     if row.engine == FLINK:
         return _release(row).version
     return metadata.version("pyspark") if row.engine == "spark" else version_of(row.engine)

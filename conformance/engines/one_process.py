@@ -1,4 +1,4 @@
-"""Engines whose job is one process with its children: Structured Streaming in local mode, Bytewax, Pathway."""
+"""Engines whose job is one process with its children: Structured Streaming, Bytewax, Pathway."""
 
 import os
 import signal
@@ -6,7 +6,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import psutil
 
@@ -39,11 +38,6 @@ class OneProcess(Engine):
     def environment(self) -> dict[str, str]:
         """Variables of its environment."""
         return {}
-
-    @property
-    def end(self) -> Path:
-        """The file that announces the end of the input, to jobs that look for it."""
-        return self.place.folder / "end"
 
     def start(self) -> None:
         """Start the process."""
@@ -95,10 +89,6 @@ class OneProcess(Engine):
             self.ended(f"{self.job.name}, {code}: {self.job.last_line()}")
             time.sleep(_RESTART_SECONDS)
             self.start()
-
-    def complete(self) -> None:
-        """The input is complete: the job may end."""
-        self.end.touch()
 
     def over(self) -> bool:
         """Whether the job has ended as it should."""

@@ -32,17 +32,25 @@ class Spark(OneProcess):
 
     python: str = field(kw_only=True)
 
-    kinds = frozenset({Kind.KILL_WORKER, Kind.KILL_COORDINATOR, Kind.FREEZE, Kind.NO_FOLDER, Kind.DISK_FULL, Kind.STOP})
+    kinds = frozenset(
+        {Kind.KILL_WORKER, Kind.KILL_COORDINATOR, Kind.FREEZE, Kind.NO_FOLDER, Kind.DISK_FULL, Kind.STOP}
+    )
 
     def command(self) -> Sequence[str]:
         """Its specification comes in a file."""
         file = self.place.folder / "spec.json"
         folders = {
-            name: str(getattr(self.place, name)) for name in ("lanes", "chunks", "output", "progress", "checkpoints")
+            name: str(getattr(self.place, name))
+            for name in ("lanes", "chunks", "output", "progress", "checkpoints")
         }
         file.write_text(
             json.dumps(
-                {**folders, "end": str(self.end), "sink": self.settings["sink"], "source": self.settings["source"]}
+                {
+                    **folders,
+                    "end": str(self.end),
+                    "sink": self.settings["sink"],
+                    "source": self.settings["source"],
+                }
             ),
             encoding="utf-8",
         )
@@ -50,14 +58,22 @@ class Spark(OneProcess):
 
     def environment(self) -> dict[str, str]:
         """Spark's own addresses."""
-        return {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": self.python, "SPARK_LOCAL_DIRS": str(self.place.folder)}
+        return {
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": self.python,
+            "SPARK_LOCAL_DIRS": str(self.place.folder),
+        }
 
     def strike(self, fault: Fault) -> None:
         """A worker is a process of Python that Spark has started; the coordinator is the whole job."""
         if fault.kind is Kind.KILL_COORDINATOR:
             self.kill(fault)
         elif fault.kind is Kind.KILL_WORKER:
-            workers = [one for one in self.children() if "pyspark" in " ".join(_words(one)) and "daemon" in " ".join(_words(one))]
+            workers = [
+                one
+                for one in self.children()
+                if "pyspark" in " ".join(_words(one)) and "daemon" in " ".join(_words(one))
+            ]
             for one in workers[1:] or workers:
                 with suppress(psutil.NoSuchProcess):
                     os.kill(one.pid, signal.SIGKILL)
@@ -90,7 +106,7 @@ def _words(process: psutil.Process) -> list[str]:
 
 
 def committed_by_spark(output: Path) -> Iterator[Path]:
-    """The files of Spark's sink into files: each line of its log adds one; compact logs repeat earlier ones."""
+    """The files that the log of Spark's sink names; a compact log repeats the lines of earlier ones."""
     named: dict[str, None] = {}
     log = output / "_spark_metadata"
     for file in sorted(log.iterdir()) if log.is_dir() else ():
@@ -108,11 +124,14 @@ class Bytewax(OneProcess):
     python: str = field(kw_only=True)
 
     def command(self) -> Sequence[str]:
-        """A snapshot a second, the least that its command line takes; the recovery store is made at the first start."""
+        """A snapshot a second, the least that its command line takes; the first start makes the store."""
         if self.starts == 1:
             made = subprocess.run(
                 [self.python, "-m", "bytewax.recovery", str(self.place.checkpoints), "2"],
-                capture_output=True, text=True, timeout=60, check=False,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
             )
             if made.returncode:
                 raise EngineSetUpError(f"Bytewax makes no recovery store: {made.stderr[-300:]}")
@@ -125,7 +144,10 @@ class Bytewax(OneProcess):
     def environment(self) -> dict[str, str]:
         """The folders."""
         names = ("lanes", "output", "progress")
-        return {"ENGINE_END": str(self.end), **{f"ENGINE_{name.upper()}": str(getattr(self.place, name)) for name in names}}
+        return {
+            "ENGINE_END": str(self.end),
+            **{f"ENGINE_{name.upper()}": str(getattr(self.place, name)) for name in names},
+        }
 
     def lines(self) -> Sequence[str]:
         """The lines of its file."""
@@ -143,7 +165,12 @@ class Pathway(OneProcess):
     def command(self) -> Sequence[str]:
         """The folders are its words."""
         number = self.starts if self.settings["sink"] == "new-file" else 1
-        folders = (self.place.chunks, self.place.output / f"rows-{number:03}.jsonl", self.place.progress, self.place.checkpoints)
+        folders = (
+            self.place.chunks,
+            self.place.output / f"rows-{number:03}.jsonl",
+            self.place.progress,
+            self.place.checkpoints,
+        )
         return [self.python, str(JOBS / "pathway_job.py"), *map(str, folders)]
 
     def lines(self) -> Sequence[str]:

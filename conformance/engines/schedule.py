@@ -69,11 +69,15 @@ class Fault:
         return {**asdict(self), "kind": self.kind.value}
 
 
-def faults_of(seed: int, round_number: int, faults: int = FAULTS, records: int = RECORDS) -> tuple[Fault, ...]:
+def faults_of(
+    seed: int, round_number: int, faults: int = FAULTS, records: int = RECORDS
+) -> tuple[Fault, ...]:
     """The faults of a round, in the order of their points. Raises ValueError if they have no place."""
     free = records - SPACING * (faults + 1)
     if free < 0:
-        raise ValueError(f"expected at least {SPACING * (faults + 1):,} records for {faults} faults, got {records:,}")
+        raise ValueError(
+            f"expected at least {SPACING * (faults + 1):,} records for {faults} faults, got {records:,}"
+        )
     draw = Random(f"{seed}/{round_number}")
     extra = sorted(draw.randint(0, free) for _ in range(faults))
     kinds = draw.choices(list(KINDS), [row["weight"] for row in KINDS.values()], k=faults)

@@ -29,13 +29,11 @@ def line(one: Stored) -> str:
 
 def text(found: Sequence[Summary]) -> str:
     """The table for the screen."""
-    lines = []
-    for one in found:
-        lines.append(
-            f"  {one.row.name} {one.version}: {len(one.judged)} rounds, {one.faults} faults; claimed "
-            f"{one.row.claim.value}; {_seen(one)}"
-        )
-    return "\n".join(lines)
+    return "\n".join(
+        f"  {one.row.name} {one.version}: {len(one.judged)} rounds, {one.faults} faults; claimed "
+        f"{one.row.claim.value}; {one.guarantee.value} is not refuted; {_names(one)}"
+        for one in found
+    )
 
 
 def bound(found: Sequence[Summary]) -> str:
@@ -62,10 +60,10 @@ def markdown(found: Sequence[Summary]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for one in found:
-        rounds = f"{one.faults} ({len(one.judged)})"
+        number = f"{one.faults} ({len(one.judged)})"
         claim = "planted defect" if one.row.planted else one.row.claim.value
         lines.append(
-            f"| `{one.row.name}` | {one.version} | {one.row.sink} | {claim} | {rounds} | "
+            f"| `{one.row.name}` | {one.version} | {one.row.sink} | {claim} | {number} | "
             f"{one.guarantee.value} | {_names(one)} |"
         )
     lines += ["", "The claims:", ""]
@@ -95,20 +93,21 @@ def again(one: Stored) -> str:
 
 def _kinds(found: Sequence[Summary]) -> list[str]:
     kinds = list(dict.fromkeys(kind for one in found for kind in one.kinds))
-    lines = [f"| row | {' | '.join(kinds)} |", "|---" * (len(kinds) + 1) + "|"]
-    for one in found:
-        lines.append(f"| `{one.row.name}` | {' | '.join(str(one.kinds[kind] or '') for kind in kinds)} |")
-    return lines
+    cells = {one.row.name: " | ".join(str(one.kinds[kind] or "") for kind in kinds) for one in found}
+    return [
+        f"| row | {' | '.join(kinds)} |",
+        "|---" * (len(kinds) + 1) + "|",
+        *(f"| `{name}` | {row} |" for name, row in cells.items()),
+    ]
 
 
 def _names(one: Summary) -> str:
     """The anomalies with the number of rounds; those that were not reproduced are marked."""
-    return "; ".join(
-        f"{anomaly.title} ({len(rounds)} of {len(one.judged)})"
-        + ("" if len(rounds) >= REPRODUCED else ", not reproduced three times")
-        for anomaly, rounds in one.anomalies.items()
-    ) or "no anomaly"
-
-
-def _seen(one: Summary) -> str:
-    return f"{one.guarantee.value} is not refuted; {_names(one)}"
+    return (
+        "; ".join(
+            f"{anomaly.title} ({len(rounds)} of {len(one.judged)})"
+            + ("" if len(rounds) >= REPRODUCED else ", not reproduced three times")
+            for anomaly, rounds in one.anomalies.items()
+        )
+        or "no anomaly"
+    )

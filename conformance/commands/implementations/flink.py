@@ -84,13 +84,17 @@ def serve(version: str) -> int:
 
 @command.command()
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
-@click.option("--mode", type=click.Choice(MODES), help="Of all rounds; default: all but at-least-once, drawn.")
+@click.option(
+    "--mode", type=click.Choice(MODES), help="Of all rounds; default: all but at-least-once, drawn."
+)
 @click.option("--backend", type=click.Choice(("heap", "rocksdb")), help="Of all rounds; default: drawn.")
 @click.option("--sink", type=click.Choice(("files", "long-files", "two-phase", "early")),
-              help="FileSink with short or long files, a two-phase-commit sink, a defect; default: drawn.")  # fmt: skip
+              help="FileSink with short or long files, a two-phase commit, a defect; default: drawn.")  # fmt: skip
 @click.option("--source", type=click.Choice(("lanes", "forgetful")), default="lanes", show_default=True,
-              help="A source with offsets in its state, or the defect that does not restore them.")  # fmt: skip
-@click.option("--faults", default=4, show_default=True, type=click.IntRange(1), help="Faults of each release.")
+              help="A source with offsets in its state, or one that does not restore them.")  # fmt: skip
+@click.option(
+    "--faults", default=4, show_default=True, type=click.IntRange(1), help="Faults of each release."
+)
 @seed("faults and settings", 20261125)
 @click.option("--seconds", default=3_600.0, show_default=True, type=SECONDS, help="Budget.")
 @click.option("--build", default=Path("build/engines"), show_default=True, type=FOLDER,

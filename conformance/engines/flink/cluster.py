@@ -17,13 +17,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from conformance.engines.disk import without_disk, without_folder
 from conformance.engines.engine import Engine, RoundError
+from conformance.engines.feed import LANES
 from conformance.engines.flink.distribution import Distribution
 from conformance.engines.flink.rest import RestError, ask
-from conformance.engines.feed import LANES
 from conformance.engines.processes import Started
 from conformance.engines.schedule import Fault, Kind
-from conformance.engines.disk import without_disk, without_folder
 
 MAIN = "org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint"
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
@@ -138,7 +138,8 @@ class FlinkCluster(Engine):
         return [
             line
             for file in sorted(self.place.output.rglob("*"))
-            if file.is_file() and not any(part.startswith(".") for part in file.relative_to(self.place.output).parts)
+            if file.is_file()
+            and not any(part.startswith(".") for part in file.relative_to(self.place.output).parts)
             for line in file.read_text(encoding="utf-8").splitlines()
         ]
 
@@ -162,9 +163,7 @@ class FlinkCluster(Engine):
             "admin.enableServer=false\n",
             encoding="utf-8",
         )
-        started = self.place.processes.start(
-            "zookeeper", [*self._java(64), main, str(conf / "zoo.cfg")]
-        )
+        started = self.place.processes.start("zookeeper", [*self._java(64), main, str(conf / "zoo.cfg")])
         until = time.monotonic() + STARTS_SECONDS
         while not _listens(self._zookeeper):
             if time.monotonic() > until or not started.alive:
@@ -173,7 +172,12 @@ class FlinkCluster(Engine):
 
     def _start_manager(self) -> None:
         """Start the job manager, and wait until it answers. Raises RoundError."""
-        words = ["--configDir", str(self.place.folder / "conf"), "--job-classname", "barrierspec.engines.EngineJob"]
+        words = [
+            "--configDir",
+            str(self.place.folder / "conf"),
+            "--job-classname",
+            "barrierspec.engines.EngineJob",
+        ]
         if self._from is not None:
             words += ["--fromSavepoint", self._from]
         words += [*self._properties("job-manager"), f"-Dparallelism.default={self.settings['parallelism']}"]
@@ -249,7 +253,9 @@ class FlinkCluster(Engine):
 
     def _newest_savepoint(self) -> str | None:
         """A job manager in application mode may end before it has told the place of the savepoint."""
-        found = sorted(self.place.checkpoints.glob("savepoint-*/_metadata"), key=lambda one: one.stat().st_mtime)
+        found = sorted(
+            self.place.checkpoints.glob("savepoint-*/_metadata"), key=lambda one: one.stat().st_mtime
+        )
         newest = str(found[-1].parent) if found else None
         return None if newest == self._from else newest
 

@@ -32,7 +32,8 @@ def verdict(logs: Sequence[Path], into: Path) -> str:
 
 def _records(log: Path) -> Iterator[tuple[str, str]]:
     """The records of one log with their times; a line that begins none belongs to the record before."""
-    stamp, lines = "", []
+    stamp = ""
+    lines: list[str] = []
     for line in log.read_text("utf-8", "replace").splitlines(keepends=True):
         if _BEGINS.match(line):
             if lines and stamp:

@@ -1,9 +1,9 @@
 """The job on Structured Streaming: `python FILE SPEC`, a JSON file with the folders, the source and the sink.
 
-Sinks: `files` is Spark's own sink into files, `batches` writes each micro-batch with `foreachBatch` under a new
-name, and `early` is the planted defect, which shows each row when it is computed. Sources: `chunks` is Spark's
-own source of files, `lanes` and `forgetful` read the lanes; `forgetful` is the planted defect, which reads on
-from the end of the lanes after a restart.
+Sinks: `files` is Spark's own sink into files, `batches` writes each micro-batch with `foreachBatch` under a
+new name, and `early` is the planted defect, which shows each row when it is computed. Sources: `chunks` is
+Spark's own source of files, `lanes` and `forgetful` read the lanes; `forgetful` is the planted defect, which
+reads on from the end of the lanes after a restart.
 """
 
 import json
@@ -62,13 +62,13 @@ class LaneReader(DataSourceStreamReader):
         """The present end."""
         return self._ends()
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Part]:  # type: ignore[override]
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Part]:
         """The records between two offsets; a forgetful reader goes on from where it is itself."""
         if self._position is not None:
             start, self._position = self._position, dict(end)
         return [Part(str(self._folder / lane), start[lane], end[lane]) for lane in end]
 
-    def read(self, partition: Part) -> Iterator[tuple[str]]:  # type: ignore[override]
+    def read(self, partition: Part) -> Iterator[tuple[str]]:
         """The lines of a partition."""
         if partition.first < partition.last:
             with Path(partition.lane).open("rb") as file:
@@ -122,7 +122,7 @@ def lines_of(spark: SparkSession, spec: dict[str, str]) -> "DataFrame":
     """The input."""
     if spec["source"] == "chunks":
         source = spark.readStream.schema("lane string, position string, key string, weight string")
-        read = source.option("maxFilesPerTrigger", "8").csv(spec["chunks"])
+        read = source.option("maxFilesPerTrigger", "16").csv(spec["chunks"])
         return read.selectExpr("concat_ws(',', lane, position, key, weight) AS line")
     spark.dataSource.register(LaneSource)
     forgetful = "yes" if spec["source"] == "forgetful" and any(Path(spec["checkpoints"]).iterdir()) else "no"

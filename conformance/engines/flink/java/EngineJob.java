@@ -5,11 +5,16 @@ import java.util.Map;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.SimpleStringEncoder;
 import org.apache.flink.api.common.typeinfo.Types;
+//# with org.apache.flink.connector.file.sink.FileSink
 import org.apache.flink.connector.file.sink.FileSink;
+//# end
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.filesystem.RollingPolicy;
+//# without org.apache.flink.connector.file.sink.FileSink
+import org.apache.flink.streaming.api.functions.sink.filesystem.StreamingFileSink;
+//# end
 import org.apache.flink.streaming.api.functions.sink.filesystem.bucketassigners.BasePathBucketAssigner;
 import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
 
@@ -41,10 +46,10 @@ public final class EngineJob {
     private static void sink(DataStream<String> rows, String kind, String folder) {
         switch (kind) {
             case "files":
-                rows.sinkTo(files(folder, OnCheckpointRollingPolicy.<String, String>build())).uid("sink");
+                files(rows, folder, OnCheckpointRollingPolicy.<String, String>build());
                 break;
             case "long-files":
-                rows.sinkTo(files(folder, new RollOften())).uid("sink");
+                files(rows, folder, new RollOften());
                 break;
             case "two-phase":
             case "early":
@@ -55,11 +60,26 @@ public final class EngineJob {
         }
     }
 
-    private static FileSink<String> files(String folder, RollingPolicy<String, String> policy) {
-        return FileSink.forRowFormat(new Path("file://" + folder), new SimpleStringEncoder<String>("UTF-8"))
-                .withBucketAssigner(new BasePathBucketAssigner<>())
-                .withBucketCheckInterval(200)
-                .withRollingPolicy(policy)
-                .build();
+    //# with org.apache.flink.connector.file.sink.FileSink
+    private static void files(DataStream<String> rows, String folder, RollingPolicy<String, String> policy) {
+        rows.sinkTo(FileSink.forRowFormat(new Path("file://" + folder), new SimpleStringEncoder<String>("UTF-8"))
+                        .withBucketAssigner(new BasePathBucketAssigner<>())
+                        .withBucketCheckInterval(200)
+                        .withRollingPolicy(policy)
+                        .build())
+                .uid("sink");
     }
+    //# end
+
+    //# without org.apache.flink.connector.file.sink.FileSink
+    private static void files(DataStream<String> rows, String folder, RollingPolicy<String, String> policy) {
+        rows.addSink(StreamingFileSink.forRowFormat(
+                                new Path("file://" + folder), new SimpleStringEncoder<String>("UTF-8"))
+                        .withBucketAssigner(new BasePathBucketAssigner<>())
+                        .withBucketCheckInterval(200)
+                        .withRollingPolicy(policy)
+                        .build())
+                .uid("sink");
+    }
+    //# end
 }
