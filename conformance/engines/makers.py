@@ -7,10 +7,10 @@ from typing import Any
 
 from conformance.adapters.flink.releases import Release, newest, release
 from conformance.engines.engine import Engine, EngineSetUpError, Place
-from conformance.engines.environments import python_of, version_of
 from conformance.engines.flink.cluster import FlinkCluster
 from conformance.engines.flink.distribution import distribution
-from conformance.engines.python_engines import Bytewax, Pathway, Spark
+from conformance.engines.python.engines import Bytewax, Pathway, Spark
+from conformance.engines.python.environments import python_of, version_of
 from conformance.engines.rows import FLINK, TableRow
 
 Maker = Callable[[Place, dict[str, Any]], Engine]

@@ -13,10 +13,10 @@ import orjson
 import psutil
 
 from conformance.engines.engine import EngineSetUpError
-from conformance.engines.one_process import OneProcess
+from conformance.engines.python.one_process import OneProcess
 from conformance.engines.schedule import Fault, Kind
 
-JOBS = Path(__file__).parent / "python_jobs"
+JOBS = Path(__file__).parent / "jobs"
 
 
 def rows_in(file: Path) -> list[str]:

@@ -11,7 +11,7 @@ from conformance.engines.engine import EngineSetUpError
 SECONDS = 1_800.0
 """How long an installation may take."""
 _LISTED = tomllib.loads(
-    files("conformance.engines").joinpath("environments.toml").read_text(encoding="utf-8")
+    files("conformance.engines.python").joinpath("environments.toml").read_text(encoding="utf-8")
 )
 
 
