@@ -21,8 +21,8 @@ AHEAD = 600
 """Records that are fed after a fault until the engine processes records again."""
 ALIVE = 50
 """Records that the engine must have processed after a fault before the next one is due."""
-LONGEST_SECONDS = 600.0
-ALIVE_SECONDS = 180.0
+LONGEST_SECONDS = 1_200.0
+ALIVE_SECONDS = 400.0
 """How long an engine may take to start, or to recover."""
 QUIET_SECONDS = 8.0
 """The input is complete and nothing was processed for so long: the engine has all of it."""
