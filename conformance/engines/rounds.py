@@ -22,6 +22,8 @@ AHEAD = 600
 ALIVE = 50
 """Records that the engine must have processed after a fault before the next one is due."""
 LONGEST_SECONDS = 1_200.0
+TRICKLE_SECONDS = 15.0
+"""How long an engine may process nothing before it is fed a little more."""
 ALIVE_SECONDS = 400.0
 """How long an engine may take to start, or to recover."""
 QUIET_SECONDS = 8.0
@@ -91,8 +93,12 @@ class Course:
     def _wait(self, processed: int, fed: int, until: float) -> None:
         """Wait until so many records were processed, and then fed."""
         stuck = time.monotonic() + ALIVE_SECONDS
+        more = time.monotonic() + TRICKLE_SECONDS
         while self.engine.place.processed() < processed:
             self._tick(min(until, stuck))
+            if time.monotonic() > more:  # an engine that lost what was fed has nothing to process
+                more += TRICKLE_SECONDS
+                self._limit += ALIVE
         self.samples.append(self.engine.lines())
         self._limit = max(self._limit, fed)
         while self.feed.fed < fed:

@@ -184,7 +184,7 @@ class FlinkCluster(Engine):
         words += ["--lanes", str(self.place.lanes), "--lane-count", str(LANES)]
         words += ["--output", str(self.place.output), "--progress", str(self.place.progress)]
         words += ["--sink", self.settings["sink"], "--source", self.settings["source"]]
-        words += ["--pause", str(self.settings["pause"])]
+        words += ["--pause", str(self.settings["pause"]), "--slow", str(self.settings["slow"])]
         self._manager = self.place.processes.start("job-manager", [*self._java(256), MAIN, *words])
 
     def _start_worker(self) -> Started:

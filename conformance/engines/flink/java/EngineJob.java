@@ -36,7 +36,10 @@ public final class EngineJob {
                         WatermarkStrategy.noWatermarks(), "lanes", Types.STRING)
                 .uid("lanes")
                 .keyBy(line -> Integer.parseInt(line.split(",")[2]), Types.INT)
-                .process(new Counting(options.get("--progress"), Long.parseLong(options.get("--pause"))))
+                .process(new Counting(
+                        options.get("--progress"),
+                        Long.parseLong(options.get("--pause")),
+                        Long.parseLong(options.get("--slow"))))
                 .returns(Types.STRING)
                 .uid("counting");
         sink(rows, options.get("--sink"), options.get("--output"));
