@@ -20,9 +20,10 @@ from conformance.own_process import own_process
 
 SECONDS = 900.0
 """How long one download may take."""
-KEPT = re.compile(r"(flink-dist|flink-connector-files|flink-scala|log4j)[^/]*\.jar")
+KEPT = re.compile(r"(flink-dist|flink-connector-files|flink-shaded-zookeeper|flink-scala|log4j)[^/]*\.jar")
 """The jars that are kept; for gates `flink-dist` is enough, a whole job needs the others too."""
-CONNECTOR = "flink-connector-files"
+_WHOLE = "jars-of-jobs"
+"""The file that marks a folder with all jars that are kept now."""
 _FILES = {
     "wheel": ("--only-binary", ":all:"),
     "sdist": ("--no-binary", ":all:"),
@@ -66,19 +67,17 @@ def fetch(release: Release, options: Sequence[str] = ()) -> Path:
     return _checked(release, folder)
 
 
-def connector(release: Release, options: Sequence[str] = ()) -> Path | None:
-    """The jar with the sinks into files, beside the one of `fetch`; None for a release that has none.
+def job_jars(release: Release, options: Sequence[str] = ()) -> list[Path]:
+    """The jars that a whole job needs, `flink-dist` first: sinks into files, ZooKeeper, logging.
 
-    A cache that was filled before this jar was kept is filled again. Raises FetchError.
+    A cache that was filled when fewer jars were kept is filled again. Raises FetchError.
     """
-    folder = fetch(release, options).parent
-    if not list(folder.glob(f"{CONNECTOR}-*.jar")) and not (folder / "no-connector").exists():
+    jar = fetch(release, options)
+    whole = jar.parent / _WHOLE
+    if not whole.exists():
         with tempfile.TemporaryDirectory(prefix="barrierspec-flink-") as scratch:
-            list(_keep(_download(release, Path(scratch), options), folder))
-    found = sorted(folder.glob(f"{CONNECTOR}-*.jar"))
-    if not found:
-        (folder / "no-connector").touch()
-    return found[0] if found else None
+            list(_keep(_download(release, Path(scratch), options), jar.parent))
+    return [jar, *sorted(set(jar.parent.glob("*.jar")) - {jar})]
 
 
 def pip_command(release: Release, target: Path, options: Sequence[str] = ()) -> list[str]:
@@ -117,6 +116,7 @@ def _keep(package: Path, folder: Path) -> Iterator[Path]:
             part.replace(jar)
             if name.startswith("flink-dist"):
                 yield jar
+    (folder / _WHOLE).touch()
 
 
 def _members(package: Path) -> Iterator[tuple[str, bytes]]:

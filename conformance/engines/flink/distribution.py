@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance.adapters.flink.compile import compiled_of
-from conformance.adapters.flink.fetch import connector, fetch
+from conformance.adapters.flink.fetch import job_jars
 from conformance.adapters.flink.releases import Release
 
-_ZOOKEEPER = "org/apache/flink/shaded/zookeeper3/org/apache/zookeeper/server/quorum/QuorumPeerMain"
+_ZOOKEEPER = "org/apache/zookeeper/server/quorum/QuorumPeerMain.class"
 
 
 class Distribution(NamedTuple):
@@ -19,22 +19,23 @@ class Distribution(NamedTuple):
     version: str
     class_path: str
     zookeeper: str | None
-    """The class that starts ZooKeeper; None if the jar has none."""
+    """The class that starts ZooKeeper; None if no jar has it."""
 
 
 def distribution(release: Release, options: Sequence[str] = ()) -> Distribution:
     """Fetched and compiled unless that was done before; `options` go to pip. Raises FlinkError."""
-    jar = fetch(release, options)
-    files = connector(release, options)
-    jars = [jar, *([files] if files else []), *sorted(jar.parent.glob("log4j*.jar"))]
+    jars = job_jars(release, options)
     classes = compiled_of(release, _sources(), jars)
-    with zipfile.ZipFile(jar) as archive:
-        has_zookeeper = f"{_ZOOKEEPER}.class" in archive.namelist()
-    return Distribution(
-        release.version,
-        ":".join(map(str, (classes, *jars))),
-        _ZOOKEEPER.replace("/", ".") if has_zookeeper else None,
-    )
+    return Distribution(release.version, ":".join(map(str, (classes, *jars))), _zookeeper(jars))
+
+
+def _zookeeper(jars: Sequence[Path]) -> str | None:
+    for jar in jars:
+        with zipfile.ZipFile(jar) as archive:
+            for name in archive.namelist():
+                if name.endswith(_ZOOKEEPER):
+                    return name.removesuffix(".class").replace("/", ".")
+    return None
 
 
 def _sources() -> dict[str, str]:

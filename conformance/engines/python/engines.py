@@ -11,10 +11,12 @@ from pathlib import Path
 
 import orjson
 import psutil
+import pyspark
 
 from conformance.engines.engine import EngineSetUpError
 from conformance.engines.python.one_process import OneProcess
 from conformance.engines.schedule import Fault, Kind
+from spec.java import class_archive, find_java
 
 JOBS = Path(__file__).parent / "jobs"
 
@@ -57,12 +59,17 @@ class Spark(OneProcess):
         return [self.python, str(JOBS / "spark_job.py"), str(file)]
 
     def environment(self) -> dict[str, str]:
-        """Spark's own addresses."""
-        return {
+        """Its addresses, and the archive of its classes if there is one: Java starts in half the time."""
+        found = {
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": self.python,
             "SPARK_LOCAL_DIRS": str(self.place.folder),
         }
+        (jar,) = (Path(pyspark.__file__).parent / "jars").glob("spark-core_*.jar")
+        archive = class_archive(find_java(), jar)
+        if archive.path.is_file():
+            found["SPARK_SUBMIT_OPTS"] = " ".join(archive.flags(self.place.folder))
+        return found
 
     def strike(self, fault: Fault) -> None:
         """A worker is a process of Python that Spark has started; the coordinator is the whole job."""

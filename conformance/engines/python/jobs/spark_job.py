@@ -30,6 +30,8 @@ _OFF = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",  # a query of small batches compiles longer than it runs
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.memory": "512m",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
