@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows any-number bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows any-number bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs engines generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -107,6 +107,10 @@ pictures: $(READY)  ## Make docs/pictures/: the small state graphs of every part
 
 flink-logs: $(READY)  ## Logs of real Flink jobs: each accepted, each of its corruptions rejected
 	$(BIN)/barrierspec trace flink tests/observe/logs/*.log.gz --corruptions
+
+engines: $(READY)  ## Whole engines under the same faults: Flink clusters, Spark, Bytewax, Pathway; FAULTS=60 a row; hours
+	$(BIN)/barrierspec engines --faults $(or $(FAULTS),60) --seconds $(or $(SECONDS),12000)
+	$(BIN)/barrierspec flink run 2.0.2 1.20.5 1.17.2 1.13.6 --faults 12 --seconds 3600
 
 doctor: $(READY)  ## Check Python, Java, TLC, Spark, slots and memory
 	$(BIN)/barrierspec doctor

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -46,10 +46,16 @@ def compiled(release: Release, jar: Path) -> Path:
 
     Raises NoCompilerError where there is no JDK and CompileError where the jar is not as expected.
     """
-    classes = _classes(jar)
-    visible = {
-        name: sections(text, release.numbers, name, classes) for name, text in sources(release).items()
-    }
+    return compiled_of(release, sources(release), (jar,))
+
+
+def compiled_of(release: Release, texts: Mapping[str, str], jars: Sequence[Path]) -> Path:
+    """The folder with the classes that these sources give for a release; the jars are their class path.
+
+    Raises NoCompilerError where there is no JDK and CompileError where the jars are not as expected.
+    """
+    classes = frozenset().union(*map(_classes, jars))
+    visible = {name: sections(text, release.numbers, name, classes) for name, text in texts.items()}
     spelled = "".join(f"{name}\0{text}\0" for name, text in sorted(visible.items()))
     key = hashlib.sha256(spelled.encode()).hexdigest()[:16]
     folder = cache_folder(release) / f"classes-{key}"
@@ -66,7 +72,7 @@ def compiled(release: Release, jar: Path) -> Path:
         made = Path(scratch)
         for name, text in visible.items():
             (made / name).write_text(text, encoding="utf-8")
-        _compile(compiler, release, jar, made)
+        _compile(compiler, release, jars, made)
         try:
             (made / "classes").rename(folder)
         except OSError:
@@ -131,9 +137,10 @@ def _numbers(version: str | None) -> tuple[int, ...] | None:
     return None if version is None else tuple(map(int, version.split(".")))
 
 
-def _compile(compiler: str, release: Release, jar: Path, folder: Path) -> None:
-    command = [compiler, *_SHORT_RUN, "-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp", str(jar)]
-    command += ["-d", str(folder / "classes"), *(str(file) for file in sorted(folder.glob("*.java")))]
+def _compile(compiler: str, release: Release, jars: Sequence[Path], folder: Path) -> None:
+    command = [compiler, *_SHORT_RUN, "-nowarn", "-proc:none", "-encoding", "UTF-8"]
+    command += ["-cp", ":".join(map(str, jars)), "-d", str(folder / "classes")]
+    command += [*(str(file) for file in sorted(folder.glob("*.java")))]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired as late:
@@ -141,7 +148,7 @@ def _compile(compiler: str, release: Release, jar: Path, folder: Path) -> None:
     if done.returncode != 0:
         errors = "\n".join(shown_errors(done.stderr.replace(f"{folder}/", ""))[:_SHOWN])
         raise CompileError(
-            f"the Java side does not compile against {jar.name}; does the jar belong to Flink "
+            f"the Java side does not compile against {jars[0].name}; does the jar belong to Flink "
             f"{release.version}, is it whole?\n{errors}"
         )
 

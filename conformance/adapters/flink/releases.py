@@ -109,8 +109,12 @@ def last_of_each() -> tuple[Release, ...]:
     return tuple(found.values())
 
 
-def cache_folder(release: Release) -> Path:
-    """Where the files of a release are kept: never inside the checkout."""
+def cache_root() -> Path:
+    """The folder of all that is downloaded: never inside the checkout."""
     root = os.environ.get(CACHE)
-    base = Path(root) if root else Path.home() / ".cache" / "barrierspec"
-    return base / "flink" / release.version
+    return Path(root) if root else Path.home() / ".cache" / "barrierspec"
+
+
+def cache_folder(release: Release) -> Path:
+    """Where the files of a release are kept."""
+    return cache_root() / "flink" / release.version

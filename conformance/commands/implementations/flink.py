@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.command_line.options import FILE, FOLDER
+from conformance.command_line.options import FILE, FOLDER, SECONDS
 from conformance.commands import seed
 
 if TYPE_CHECKING:
@@ -80,6 +80,50 @@ def serve(version: str) -> int:
         return subprocess.run(command_of(release(version)), check=False).returncode
     except FlinkError as refused:
         raise click.ClickException(str(refused)) from refused
+
+
+@command.command()
+@click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
+@click.option(
+    "--mode", type=click.Choice(MODES), help="Of all rounds; default: all but at-least-once, drawn."
+)
+@click.option("--backend", type=click.Choice(("heap", "rocksdb")), help="Of all rounds; default: drawn.")
+@click.option("--sink", type=click.Choice(("files", "long-files", "two-phase", "early")),
+              help="FileSink, short or long files; two-phase commit; a defect. Default: drawn.")  # fmt: skip
+@click.option("--source", type=click.Choice(("lanes", "forgetful")), default="lanes", show_default=True,
+              help="A source with offsets in its state, or one that does not restore them.")  # fmt: skip
+@click.option(
+    "--faults", default=4, show_default=True, type=click.IntRange(1), help="Faults of each release."
+)
+@seed("faults and settings", 20261125)
+@click.option("--seconds", default=3_600.0, show_default=True, type=SECONDS, help="Budget.")
+@click.option("--build", default=Path("build/engines"), show_default=True, type=FOLDER,
+              help="The folder in which rounds run and flink.json is written.")  # fmt: skip
+def run(
+    versions: tuple[str, ...],
+    mode: str | None,
+    backend: str | None,
+    sink: str | None,
+    source: str,
+    faults: int,
+    seed: int,
+    seconds: float,
+    build: Path,
+) -> int:
+    """Run a job on clusters of released Flinks while faults occur, and classify what it has committed.
+
+    Ends with 1 if a round refutes exactly-once, or at-least-once in that mode.
+    """
+    from conformance.commands.implementations.engines import run_and_print
+    from conformance.engines.campaign import Order
+    from conformance.engines.rows import table_row
+
+    given = {"mode": mode, "backend": backend, "sink": sink, "source": source}
+    name = "flink-at-least-once" if mode == "at-least-once" else "flink"
+    plain = table_row(name)
+    draws = {**plain.draws, **{key: (value,) for key, value in given.items() if value is not None}}
+    rows = [table_row(f"{name}@{version}")._replace(draws=draws) for version in versions]
+    return run_and_print(Order(rows, seed, faults, seconds), build / "flink.json").exit_code
 
 
 @command.command()

@@ -1,0 +1,88 @@
+"""A campaign: rounds of the rows of the table until each has its faults, or the time is over."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance.engines.engine import Place
+from conformance.engines.flink import logs
+from conformance.engines.makers import Maker, maker, version
+from conformance.engines.results import Stored, stored
+from conformance.engines.rounds import RoundResult, run_round
+from conformance.engines.rows import TableRow
+from conformance.engines.schedule import FAULTS, Kind, faults_of
+
+SEED = 20261125
+FAULTS_A_ROW = 60
+_ALIGNED = ("exactly-once",)
+_ONE_LIFE = "not validated: the log has more than one job manager, or a mode that the validator does not read"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to run."""
+
+    rows: Sequence[TableRow]
+    seed: int = SEED
+    faults: int = FAULTS_A_ROW
+    """Of each row that lists no number of its own."""
+    seconds: float = 7_200.0
+    """No round begins after this time."""
+    only: Sequence[int] = ()
+    """The numbers of the rounds, if only some are to run."""
+    repeat: int = 1
+    """How often each of these rounds runs."""
+
+
+def run_campaign(
+    order: Order, build: Path, done: Sequence[Stored] = (), tell: Callable[[str], None] = lambda _: None
+) -> Iterator[dict[str, Any]]:
+    """Run the rounds that are not `done`, the rows in turn. Raises EngineError, FlinkError."""
+    until = time.monotonic() + order.seconds
+    known = {(one["row"], one["seed"], one["round"]) for one in done}
+    make: dict[str, Maker] = {}
+    for number, row in _rounds(order):
+        if (row.name, order.seed, number) in known:
+            continue
+        if time.monotonic() > until:
+            return
+        if row.name not in make:
+            tell(f"{row.name}: {row.engine} {version(row)}")
+            make[row.name] = maker(row)
+        yield _round(row, make[row.name], order.seed, number, build)
+
+
+def _rounds(order: Order) -> Iterator[tuple[int, TableRow]]:
+    if order.only:
+        yield from ((number, row) for _ in range(order.repeat) for number in order.only for row in order.rows)
+        return
+    counts = {row.name: -(-(row.faults or order.faults) // FAULTS) for row in order.rows}
+    for number in range(max(counts.values(), default=0)):
+        yield from ((number, row) for row in order.rows if number < counts[row.name])
+
+
+def _round(row: TableRow, make: Maker, seed: int, number: int, build: Path) -> dict[str, Any]:
+    settings = row.settings(seed, number)
+    folder = build.absolute() / f"{row.name}-{number}"
+    result = RoundResult(row.name, number, seed, [])
+    ran = run_round(
+        lambda place: make(place, settings),
+        faults_of(seed, number),
+        folder,
+        result,
+        then=_validate if row.engine == "flink" else lambda _place, _result: None,
+    )
+    return stored(ran, row, version(row))
+
+
+def _validate(place: Place, result: RoundResult) -> None:
+    """Validate the log of a cluster, if it is of a kind that the validator reads."""
+    names = [one.name for one in place.processes.started]
+    full = any(one["kind"] == Kind.DISK_FULL.value for one in result.faults)
+    if names.count("job-manager") > 1 or full or result.settings["mode"] not in _ALIGNED:
+        result.log = _ONE_LIFE
+        return
+    found = [one.log for one in place.processes.started if one.name != "zookeeper"]
+    result.log = logs.verdict(found, place.folder / "job.log")

@@ -1,0 +1,50 @@
+"""Faults of the disk: a folder that is not there, and processes that cannot write."""
+
+import resource
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+
+def without_folder(folder: Path, seconds: float) -> None:
+    """Move the folder away and put a file into its place, so that nobody makes it anew; then move it back."""
+    aside = folder.with_name(f"{folder.name}-aside")
+    folder.rename(aside)
+    folder.touch()
+    try:
+        time.sleep(seconds)
+    finally:
+        folder.unlink()
+        aside.rename(folder)
+
+
+def without_disk(processes: Sequence[int], seconds: float) -> None:
+    """No process of these, and none of their children, can write a byte into a file."""
+    with limited([*_with_children(processes)]):
+        time.sleep(seconds)
+
+
+@contextmanager
+def limited(processes: Sequence[int]) -> Iterator[None]:
+    """The limit of the size of files of these processes is 0 within the block."""
+    before = {}
+    try:
+        for one in processes:
+            with suppress(ProcessLookupError):
+                before[one] = resource.prlimit(one, resource.RLIMIT_FSIZE)
+                resource.prlimit(one, resource.RLIMIT_FSIZE, (0, before[one][1]))
+        yield
+    finally:
+        for one, limits in before.items():
+            with suppress(ProcessLookupError):
+                resource.prlimit(one, resource.RLIMIT_FSIZE, limits)
+
+
+def _with_children(processes: Sequence[int]) -> Iterator[int]:
+    for one in processes:
+        yield one
+        with suppress(psutil.NoSuchProcess):
+            yield from (child.pid for child in psutil.Process(one).children(recursive=True))

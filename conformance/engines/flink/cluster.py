@@ -1,0 +1,326 @@
+"""A Flink cluster of processes on loopback: a job manager with its job, task managers, and ZooKeeper.
+
+The job manager runs in application mode. ZooKeeper is the one in Flink's own jar; it points to the completed
+checkpoints, and a new job manager continues from there. Releases without it in their jar recover as their
+documentation tells for that case: the whole cluster starts again from the newest retained checkpoint.
+"""
+
+import shutil
+import signal
+import socket
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from conformance.engines.disk import without_disk, without_folder
+from conformance.engines.engine import Engine, RoundError
+from conformance.engines.feed import LANES
+from conformance.engines.flink.distribution import Distribution
+from conformance.engines.flink.rest import RestError, ask
+from conformance.engines.processes import Started
+from conformance.engines.schedule import Fault, Kind
+
+MAIN = "org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint"
+TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
+TASK_MANAGERS = 2
+STARTS_SECONDS = 90.0
+STOPS_SECONDS = 60.0
+_STOPS_TRIED = 3
+REPLACED_SECONDS = 12.0
+"""Longer than `heartbeat.timeout`: the others have replaced a frozen task manager by then."""
+_WAIT = 0.05
+_SETTINGS: Mapping[str, Any] = tomllib.loads(
+    files("conformance.engines.flink").joinpath("settings.toml").read_text(encoding="utf-8")
+)
+_LOG4J = """\
+rootLogger.level = INFO
+rootLogger.appenderRef.console.ref = Console
+appender.console.name = Console
+appender.console.type = CONSOLE
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss,SSS} %-5p %c [%t] %m%n
+logger.checkpoint.name = org.apache.flink.runtime.checkpoint
+logger.checkpoint.level = DEBUG
+logger.gates.name = org.apache.flink.streaming.runtime.io
+logger.gates.level = DEBUG
+logger.tasks.name = org.apache.flink.streaming.runtime.tasks
+logger.tasks.level = DEBUG
+logger.zookeeper.name = org.apache.flink.shaded.zookeeper3
+logger.zookeeper.level = WARN
+"""
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+    return port
+
+
+@dataclass
+class FlinkCluster(Engine):
+    """The job on a cluster; `settings`: mode, backend, sink, source, parallelism."""
+
+    distribution: Distribution = field(kw_only=True)
+    _rest: int = field(default_factory=free_port, init=False)
+    _rpc: int = field(default_factory=free_port, init=False)
+    _zookeeper: int = field(default_factory=free_port, init=False)
+    _generation: int = field(default=0, init=False)
+    """Grows each time that the operator starts the job anew."""
+    _from: str | None = field(default=None, init=False)
+    """The savepoint or checkpoint that this generation starts from."""
+    _manager: Started = field(init=False)
+    _workers: list[Started] = field(default_factory=list, init=False)
+
+    kinds = frozenset(Kind)
+
+    def start(self) -> None:
+        """Start ZooKeeper, the job manager and the task managers."""
+        conf = self.place.folder / "conf"
+        conf.mkdir()
+        for name in ("flink-conf.yaml", "config.yaml"):
+            (conf / name).write_text("parallelism.default: 1\n", encoding="utf-8")
+        (conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
+        if self.distribution.zookeeper is not None:
+            self._start_zookeeper(conf, self.distribution.zookeeper)
+        self._start_manager()
+        self._workers = [self._start_worker() for _ in range(TASK_MANAGERS)]
+
+    def strike(self, fault: Fault) -> None:
+        """Inject it."""
+        self._record()
+        worker = self._workers[fault.target % TASK_MANAGERS]
+        match fault.kind:
+            case Kind.KILL_WORKER:
+                worker.kill()
+                self.supervise_workers()
+            case Kind.KILL_COORDINATOR:
+                self._kill_manager()
+            case Kind.FREEZE:
+                frozen = [*self._workers, self._manager][fault.target % (TASK_MANAGERS + 1)]
+                _freeze(frozen, fault.length / 1_000)
+            case Kind.LONG_FREEZE:
+                _freeze(worker, REPLACED_SECONDS)
+            case Kind.NO_FOLDER:
+                without_folder(self.place.checkpoints, fault.length / 1_000)
+            case Kind.DISK_FULL:
+                without_disk([one.process.pid for one in self._workers], fault.length / 1_000)
+            case Kind.STOP:
+                self._stop(self.settings["parallelism"])
+            case Kind.RESCALE:
+                others = [one for one in (1, 2, 3) if one != self.settings["parallelism"]]
+                self._stop(others[fault.target % len(others)])
+            case Kind.KILL_WHILE_STOPPING:
+                self._stop(self.settings["parallelism"], worker, fault.delay / 1_000)
+
+    def supervise(self) -> None:
+        """Start again a job manager or task managers that have ended by themselves."""
+        if not self._manager.alive:
+            self.ended(f"job manager, {self._manager.process.poll()}: {self._manager.last_line()}")
+            self._start_manager()
+        for one in self._workers:
+            if not one.alive:
+                self.ended(f"task manager, {one.process.poll()}: {one.last_line()}")
+        self.supervise_workers()
+
+    def supervise_workers(self) -> None:
+        """Start a task manager for each one that has ended."""
+        self._workers = [one if one.alive else self._start_worker() for one in self._workers]
+
+    def lines(self) -> Sequence[str]:
+        """The rows of the files that are not hidden."""
+        return [
+            line
+            for file in sorted(self.place.output.rglob("*"))
+            if file.is_file()
+            and not any(part.startswith(".") for part in file.relative_to(self.place.output).parts)
+            for line in file.read_text(encoding="utf-8").splitlines()
+        ]
+
+    def completed(self) -> int | None:
+        """The id of the newest completed checkpoint, and many more for each generation."""
+        found = [_number(one) for one in self._metadata(self._generation)]
+        return self._generation * 1_000_000 + max(found, default=0)
+
+    def _metadata(self, generation: int) -> Iterator[Path]:
+        """The completed checkpoints of a generation that are still there."""
+        return (one.parent for one in self._folder(generation).glob("*/chk-*/_metadata"))
+
+    def _folder(self, generation: int) -> Path:
+        return self.place.checkpoints / f"generation-{generation}"
+
+    def _start_zookeeper(self, conf: Path, main: str) -> None:
+        data = self.place.folder / "zookeeper"
+        data.mkdir()
+        (conf / "zoo.cfg").write_text(
+            f"tickTime=2000\ndataDir={data}\nclientPort={self._zookeeper}\nclientPortAddress=127.0.0.1\n"
+            "admin.enableServer=false\n",
+            encoding="utf-8",
+        )
+        started = self.place.processes.start("zookeeper", [*self._java(64), main, str(conf / "zoo.cfg")])
+        until = time.monotonic() + STARTS_SECONDS
+        while not _listens(self._zookeeper):
+            if time.monotonic() > until or not started.alive:
+                raise RoundError(f"ZooKeeper does not listen: {started.last_line()}")
+            time.sleep(_WAIT)
+
+    def _start_manager(self) -> None:
+        """Start the job manager, and wait until it answers. Raises RoundError."""
+        words = [
+            "--configDir",
+            str(self.place.folder / "conf"),
+            "--job-classname",
+            "barrierspec.engines.EngineJob",
+        ]
+        if self._from is not None:
+            words += ["--fromSavepoint", self._from]
+        words += [*self._properties("job-manager"), f"-Dparallelism.default={self.settings['parallelism']}"]
+        words += ["--lanes", str(self.place.lanes), "--lane-count", str(LANES)]
+        words += ["--output", str(self.place.output), "--progress", str(self.place.progress)]
+        words += ["--sink", self.settings["sink"], "--source", self.settings["source"]]
+        words += ["--pause", str(self.settings["pause"]), "--slow", str(self.settings["slow"])]
+        self._manager = self.place.processes.start("job-manager", [*self._java(256), MAIN, *words])
+
+    def _start_worker(self) -> Started:
+        words = ["--configDir", str(self.place.folder / "conf"), *self._properties("task-manager")]
+        return self.place.processes.start("task-manager", [*self._java(256), TASK_MANAGER, *words])
+
+    def _kill_manager(self) -> None:
+        self._manager.kill()
+        if self.distribution.zookeeper is not None:
+            self._start_manager()
+            return
+        for one in self._workers:
+            one.kill()
+        retained = [*self._metadata(self._generation)]
+        if retained:
+            self._from = str(max(retained, key=_number))
+        self._next_generation()
+
+    def _stop(self, parallelism: int, killed: Started | None = None, delay: float = 0.0) -> None:
+        """Stop with a savepoint, and start from it; while it is taken, a process may be killed."""
+        location = None
+        for _ in range(_STOPS_TRIED):
+            location = self._stopped(killed, delay)
+            if location is not None:
+                break
+            killed = None
+        if location is None:
+            return
+        self._from = location
+        self.settings["parallelism"] = parallelism
+        self._manager.kill()
+        for one in self._workers:
+            one.kill()
+        self._next_generation()
+
+    def _stopped(self, killed: Started | None, delay: float) -> str | None:
+        """Ask for a savepoint and the end of the job. Returns the savepoint, None if there is none."""
+        job = self._job()
+        if job is None:
+            return None
+        target = {"targetDirectory": f"file://{self.place.checkpoints}", "drain": False}
+        try:
+            asked = ask(self._rest, f"/jobs/{job}/stop", target)
+        except RestError:
+            return None
+        if killed is not None:
+            time.sleep(delay)
+            killed.kill()
+            self.supervise_workers()
+        return self._savepoint(f"/jobs/{job}/savepoints/{asked['request-id']}")
+
+    def _savepoint(self, path: str) -> str | None:
+        """The place of a savepoint once it is complete; None if it failed and the job goes on."""
+        until = time.monotonic() + STOPS_SECONDS
+        while time.monotonic() < until:
+            with suppress(RestError):
+                answer = ask(self._rest, path)
+                if answer["status"]["id"] == "COMPLETED":
+                    location: str | None = answer["operation"].get("location")
+                    self.recorded.append({"stop": "savepoint" if location else "failed"})
+                    return location
+            if not self._manager.alive:
+                return self._newest_savepoint()
+            time.sleep(_WAIT)
+        return None
+
+    def _newest_savepoint(self) -> str | None:
+        """A job manager in application mode may end before it has told the place of the savepoint."""
+        found = sorted(
+            self.place.checkpoints.glob("savepoint-*/_metadata"), key=lambda one: one.stat().st_mtime
+        )
+        newest = str(found[-1].parent) if found else None
+        return None if newest == self._from else newest
+
+    def _next_generation(self) -> None:
+        self._generation += 1
+        self._start_manager()
+        self._workers = [self._start_worker() for _ in range(TASK_MANAGERS)]
+
+    def _job(self) -> str | None:
+        """The id of the job, once it runs; None if that takes too long."""
+        until = time.monotonic() + STARTS_SECONDS
+        while time.monotonic() < until:
+            with suppress(RestError):
+                for one in ask(self._rest, "/jobs")["jobs"]:
+                    if one["status"] == "RUNNING":
+                        return str(one["id"])
+            time.sleep(_WAIT)
+        return None
+
+    def _record(self) -> None:
+        """Keep what the job manager says of its checkpoints."""
+        with suppress(RestError):
+            for one in ask(self._rest, "/jobs")["jobs"]:
+                answer = ask(self._rest, f"/jobs/{one['id']}/checkpoints")
+                self.recorded.append({"generation": self._generation, **answer["counts"]})
+
+    def _java(self, megabytes: int) -> list[str]:
+        java = shutil.which("java") or "java"
+        logging = f"-Dlog4j.configurationFile=file:{self.place.folder / 'conf' / 'log4j.properties'}"
+        options = [*_SETTINGS["java"]["options"], f"-Xmx{megabytes}m", logging]
+        return [java, *options, "-cp", self.distribution.class_path]
+
+    def _properties(self, process: str) -> list[str]:
+        settings = {
+            **_SETTINGS["common"],
+            **_SETTINGS[process],
+            **_SETTINGS["mode"][self.settings["mode"]],
+            **_SETTINGS["backend"][self.settings["backend"]],
+            "rest.port": self._rest,
+            "jobmanager.rpc.port": self._rpc,
+            "high-availability.zookeeper.quorum": f"127.0.0.1:{self._zookeeper}",
+            "high-availability.storageDir": f"file://{self.place.folder / 'high-availability'}",
+            "high-availability.cluster-id": f"/generation-{self._generation}",
+            "state.checkpoints.dir": f"file://{self._folder(self._generation)}",
+            "execution.checkpointing.dir": f"file://{self._folder(self._generation)}",
+            "io.tmp.dirs": str(self.place.folder / "tmp"),
+        }
+        if self.distribution.zookeeper is None:
+            settings |= {"high-availability": "NONE", "high-availability.type": "NONE"}
+        return [f"-D{key}={value}" for key, value in settings.items()]
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.settimeout(1.0)
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _freeze(one: Started, seconds: float) -> None:
+    one.signal(signal.SIGSTOP)
+    try:
+        time.sleep(seconds)
+    finally:
+        one.signal(signal.SIGCONT)
+
+
+def _number(checkpoint: Path) -> int:
+    return int(checkpoint.name.removeprefix("chk-"))

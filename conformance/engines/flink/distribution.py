@@ -1,0 +1,43 @@
+"""A released Flink as a cluster needs it: its jars and our job, compiled against them."""
+
+import zipfile
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance.adapters.flink.compile import compiled_of
+from conformance.adapters.flink.fetch import job_jars
+from conformance.adapters.flink.releases import Release
+
+_ZOOKEEPER = "org/apache/zookeeper/server/quorum/QuorumPeerMain.class"
+
+
+class Distribution(NamedTuple):
+    """What the processes of a cluster are started from."""
+
+    version: str
+    class_path: str
+    zookeeper: str | None
+    """The class that starts ZooKeeper; None if no jar has it."""
+
+
+def distribution(release: Release, options: Sequence[str] = ()) -> Distribution:
+    """Fetched and compiled unless that was done before; `options` go to pip. Raises FlinkError."""
+    jars = job_jars(release, options)
+    classes = compiled_of(release, _sources(), jars)
+    return Distribution(release.version, ":".join(map(str, (classes, *jars))), _zookeeper(jars))
+
+
+def _zookeeper(jars: Sequence[Path]) -> str | None:
+    for jar in jars:
+        with zipfile.ZipFile(jar) as archive:
+            for name in archive.namelist():
+                if name.endswith(_ZOOKEEPER):
+                    return name.removesuffix(".class").replace("/", ".")
+    return None
+
+
+def _sources() -> dict[str, str]:
+    home: Path = Path(str(resources.files("conformance.engines.flink"))) / "java"
+    return {file.name: file.read_text("utf-8") for file in sorted(home.glob("*.java"))}

@@ -1,0 +1,58 @@
+package barrierspec.engines;
+
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+
+/**
+ * By key, the number and the sum of its records: one row for each record.
+ *
+ * <p>Each processed record adds a byte to a file of its process, by which the campaign sees that the job runs.
+ */
+final class Counting extends KeyedProcessFunction<Integer, String, String> {
+    private static OutputStream progress;
+
+    private final String folder;
+    private final long pauseNanos;
+    private final long slowNanos;
+    private transient ValueState<Tuple2<Long, Long>> state;
+
+    /** A record takes a pause, and one of the second of two subtasks a slow one: barriers wait there. */
+    Counting(String folder, long pauseNanos, long slowNanos) {
+        this.folder = folder;
+        this.pauseNanos = pauseNanos;
+        this.slowNanos = slowNanos;
+    }
+
+    @Override
+    public void processElement(String line, Context context, Collector<String> out) throws Exception {
+        if (state == null) {
+            state = getRuntimeContext()
+                    .getState(new ValueStateDescriptor<>("totals", Types.TUPLE(Types.LONG, Types.LONG)));
+        }
+        Tuple2<Long, Long> before = state.value();
+        String[] fields = line.split(",");
+        long place = (before == null ? 0 : before.f0) + 1;
+        long total = (before == null ? 0 : before.f1) + Long.parseLong(fields[3]);
+        state.update(Tuple2.of(place, total));
+        out.collect(fields[2] + "," + fields[0] + "," + fields[1] + "," + place + "," + total);
+        processed(folder);
+        boolean slow = KeyGroupRangeAssignment.assignKeyToParallelOperator(context.getCurrentKey(), 128, 2) == 1;
+        LockSupport.parkNanos(slow ? Math.max(slowNanos, pauseNanos) : pauseNanos);
+    }
+
+    private static synchronized void processed(String folder) throws IOException {
+        if (progress == null) {
+            progress = new FileOutputStream(folder + "/" + ProcessHandle.current().pid(), true);
+        }
+        progress.write('.');
+    }
+}

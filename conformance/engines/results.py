@@ -1,0 +1,140 @@
+"""The results of rounds as data: one JSON object a round, in a file that is read again to print the table."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from conformance.engines.rows import TableRow, table_row, table_rows
+from conformance.errors import InputError
+from conformance.observe.guarantees.anomalies import Anomaly, Guarantee
+from conformance.verdict import Verdict
+
+if TYPE_CHECKING:
+    from conformance.engines.rounds import RoundResult
+
+REPRODUCED = 3
+"""An anomaly is written down once this many rounds have shown it."""
+_RESTARTS_SHOWN = 3
+Stored = Mapping[str, Any]
+
+
+class ResultsError(InputError):
+    """A file that holds no results; the message says what was expected."""
+
+
+def stored(result: "RoundResult", row: TableRow, version: str) -> dict[str, Any]:
+    """A round as a JSON object."""
+    found = result.classification
+    return {
+        "row": row.name,
+        "version": version,
+        "seed": result.seed,
+        "round": result.number,
+        "settings": result.settings,
+        "faults": result.faults,
+        "rows": found.rows if found else 0,
+        "guarantee": found.guarantee.value if found else None,
+        "findings": [
+            {"anomaly": one.anomaly.value, "times": one.times, "first": one.first[0].describe()}
+            for one in (found.findings if found else ())
+        ],
+        "undetermined": result.undetermined,
+        "restarts": len(result.restarts),
+        "last_restarts": result.restarts[-_RESTARTS_SHOWN:],
+        "log": result.log,
+        "rest": result.recorded,
+        "seconds": round(result.seconds, 1),
+    }
+
+
+def read(file: Path) -> list[Stored]:
+    """The rounds in a file, none if it is not there. Raises ResultsError."""
+    if not file.exists():
+        return []
+    try:
+        rounds: list[Stored] = orjson.loads(file.read_bytes())["rounds"]
+        for one in rounds:
+            Guarantee(one["guarantee"]) if one["guarantee"] else None
+            [Anomaly(found["anomaly"]) for found in one["findings"]]
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as wrong:
+        raise ResultsError(f"{file}: expected the rounds of a table of engines, got {wrong!r}") from wrong
+    return rounds
+
+
+def written(rounds: Iterable[Stored]) -> bytes:
+    """The rounds as a file: one line each."""
+    lines = b",\n".join(orjson.dumps(one) for one in rounds)
+    return b'{"rounds": [\n' + lines + b"\n]}\n"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What all rounds of a row have shown."""
+
+    row: TableRow
+    rounds: Sequence[Stored]
+
+    @property
+    def version(self) -> str:
+        """The version that ran last."""
+        return str(self.rounds[-1]["version"])
+
+    @property
+    def judged(self) -> Sequence[Stored]:
+        """The rounds with a verdict."""
+        return [one for one in self.rounds if not one["undetermined"]]
+
+    @property
+    def faults(self) -> int:
+        """The faults of rounds with a verdict."""
+        return sum(len(one["faults"]) for one in self.judged)
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """These faults by kind."""
+        return Counter(fault["kind"] for one in self.judged for fault in one["faults"])
+
+    @property
+    def anomalies(self) -> Mapping[Anomaly, Sequence[Stored]]:
+        """By anomaly, the rounds that showed it."""
+        found: dict[Anomaly, list[Stored]] = defaultdict(list)
+        for one in self.judged:
+            for finding in one["findings"]:
+                found[Anomaly(finding["anomaly"])].append(one)
+        return dict(found)
+
+    @property
+    def reproduced(self) -> Mapping[Anomaly, Sequence[Stored]]:
+        """Those that enough rounds showed."""
+        return {one: rounds for one, rounds in self.anomalies.items() if len(rounds) >= REPRODUCED}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The strongest guarantee that no reproduced anomaly refutes."""
+        refuted = {one for anomaly in self.reproduced for one in anomaly.refutes}
+        return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the claim stands, or a planted defect was classified rightly."""
+        if not self.judged:
+            return Verdict.UNDETERMINED
+        if self.row.planted:
+            return Verdict.CONFORMS if self.row.planted & self.anomalies.keys() else Verdict.UNDETERMINED
+        if any(self.row.claim in one.refutes for one in self.anomalies):
+            return Verdict.DIVERGES
+        return Verdict.CONFORMS
+
+
+def summaries(rounds: Iterable[Stored]) -> list[Summary]:
+    """The rounds by row, in the order of the table; a row `flink@RELEASE` stands behind `flink`."""
+    by_row: dict[str, list[Stored]] = defaultdict(list)
+    for one in rounds:
+        by_row[one["row"]].append(one)
+    order = list(table_rows())
+    names = sorted(by_row, key=lambda name: (order.index(name.partition("@")[0]), name))
+    return [Summary(table_row(name), by_row[name]) for name in names]

@@ -1,0 +1,181 @@
+"""One round: an engine runs its job on the input, faults occur, and its committed output is classified."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from conformance.engines.engine import Engine, Place, RoundError
+from conformance.engines.feed import Feed
+from conformance.engines.judged import account
+from conformance.engines.processes import EngineError, Processes
+from conformance.engines.schedule import RECORDS, Fault
+from conformance.observe.guarantees.guarantee import Classification, classify
+
+RATE = 1_000
+"""Records fed in a second."""
+AHEAD = 600
+"""Records that are fed after a fault until the engine processes records again."""
+ALIVE = 50
+"""Records that the engine must have processed after a fault before the next one is due."""
+LONGEST_SECONDS = 1_200.0
+TRICKLE_SECONDS = 15.0
+"""How long an engine may process nothing before it is fed a little more."""
+ALIVE_SECONDS = 400.0
+"""How long an engine may take to start, or to recover."""
+QUIET_SECONDS = 8.0
+"""The input is complete and nothing was processed for so long: the engine has all of it."""
+_SETTLE_SECONDS = 1.5
+_LATER_CHECKPOINTS = 3
+_UNKNOWN_CHECKPOINTS_SECONDS = 20.0
+_TICK = 0.02
+
+
+@dataclass
+class RoundResult:
+    """What a round showed."""
+
+    engine: str
+    number: int
+    seed: int
+    faults: list[dict[str, Any]]
+    """The faults that occurred, with the kinds that the engine had for them."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    classification: Classification | None = None
+    """None if the round has no verdict; then `undetermined` has the reason."""
+    undetermined: str = ""
+    restarts: list[str] = field(default_factory=list)
+    recorded: list[dict[str, Any]] = field(default_factory=list)
+    log: str = ""
+    """What the validator of logs says, where there is one."""
+    seconds: float = 0.0
+
+
+@dataclass
+class Course:
+    """The course of one round: the input grows, faults occur at their points, and the output is read."""
+
+    engine: Engine
+    feed: Feed
+    faults: Sequence[Fault]
+    result: RoundResult
+    samples: list[Sequence[str]] = field(default_factory=list)
+    """The committed rows before each fault, and once the engine has processed records after it."""
+    _limit: int = AHEAD
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> Sequence[str]:
+        """The committed rows at the end. Raises RoundError."""
+        until = time.monotonic() + LONGEST_SECONDS
+        feeder = threading.Thread(target=self._grow, daemon=True)
+        self.engine.start()
+        feeder.start()
+        try:
+            mark = 0
+            for fault in self.faults:
+                self._wait(mark + ALIVE, fault.point, until)
+                time.sleep(fault.delay / 1_000)
+                self.samples.append(self.engine.lines())
+                kind = fault.kind.among(self.engine.kinds)
+                self.engine.strike(replace(fault, kind=kind))
+                self.result.faults.append({**fault.as_dict(), "kind": kind.value})
+                mark = self.engine.place.processed()
+                self._limit = self.feed.fed + AHEAD
+            self._wait(mark + ALIVE, self.feed.records, until)
+            return self._end(until)
+        finally:
+            self._stop.set()
+            feeder.join()
+
+    def _wait(self, processed: int, fed: int, until: float) -> None:
+        """Wait until so many records were processed, and then fed."""
+        stuck = time.monotonic() + ALIVE_SECONDS
+        more = time.monotonic() + TRICKLE_SECONDS
+        while self.engine.place.processed() < processed:
+            self._tick(min(until, stuck))
+            if time.monotonic() > more:  # an engine that lost what was fed has nothing to process
+                more += TRICKLE_SECONDS
+                self._limit += ALIVE
+        self.samples.append(self.engine.lines())
+        self._limit = max(self._limit, fed)
+        while self.feed.fed < fed:
+            self._tick(until)
+
+    def _end(self, until: float) -> Sequence[str]:
+        """Wait until every record has a row, or the engine has had its chance."""
+        self.engine.end.touch()
+        done, since = self.engine.place.processed(), time.monotonic()
+        quiet: tuple[float, int | None] | None = None
+        while True:
+            self._tick(until)
+            lines = self.engine.lines()
+            if self.engine.over():
+                break
+            if len({tuple(line.split(",", 3)[1:3]) for line in lines}) >= self.feed.records:
+                break
+            now, processed = time.monotonic(), self.engine.place.processed()
+            if processed != done:
+                done, since, quiet = processed, now, None
+            elif quiet is None and now - since > QUIET_SECONDS:
+                quiet = now, self.engine.completed()
+            elif quiet is not None and self._had_its_chance(*quiet):
+                break
+        time.sleep(_SETTLE_SECONDS)
+        return self.engine.lines()
+
+    def _had_its_chance(self, since: float, completed: int | None) -> bool:
+        now = self.engine.completed()
+        if completed is None or now is None:
+            return time.monotonic() - since > _UNKNOWN_CHECKPOINTS_SECONDS
+        return now >= completed + _LATER_CHECKPOINTS
+
+    def _tick(self, until: float) -> None:
+        if time.monotonic() > until:
+            raise RoundError(
+                f"the engine did not get on in time: {self.feed.fed:,} records were fed and "
+                f"{self.engine.place.processed():,} processed, after {len(self.result.faults)} faults"
+            )
+        time.sleep(_TICK)
+        self.engine.supervise()
+
+    def _grow(self) -> None:
+        """Feed at the rate, up to the limit."""
+        allowance, last = 0.0, time.monotonic()
+        while not self.feed.complete and not self._stop.wait(_TICK):
+            now = time.monotonic()
+            allowance, last = min(allowance + (now - last) * RATE, RATE), now
+            until = min(self.feed.fed + int(allowance), self._limit, self.feed.records)
+            if until > self.feed.fed:
+                allowance -= until - self.feed.fed
+                self.feed.feed(until)
+
+
+def run_round(
+    make: Callable[[Place], Engine],
+    faults: Sequence[Fault],
+    folder: Path,
+    result: RoundResult,
+    records: int = RECORDS,
+    then: Callable[[Place, RoundResult], None] = lambda _place, _result: None,
+) -> RoundResult:
+    """Run a round under `folder`, which is emptied first. `then` looks at what the processes left."""
+    shutil.rmtree(folder, ignore_errors=True)
+    feed = Feed(folder, records)
+    started = time.monotonic()
+    with Processes(folder / "logs") as processes:
+        place = Place(folder, processes)
+        engine = make(place)
+        result.settings = dict(engine.settings)
+        course = Course(engine, feed, faults, result)
+        try:
+            lines = course.run()
+            result.classification = classify(account(records, lines, course.samples))
+        except (RoundError, EngineError) as failed:
+            result.undetermined = str(failed)
+        result.restarts, result.recorded = engine.restarts, engine.recorded
+    then(place, result)
+    result.seconds = time.monotonic() - started
+    return result

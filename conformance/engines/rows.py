@@ -1,0 +1,70 @@
+"""The rows of the table of engines, as `table.toml` lists them."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from random import Random
+from typing import Any, NamedTuple
+
+from conformance.errors import InputError
+from conformance.observe.guarantees.anomalies import Anomaly, Guarantee
+
+FLINK = "flink"
+"""The engine whose release a row can name: `flink@1.20.5`."""
+
+
+class UnknownRowError(InputError):
+    """The table has no such row."""
+
+
+class TableRow(NamedTuple):
+    """One row: an engine with a sink, and what its documentation claims."""
+
+    name: str
+    engine: str
+    sink: str
+    claim: Guarantee
+    says: str
+    """Where the documentation states the claim, and how."""
+    draws: Mapping[str, Sequence[Any]]
+    """The settings that are drawn for each round."""
+    planted: frozenset[Anomaly] = frozenset()
+    """A run of this row must show one of them: it has a planted defect."""
+    faults: int | None = None
+    """The number of faults, if the row lists it."""
+    release: str | None = None
+    """The release of Flink that the name of the row states."""
+
+    def settings(self, seed: int, number: int) -> dict[str, Any]:
+        """The settings of a round."""
+        draw = Random(f"{seed}/{number}/{self.name}")
+        return {name: draw.choice(values) for name, values in self.draws.items()}
+
+
+@cache
+def table_rows() -> Mapping[str, TableRow]:
+    """All rows by name."""
+    listed = tomllib.loads(files("conformance.engines").joinpath("table.toml").read_text(encoding="utf-8"))
+    return {
+        name: TableRow(
+            name,
+            row["engine"],
+            row["sink"],
+            Guarantee(row["claim"]),
+            row["says"],
+            row["draws"],
+            frozenset(Anomaly(one) for one in row.get("planted", ())),
+            row.get("faults"),
+        )
+        for name, row in listed.items()
+    }
+
+
+def table_row(name: str) -> TableRow:
+    """The row of this name; `flink@1.20.5` is the row `flink` of that release. Raises UnknownRowError."""
+    plain, _, version = name.partition("@")
+    found = table_rows().get(plain)
+    if found is None or (version and found.engine != FLINK):
+        raise UnknownRowError(f"expected one of {', '.join(table_rows())}, or flink@RELEASE, got {name!r}")
+    return found._replace(release=version, name=name) if version else found

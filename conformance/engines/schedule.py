@@ -1,0 +1,93 @@
+"""The faults of a round, drawn by a seed: the same for each engine.
+
+A fault is due when so many records were fed, and the engine has processed records since the fault before.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import Enum
+from importlib.resources import files
+from random import Random
+from typing import Any
+
+RECORDS = 10_000
+"""The records of a round."""
+FAULTS = 4
+"""The faults of a round."""
+SPACING = 1_000
+"""The least number of records between two faults."""
+_MOST_DELAY, _LEAST_LENGTH, _MOST_LENGTH = 400, 200, 1_600
+
+
+class Kind(Enum):
+    """The kinds of faults; `faults.toml` has a sentence on each."""
+
+    KILL_WORKER = "kill-worker"
+    KILL_COORDINATOR = "kill-coordinator"
+    FREEZE = "freeze"
+    LONG_FREEZE = "long-freeze"
+    NO_FOLDER = "no-folder"
+    DISK_FULL = "disk-full"
+    STOP = "stop"
+    RESCALE = "rescale"
+    KILL_WHILE_STOPPING = "kill-while-stopping"
+
+    @property
+    def sentence(self) -> str:
+        """The meaning."""
+        return str(KINDS[self]["sentence"])
+
+    def among(self, possible: frozenset["Kind"]) -> "Kind":
+        """This kind, or the one that stands for it in an engine that has only the `possible` ones."""
+        return self if self in possible else Kind(KINDS[self]["instead"]).among(possible)
+
+
+KINDS: Mapping[Kind, Mapping[str, Any]] = {
+    Kind(name): row
+    for name, row in tomllib.loads(
+        files("conformance.engines").joinpath("faults.toml").read_text(encoding="utf-8")
+    ).items()
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault. `delay` and `length` are milliseconds, `target` chooses a process."""
+
+    point: int
+    """The number of records that were fed when it is due."""
+    delay: int
+    """The time from then on until it occurs."""
+    kind: Kind
+    length: int
+    """How long it lasts, where its kind lasts."""
+    target: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return {**asdict(self), "kind": self.kind.value}
+
+
+def faults_of(
+    seed: int, round_number: int, faults: int = FAULTS, records: int = RECORDS
+) -> tuple[Fault, ...]:
+    """The faults of a round, in the order of their points. Raises ValueError if they have no place."""
+    free = records - SPACING * (faults + 1)
+    if free < 0:
+        raise ValueError(
+            f"expected at least {SPACING * (faults + 1):,} records for {faults} faults, got {records:,}"
+        )
+    draw = Random(f"{seed}/{round_number}")
+    extra = sorted(draw.randint(0, free) for _ in range(faults))
+    kinds = draw.choices(list(KINDS), [row["weight"] for row in KINDS.values()], k=faults)
+    return tuple(
+        Fault(
+            SPACING * (number + 1) + extra[number],
+            draw.randint(0, _MOST_DELAY),
+            kind,
+            draw.randint(_LEAST_LENGTH, _MOST_LENGTH),
+            draw.randrange(1 << 16),
+        )
+        for number, kind in enumerate(kinds)
+    )

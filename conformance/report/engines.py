@@ -1,0 +1,113 @@
+"""The table of engines: what each documents, what its rounds have shown, and the command that repeats it."""
+
+from collections.abc import Sequence
+
+from conformance.engines.results import REPRODUCED, Stored, Summary, summaries
+from conformance.observe.guarantees.anomalies import Anomaly
+
+BEGIN, END = "<!-- table of engines: begin -->", "<!-- table of engines: end -->"
+"""Between these marks a page has the table."""
+
+
+def line(one: Stored) -> str:
+    """A round, in one line and one for each anomaly."""
+    kinds = ", ".join(fault["kind"] for fault in one["faults"])
+    settings = " ".join(str(value) for value in one["settings"].values())
+    if one["undetermined"]:
+        verdict = f"UNDETERMINED: {one['undetermined']}"
+    else:
+        verdict = f"{one['guarantee']} is not refuted, {one['rows']:,} rows"
+    lines = [f"  {one['row']}-{one['round']}  {verdict}; {one['seconds']:.0f} s; {settings}; {kinds}"]
+    lines += [
+        f"    {found['times']} {Anomaly(found['anomaly']).title}, the first: {found['first']}"
+        for found in one["findings"]
+    ]
+    if one["log"]:
+        lines.append(f"    log: {one['log']}")
+    return "\n".join(lines)
+
+
+def text(found: Sequence[Summary]) -> str:
+    """The table for the screen."""
+    return "\n".join(
+        f"  {one.row.name} {one.version}: {len(one.judged)} rounds, {one.faults} faults; claimed "
+        f"{one.row.claim.value}; {one.guarantee.value} is not refuted; {_names(one)}"
+        for one in found
+    )
+
+
+def bound(found: Sequence[Summary]) -> str:
+    """How much was run, in one phrase."""
+    faults, judged = sum(one.faults for one in found), sum(len(one.judged) for one in found)
+    without = sum(len(one.rounds) for one in found) - judged
+    more = f", {without} rounds without a verdict" if without else ""
+    return f"{judged} rounds of {len(found)} rows, {faults} faults{more}; a run refutes, it never proves"
+
+
+def page(before: str, rounds: Sequence[Stored]) -> str:
+    """The page with the table of these rounds. Raises ValueError if it has no marks."""
+    head, begin, rest = before.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"expected a page with the marks {BEGIN} and {END}")
+    return f"{head}{BEGIN}\n\n{markdown(summaries(rounds))}\n\n{END}{tail}"
+
+
+def markdown(found: Sequence[Summary]) -> str:
+    """The tables of the page: engines, evidence, faults by kind."""
+    lines = [
+        "| row | version | sink | claimed | faults (rounds) | not refuted by these runs | seen |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in found:
+        number = f"{one.faults} ({len(one.judged)})"
+        claim = "planted defect" if one.row.planted else one.row.claim.value
+        lines.append(
+            f"| `{one.row.name}` | {one.version} | {one.row.sink} | {claim} | {number} | "
+            f"{one.guarantee.value} | {_names(one)} |"
+        )
+    lines += ["", "The claims:", ""]
+    said: dict[str, str] = {}
+    for one in found:
+        if not one.row.planted:
+            said.setdefault(one.row.says, one.row.name.partition("@")[0])
+    lines += [f"- `{name}`: {says}." for says, name in said.items()]
+    lines += ["", "The shortest evidence of each anomaly, and the command that repeats its round:", ""]
+    lines += ["| row | anomaly | rounds | the first occurrence | again |", "|---|---|---|---|---|"]
+    for one in found:
+        for anomaly, rounds in one.anomalies.items():
+            shown = min(rounds, key=lambda round_: (len(round_["faults"]), round_["round"]))
+            first = next(each["first"] for each in shown["findings"] if each["anomaly"] == anomaly.value)
+            lines.append(
+                f"| `{one.row.name}` | {anomaly.title} | {len(rounds)} of {len(one.judged)} | {first} | "
+                f"`{again(shown)}` |"
+            )
+    lines += ["", "The faults by kind:", "", *_kinds(found)]
+    return "\n".join(lines)
+
+
+def again(one: Stored) -> str:
+    """The command that repeats a round."""
+    return f"barrierspec engines --row {one['row']} --seed {one['seed']} --only {one['round']}"
+
+
+def _kinds(found: Sequence[Summary]) -> list[str]:
+    kinds = list(dict.fromkeys(kind for one in found for kind in one.kinds))
+    cells = {one.row.name: " | ".join(str(one.kinds[kind] or "") for kind in kinds) for one in found}
+    return [
+        f"| row | {' | '.join(kinds)} |",
+        "|---" * (len(kinds) + 1) + "|",
+        *(f"| `{name}` | {row} |" for name, row in cells.items()),
+    ]
+
+
+def _names(one: Summary) -> str:
+    """The anomalies with the number of rounds; those that were not reproduced are marked."""
+    return (
+        "; ".join(
+            f"{anomaly.title} ({len(rounds)} of {len(one.judged)})"
+            + ("" if len(rounds) >= REPRODUCED else ", not reproduced three times")
+            for anomaly, rounds in one.anomalies.items()
+        )
+        or "no anomaly"
+    )

@@ -1,0 +1,90 @@
+"""Results as data: written, read again, summed up, and printed into the page."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.engines.results import ResultsError, Summary, read, summaries, written
+from conformance.engines.rows import UnknownRowError, table_row, table_rows
+from conformance.observe.guarantees.anomalies import Anomaly, Guarantee
+from conformance.report import engines as report
+from conformance.verdict import Verdict
+
+ROOT = Path(__file__).parents[3]
+
+
+def one(row, number=0, *anomalies, undetermined=""):
+    findings = [{"anomaly": name, "times": 2, "first": f"key 1: {name}"} for name in anomalies]
+    return {
+        "row": row, "version": "1", "seed": 7, "round": number, "settings": {"sink": "files"}, "rows": 10,
+        "faults": [{"kind": "kill-worker"}, {"kind": "freeze"}], "findings": findings, "log": "",
+        "guarantee": None if undetermined else "exactly-once", "undetermined": undetermined, "seconds": 1.0,
+    }  # fmt: skip
+
+
+def summary(row, *rounds):
+    return Summary(table_row(row), rounds)
+
+
+def test_rounds_are_read_as_they_were_written(tmp_path):
+    rounds = [one("spark"), one("flink@1.20.5", 1, "LOST_RECORD")]
+    file = tmp_path / "results.json"
+    file.write_bytes(written(rounds))
+
+    assert read(file) == rounds
+    assert [found.row.name for found in summaries(read(file))] == ["flink@1.20.5", "spark"]
+    assert read(tmp_path / "none.json") == []
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"rounds": [{}]}', b'{"rounds": [{"guarantee": "best"}]}'])
+def test_a_file_that_holds_no_results_is_refused(tmp_path, content):
+    (tmp_path / "results.json").write_bytes(content)
+
+    with pytest.raises(ResultsError, match="expected the rounds of a table of engines"):
+        read(tmp_path / "results.json")
+
+
+def test_a_claim_stands_until_a_round_refutes_it():
+    assert summary("spark", one("spark")).verdict is Verdict.CONFORMS
+    assert summary("spark", one("spark", 0, "DUPLICATED_RECORD")).verdict is Verdict.DIVERGES
+    assert summary("pathway", one("pathway", 0, "DUPLICATED_RECORD")).verdict is Verdict.CONFORMS
+    assert summary("pathway", one("pathway", 0, "LOST_RECORD")).verdict is Verdict.DIVERGES
+    assert summary("spark", one("spark", undetermined="it did not start")).verdict is Verdict.UNDETERMINED
+
+
+def test_a_planted_defect_must_be_seen():
+    assert summary("flink-early", one("flink-early")).verdict is Verdict.UNDETERMINED
+    assert summary("flink-early", one("flink-early", 0, "LOST_RECORD")).verdict is Verdict.UNDETERMINED
+    assert summary("flink-early", one("flink-early", 0, "DUPLICATED_RECORD")).verdict is Verdict.CONFORMS
+
+
+def test_an_anomaly_is_written_down_once_three_rounds_have_shown_it():
+    twice = summary("spark", *(one("spark", at, "DUPLICATED_RECORD") for at in range(2)), one("spark", 2))
+    thrice = summary("spark", *(one("spark", at, "DUPLICATED_RECORD") for at in range(3)))
+
+    assert twice.reproduced == {}
+    assert twice.guarantee is Guarantee.EXACTLY_ONCE
+    assert "not reproduced three times" in report.markdown([twice])
+    assert set(thrice.reproduced) == {Anomaly.DUPLICATED_RECORD}
+    assert thrice.guarantee is Guarantee.AT_LEAST_ONCE
+
+
+def test_a_row_that_the_table_has_not_is_refused():
+    assert table_row("flink@1.20.5").release == "1.20.5"
+    for name in ("storm", "spark@3.5.0"):
+        with pytest.raises(UnknownRowError, match="expected one of flink"):
+            table_row(name)
+
+
+def test_every_row_draws_its_settings_by_the_seed():
+    for row in table_rows().values():
+        assert row.settings(1, 2) == row.settings(1, 2)
+        assert set(row.settings(1, 2)) == set(row.draws)
+
+
+def test_the_page_has_the_table_of_the_stored_results():
+    page = (ROOT / "docs/run/engines.md").read_text(encoding="utf-8")
+    rounds = read(ROOT / "conformance/engines/results.json")
+
+    assert len(rounds) > 20
+    assert report.page(page, rounds) == page

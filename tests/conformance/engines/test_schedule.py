@@ -1,0 +1,52 @@
+"""The faults of a round: the same for each engine, at points that have room between them."""
+
+from collections import Counter
+
+import pytest
+
+from conformance.engines.schedule import FAULTS, KINDS, RECORDS, SPACING, Kind, faults_of
+
+ONE_PROCESS = frozenset({Kind.KILL_WORKER, Kind.FREEZE, Kind.NO_FOLDER})
+
+
+def test_a_seed_and_a_number_determine_the_faults():
+    assert faults_of(7, 3) == faults_of(7, 3)
+    assert faults_of(7, 3) != faults_of(7, 4)
+    assert faults_of(7, 3) != faults_of(8, 3)
+
+
+def test_the_faults_of_one_round_stay_as_they_are():
+    assert [(one.point, one.delay, one.kind.value) for one in faults_of(20261125, 0)] == [
+        (1_190, 149, "kill-worker"),
+        (4_091, 77, "kill-coordinator"),
+        (5_336, 155, "stop"),
+        (8_501, 291, "kill-worker"),
+    ]
+
+
+def test_points_have_room_between_them_and_before_the_end():
+    for number in range(200):
+        points = [0, *(one.point for one in faults_of(1, number)), RECORDS]
+        assert min(later - before for before, later in zip(points, points[1:], strict=False)) >= SPACING
+        assert len(points) == FAULTS + 2
+
+
+def test_every_kind_is_drawn_about_as_often_as_its_weight_says():
+    drawn = Counter(one.kind for number in range(300) for one in faults_of(1, number))
+    weights = sum(row["weight"] for row in KINDS.values())
+
+    for kind, row in KINDS.items():
+        share = drawn[kind] / (300 * FAULTS)
+        assert abs(share - row["weight"] / weights) < 0.05, kind
+
+
+def test_too_many_faults_are_refused():
+    with pytest.raises(ValueError, match="expected at least 11,000 records for 10 faults"):
+        faults_of(1, 0, faults=10)
+
+
+def test_an_engine_gets_another_kind_for_one_that_it_has_not():
+    assert Kind.LONG_FREEZE.among(ONE_PROCESS) is Kind.FREEZE
+    assert Kind.RESCALE.among(ONE_PROCESS | {Kind.STOP}) is Kind.STOP
+    assert Kind.DISK_FULL.among(ONE_PROCESS) is Kind.NO_FOLDER
+    assert {kind.among(frozenset(Kind)) for kind in Kind} == set(Kind)
