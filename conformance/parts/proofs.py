@@ -4,12 +4,12 @@ The cases are dealt out to several processes. A rule that does not hold comes ba
 event; the explorer then looks for the shortest run of a closed model that shows the same rule broken.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from model.checker.induction import gaps_of
+from model.checker.induction import Size, gaps_of
 from model.checker.prove import Assumed, Case, Refutation, Report, pattern_of
 from model.checker.vacuity import Key, key_of
 from model.generations import CLAIMS
@@ -92,24 +92,30 @@ def vacuous_in(cases: Sequence[Case], reports: Sequence[Report]) -> list[Propert
     ]
 
 
-def induction_of(cases: Sequence[Case], reports: Sequence[Report]) -> tuple[str, list[str]]:
+def induction_of(
+    cases: Sequence[Case],
+    reports: Sequence[Report],
+    sizes: Mapping[str, Size] | None = None,
+    kinds: Mapping[str, Iterable[type]] = HANDLERS,
+) -> tuple[str, list[str]]:
     """What is proved by a complete induction, at which sizes, and what for one step; and what lacks.
 
-    The second part is empty if the induction of each component is complete.
+    `kinds`: the classes of events of each component. The second part is empty if the induction of each
+    component is complete.
     """
     starts = frozenset().union(*(report.starts for report in reports))
     afters = frozenset().union(*(report.afters for report in reports))
     complete: list[str] = []
     single: list[str] = []
     lacking: list[str] = []
-    for name, size in SIZES.items():
+    for name, size in (SIZES if sizes is None else sizes).items():
         own = [case for case in cases if case.component == name and type(case.event) is not Start]
         stepped = {pattern_of(case.state): case.state for case in own}
         known = [state for shape, state in stepped.items() if (name, shape) in starts]
         states = [state for state in known if size.holds(state)]
         if states:
             ends = frozenset(after for after in afters if after[0] == name)
-            gap = next(gaps_of(own, starts, ends, size, HANDLERS.get(name, ())), None)
+            gap = next(gaps_of(own, starts, ends, size, kinds.get(name, ())), None)
             lacking += [] if gap is None else [f"{name} is not proved inductive: {gap}"]
             (complete if gap is None else single).append(f"{name} ({size.text(states)})")
         beyond = [state for state in known if not size.holds(state)]

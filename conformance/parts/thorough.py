@@ -24,11 +24,14 @@ import orjson
 from conformance.compare.triangle import triangle
 from conformance.mutants.score import sources
 from conformance.own_process import own_process
+from conformance.parts.proofs import induction_of
 from conformance.parts.result import DUMPS
 from conformance.verdict import Verdict
 from model.checker.prove import prove
-from model.proofs import thorough_cases
+from model.coordinator.proofs.closed import Closed, thorough_coordinators
+from model.proofs import start_cases, thorough_cases
 from model.properties import PROPERTIES
+from model.sizes import SIZES
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at
 from spec.tlc import check
@@ -53,7 +56,9 @@ class Done(NamedTuple):
 
 
 def units() -> list[str]:
-    """What there is to run: models and their triangles by number of states, then blocks of proofs.
+    """What there is to run: models and their triangles by number of states, then proofs.
+
+    The proofs are the inductions of larger coordinators, and blocks of further cases.
 
     Among the models are the broken ones that run nowhere else.
     """
@@ -67,12 +72,17 @@ def units() -> list[str]:
         )
     ]
     models.sort(key=lambda model: model.states)
-    return [f"model {model.name}" for model in models] + [f"proofs {share}" for share in range(SHARES)]
+    closed = [f"closed {name}" for name in thorough_coordinators()]
+    return (
+        [f"model {model.name}" for model in models] + closed + [f"proofs {share}" for share in range(SHARES)]
+    )
 
 
 def run(unit: str, build: Path) -> tuple[str, str]:
     """Run one unit here: its complaint, and its size. Raises TlcError."""
     kind, name = unit.split()
+    if kind == "closed":
+        return induction(thorough_coordinators()[name])
     if kind == "proofs":
         report = prove(islice(thorough_cases(), int(name), None, SHARES), PROPERTIES, stop_at_first=True)
         refuted = [f"{found.property} fails: {found.label}" for found in report.refutations]
@@ -85,6 +95,19 @@ def run(unit: str, build: Path) -> tuple[str, str]:
     agreement = triangle(model, build / DUMPS)
     wrong = "" if agreement.difference is None else agreement.difference.story
     return wrong, f"{result.states:,} states, {agreement.edges:,} edges compared"
+
+
+def induction(closed: Closed) -> tuple[str, str]:
+    """What is refuted of a coordinator or lacks in its induction, and its sizes."""
+    cases = tuple(closed.cases())
+    size = SIZES["coordinator"]._replace(includes=closed.holds)
+    report = prove((*start_cases(cases), *cases), PROPERTIES, within={"coordinator": size.holds})
+    kinds = {
+        "coordinator": {type(case.event) for case in cases}
+    }  # one without masters gets no answer of them
+    text, lacking = induction_of(cases, (report,), {"coordinator": size}, kinds)
+    refuted = [f"{found.property} fails: {found.label}" for found in report.refutations]
+    return "; ".join((*refuted, *lacking)), f"{text}, {report.paths:,} paths"
 
 
 def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Done]:

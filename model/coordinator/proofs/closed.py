@@ -5,7 +5,7 @@ its parts. Nothing is assumed of a state but the rules; `promised` states what t
 event. The configured times of the scheduler are numbers, because z3 divides by numbers only.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -180,7 +180,7 @@ def any_coordinator(plan: Plan, numbers: Numbers) -> Coordinator:
         status=any_word("state.status"),
         master=state.master if plan.coordinators or plan.hooks else NONE,
         turns=0,
-        scheduler=scheduler if plan.interval else new.scheduler,
+        scheduler=scheduler if plan.interval else new.scheduler._replace(put_off=scheduler.put_off),
         pause_ends=state.pause_ends if plan.min_pause else 0,
         store=new.store._replace(entries=state.store.entries),
         shared=new.shared._replace(unclaimed=state.shared.unclaimed),
@@ -243,6 +243,16 @@ def is_word(symbol: object, word: str) -> z3.BoolRef:
 def closed_coordinators() -> tuple[Closed, ...]:
     """Those of the published proofs."""
     return (Closed(any_plan("2.3"), Numbers()),)
+
+
+@cache
+def thorough_coordinators() -> Mapping[str, Closed]:
+    """Those that take minutes, by name."""
+    few = Numbers(1, 0, 1, 0, 0)
+    return {
+        **{name: Closed(any_plan(name), few) for name in ("1.9", "1.11", "1.14", "1.20")},
+        "masters": Closed(any_plan("2.3", coordinators=1, hooks=1), few),
+    }
 
 
 def is_within(state: Coordinator) -> bool:

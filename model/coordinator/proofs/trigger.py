@@ -141,6 +141,16 @@ def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
         yield case_of(label, state, event, *assumptions, *bound, stops=type(event) is TriggerRequest)
 
 
+def passing_cases(pending: int, *, over: bool) -> Iterator[Case]:
+    """Two or three requests of the scheduler fall due in one step of time; `over`: all tasks have finished."""
+    state = next(scheduler_cases("2.3", pending, runs=True)).state
+    state = state._replace(tasks_run=(not over,), tasks_finished=(over,))
+    due, now = int_term(state.scheduler.due), int_term(state.now)
+    event = Advance(symbolic_like(0, "event.ms"))
+    bounds = (due > now, due <= now + INTERVAL, int_term(event.ms) <= 2 * INTERVAL)
+    yield case_of(f"the scheduler runs, tasks over {over}, two due", state, event, *bounds)
+
+
 def scheduler_events(*, runs: bool) -> Iterator[Event]:
     """Events that start and stop the scheduler, its own requests, and events without effect on it."""
     yield Advance(symbolic_like(0, "event.ms"))
@@ -244,6 +254,8 @@ def beginning_cases() -> Iterator[Case]:
     for name, runs in product(DIFFERENT, (False, True)):
         yield from scheduler_cases(name, 1 if runs else 0, runs=runs)
     yield from scheduler_cases("2.3", 0, runs=True)
+    for pending, over in ((0, False), (1, False), (0, True)):
+        yield from passing_cases(pending, over=over)
     for name, (one, other) in product(("2.3", "1.14", "1.13", "1.12"), product((0, 1, 2), repeat=2)):
         yield from finished_cases(name, (one == 1, other == 1), (one == 2, other == 2))
     for name in ("1.20", "1.17", "1.15", "1.11"):

@@ -19,6 +19,7 @@ from model.coordinator.events import (
     NotifySubsumed,
     Rejected,
     TellMaster,
+    TriggerRequest,
     TriggerTask,
 )
 from model.coordinator.failures import Failures
@@ -95,17 +96,21 @@ def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: 
     if last_missing(before, event) is not None:
         return True
     count = before.failures
-    for place, effect in enumerate(effects):
+    place = 0
+    while place < len(effects):
+        effect = effects[place]
         if type(effect) is Abort:
             ended = find_pending(before, effect.checkpoint) or begun(before, effects, effect.checkpoint)
             if ended is None:
                 return False
             expected, count = abort(before, event, ended, effect.reason, after, count)
-            end = place + len(expected)
-            if effects[place:end] != expected or any(
-                type(extra) in {FailJob, NotifyAbort} for extra in effects[end : end + 1]
-            ):
+            if effects[place : place + len(expected)] != expected:
                 return False
+            place += len(expected)
+            continue
+        if type(effect) in {FailJob, NotifyAbort, TellMaster} and not is_refused_stop(before, event, effects):
+            return False
+        place += 1
     return after.failures == count
 
 
@@ -271,6 +276,14 @@ def suspension(
     return effects, count
 
 
+def is_refused_stop(before: Coordinator, event: Event, effects: Effects) -> bool:
+    """Up to 1.10 a stop that is refused fails the job: its last two effects say so."""
+    if type(event) is not TriggerRequest or not before.plan.profile.failed_stops_count_too:
+        return False
+    last = effects[-2:]
+    return len(last) == 2 and type(last[0]) is FailJob and last[1] == Rejected(event.type, last[0].reason)
+
+
 def is_starting(before: Coordinator, ended: Pending) -> bool:
     """An operator coordinator or a hook has not answered."""
     return not all((*ended.coordinators, *ended.hooks))
@@ -289,7 +302,7 @@ def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | N
                     checkpoint, kind, False, 0, tasks, (False,) * len(tasks), (0,) * len(tasks),
                     ((),) * len(tasks), (False,) * plan.coordinators, (False,) * plan.hooks,
                 )  # fmt: skip
-            left += effect.checkpoint != last  # type: ignore[attr-defined]
+            left += 1 if effect.checkpoint != last else 0  # type: ignore[attr-defined]
             last = effect.checkpoint  # type: ignore[attr-defined]
         left += type(effect) is Rejected
     return None

@@ -232,34 +232,47 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_SCHEDULER.step("COORD-26", Advance)
 def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after: Coordinator) -> bool:
-    """When time passes, only what is due happens: here nothing, or one request of the scheduler alone."""
-    until, due = before.now + event.ms, before.scheduler.due
+    """When time passes, only what is due happens: here nothing, or requests of the scheduler alone."""
+    plan, until, due = before.plan, before.now + event.ms, before.scheduler.due
     if any(one.deadline <= until for one in before.pending):
         return True
     if due == NONE or due > until:
         return not effects and after == before._replace(now=until)
-    if due + before.plan.interval <= until or before.plan.timeout <= until - due:
+    if plan.timeout <= until - due:
+        return True
+    if not plan.profile.queues_requests:
+        if due + plan.interval <= until:
+            return True
+        now = requested(before._replace(now=due), before.scheduler, len(before.pending), due)
+        return after.scheduler == now or (now.due <= until and now.due == before.pause_ends)
+    is_held = before.master != NONE or len(before.pending) >= plan.max_concurrent
+    if before.queue and not is_held:  # its head has another turn: COORD-11
         return True
     periodic = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False)
-    at = before._replace(now=due)
-    if not before.plan.profile.queues_requests:
-        now = requested(at, before.scheduler, len(before.pending), due)
-        return after.scheduler == now or (now.due <= until and now.due == before.pause_ends)
-    if before.master != NONE or len(before.pending) >= before.plan.max_concurrent:
-        same = after.scheduler == before.scheduler._replace(due=due + before.plan.interval)
-        return same and not effects and after.queue == with_request(before.queue, periodic)
-    if before.queue:  # its head has another turn: COORD-11
-        return True
-    reason = answer_to(periodic, at)
-    if reason == MINIMUM_TIME_BETWEEN_CHECKPOINTS:
-        moved = before.scheduler._replace(due=before.pause_ends)
-        return before.pause_ends <= until or after == before._replace(now=until, scheduler=moved)
+    queue, starts = before.queue, ()
+    while due <= until:
+        reason = None if is_held else answer_to(periodic, before._replace(now=due))
+        if reason == MINIMUM_TIME_BETWEEN_CHECKPOINTS:
+            due = before.pause_ends
+            continue
+        if is_held:
+            queue = with_request(queue, periodic)
+        elif reason is None:
+            starts = (*starts, due)
+            masters = plan.coordinators + plan.hooks > 0
+            is_held = masters or len(before.pending) + len(starts) >= plan.max_concurrent
+        due += plan.interval
     begun = after.pending[len(before.pending) :]
-    if after.scheduler != before.scheduler._replace(due=due + before.plan.interval) or after.queue:
+    if (
+        after.scheduler != before.scheduler._replace(due=due)
+        or after.queue != queue
+        or len(begun) != len(starts)
+    ):
         return False
-    if reason is not None:
-        return not begun
-    return len(begun) == 1 and begun[0].type == CHECKPOINT and begun[0].deadline == due + before.plan.timeout
+    if effects and not starts:
+        return False
+    every = zip(begun, starts, strict=True)
+    return all(one.type == CHECKPOINT and one.deadline == start + plan.timeout for one, start in every)
 
 
 def renewed(before: Coordinator, event: RestoreRequest) -> tuple[bool, ...]:

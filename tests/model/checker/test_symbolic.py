@@ -63,19 +63,19 @@ def test_a_word_equals_no_symbol():
 
 
 def test_a_symbol_for_any_word_equals_each_word_on_a_path_of_its_own():
-    word, other = any_word("word"), any_word("other")
-    found = list(
-        paths(lambda: ("one" if word == "one" else "two" if word in ("two", 2) else "", word != other))
-    )
-    values = []
-    for path in found:
+    word = any_word("word")
+
+    def which():
+        return "one" if word == "one" else "two" if word in ("two", 2) else "another"
+
+    values = {}
+    for path in paths(which):
         solver = solver_with(*path.condition)
         assert solver.check() == z3.sat
-        values.append(concrete((word, *path.result), solver.model()))
-    assert {(value, seen) for value, seen, _ in values if seen} == {("one", "one"), ("two", "two")}
-    assert [value for value, seen, _ in values if not seen] == [concrete(word, solver.model())]
-    assert "one" != values[-1][0] != "two"
-
+        values[path.result] = concrete(word, solver.model())
+    assert (values["one"], values["two"]) == ("one", "two")
+    assert values["another"] not in ("one", "two")
+    assert len(list(paths(lambda: bool(word != any_word("other"))))) == 2
     with pytest.raises(SymbolicUseError):
         list(paths(lambda: {word: 1}))
 
