@@ -7,6 +7,7 @@ something there.
 """
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import islice
@@ -48,6 +49,11 @@ class Wrong:
         """The state after the step with one mistake in each of its fields."""
         return tuple(_one_by_field(self.after))
 
+    @cached_property
+    def of_switches(self) -> tuple[Any, ...]:
+        """The state after the step with one switch of its generation changed, which no step does."""
+        return tuple(_with_other_switch(self.after))
+
 
 def matters(found: Property, wrong: Wrong, *, every: bool = True) -> bool:
     """Whether the property, which accepts this step, rejects it with one mistake.
@@ -57,7 +63,7 @@ def matters(found: Property, wrong: Wrong, *, every: bool = True) -> bool:
     """
     changes = wrong.of_values if every else wrong.of_fields
     if not found.over_steps:
-        return any(_rejects(found, state) for state in changes)
+        return any(_rejects(found, state) for state in (*changes, *wrong.of_switches))
     before, event = wrong.before, wrong.event
     if any(_rejects(found, before, event, effects, wrong.after) for effects in wrong.of_effects):
         return True
@@ -113,3 +119,16 @@ def _changed(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any record of the m
         if make is tuple and value:
             yield value[:-1]
             yield (*value, value[-1])
+
+
+def _with_other_switch(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any record of the model
+    """The value with one switch changed, in itself or in a part."""
+    if isinstance(value, tuple):
+        make = type(value)._make if hasattr(value, "_make") else tuple
+        for place, part in enumerate(value):
+            for wrong in _with_other_switch(part):
+                yield make((*value[:place], wrong, *value[place + 1 :]))
+    elif is_dataclass(value) and not isinstance(value, type):
+        for switch in fields(value):
+            if isinstance(getattr(value, switch.name), bool):
+                yield replace(value, **{switch.name: not getattr(value, switch.name)})

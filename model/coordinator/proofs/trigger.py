@@ -142,7 +142,7 @@ def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
 
 
 def passing_cases(pending: int, *, over: bool) -> Iterator[Case]:
-    """Two or three requests of the scheduler fall due in one step of time; `over`: all tasks have finished."""
+    """Two or three requests fall due in one step of time; `over`: all tasks have finished."""
     state = next(scheduler_cases("2.3", pending, runs=True)).state
     state = state._replace(tasks_run=(not over,), tasks_finished=(over,))
     due, now = int_term(state.scheduler.due), int_term(state.now)
