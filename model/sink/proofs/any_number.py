@@ -1,4 +1,4 @@
-"""The sink with any number of filed and committed transactions, and at most one snapshot of any number of them.
+"""The sink with any number of filed and committed transactions, and at most one snapshot of any number.
 
 The committed transactions ascend, so they are those ids of all for which something holds. `HELPERS` states so
 what a function of the model inserts one by one. A restore in which a commit throws ends at the first such
@@ -106,7 +106,7 @@ def _sends(running: bool, finished: bool, event: Event) -> bool:
 
 
 def _permitted(sink: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """Ids of snapshots grow; a commit that throws is due; what was open in a restored one is not committed."""
+    """Ids of snapshots grow, a commit that throws is due, what was open in a restored one is uncommitted."""
     taken = [int_term(snapshot.checkpoint) for snapshot in sink.snapshots]
     if type(event) is SnapshotRequest:
         return tuple(int_term(event.checkpoint) > before for before in taken)
