@@ -116,13 +116,11 @@ class Ground:
 
     def permits(self, *conditions: z3.BoolRef) -> bool:
         """The assertions and the conditions have a solution, as far as known. Raises UndecidedError."""
-        self.solution = None
-        if self.is_lenient and self.solver.check(*conditions) == z3.unknown:
-            return True
-        if not satisfiable(self.solver, *conditions):
-            return False
-        self.solution = self.solver.model()
-        return True
+        answer = self.solver.check(*conditions)
+        if answer == z3.unknown and not self.is_lenient:
+            raise UndecidedError(f"z3 could not decide {conditions}: {self.solver.reason_unknown()}")
+        self.solution = self.solver.model() if answer == z3.sat else None
+        return bool(answer != z3.unsat)
 
     def place(self, decided: Decided, solution: z3.ModelRef | None) -> _Place:
         """The place of these decisions, in any order."""

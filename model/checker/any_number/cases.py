@@ -18,8 +18,10 @@ from model.events import Event, Step
 from model.registry import Property, Start
 from model.steps import name_of
 
-EFFORT = 4_000_000
-"""The resources that z3 may use for one question, as it counts them: a question ends alike on any machine."""
+EFFORT = 20_000_000
+"""The resources that z3 may use to decide a refutation, as it counts them: alike on any machine."""
+PATIENCE = 200_000
+"""The same for one test on a path. What is not decided then counts as feasible: one more path to check."""
 
 
 class Case(NamedTuple):
@@ -149,7 +151,7 @@ def _followed(case: Case, assumed: tuple[z3.BoolRef, ...]) -> Iterator[Outcomes]
 
 def _solver() -> z3.Solver:
     solver = z3.Solver()
-    solver.set("rlimit", EFFORT)
+    solver.set("rlimit", PATIENCE)
     return solver
 
 
@@ -189,6 +191,10 @@ def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground
         return bool(found.holds(step.state))
 
     for answer in paths(holds, here):
-        if not answer.result and satisfiable(here.solver, *answer.decided):
-            return Refutation(found.rule, found.name, case.label, here.solver.model(), path)
+        if not answer.result:
+            here.solver.set("rlimit", EFFORT)
+            is_refuted = satisfiable(here.solver, *answer.decided)
+            here.solver.set("rlimit", PATIENCE)
+            if is_refuted:
+                return Refutation(found.rule, found.name, case.label, here.solver.model(), path)
     return None
