@@ -13,6 +13,8 @@ from model.gate.proofs.any_number.aligned import all_aligned_cases, all_history_
 from model.gate.proofs.any_number.channels import HELPERS as CHANNEL_HELPERS
 from model.gate.proofs.any_number.tracking import TRACKED_AT_MOST, all_tracker_cases
 from model.gate.proofs.any_number.unaligned import all_unaligned_cases
+from model.sink.proofs.any_number import HELPERS as SINK_HELPERS
+from model.sink.proofs.any_number import all_sink_cases
 from model.subtask.proofs.any_number import HELPERS as SUBTASK_HELPERS
 from model.subtask.proofs.any_number import all_subtask_cases
 
@@ -42,6 +44,13 @@ UNBOUNDED: Mapping[str, Unbounded] = {
         ),
         Unbounded("unaligned", "channels", all_unaligned_cases, SUMS, "injections are left out"),
         Unbounded("subtask", "running snapshots and remembered aborts", all_subtask_cases, SUMS),
+        Unbounded(
+            "sink",
+            "transactions",
+            all_sink_cases,
+            SUMS,
+            "at most 1 snapshot before an event; restores in which a commit throws are left out",
+        ),
     )
 }
 """By component."""
@@ -49,5 +58,5 @@ UNBOUNDED: Mapping[str, Unbounded] = {
 
 def reread(*edits: Edit) -> Reread:
     """The modules of the model over ropes, with broken ones for mutants."""
-    helpers: dict[str, Helpers] = {**CHANNEL_HELPERS, **SUBTASK_HELPERS}
+    helpers: dict[str, Helpers] = {**CHANNEL_HELPERS, **SUBTASK_HELPERS, **SINK_HELPERS}
     return Reread(edits, helpers)

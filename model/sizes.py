@@ -14,7 +14,7 @@ from model.coordinator.proofs import closed
 from model.gate.events import Inject, Injection
 from model.gate.properties.polled import follow_an_end
 from model.offsets.events import RestoreOffsets
-from model.sink import proofs as sink
+from model.sink.proofs import sink
 from model.source.events import Induce
 from model.source.properties import PLAIN
 

@@ -97,13 +97,30 @@ class Ground:
     """The assertions of a solver, and all results of queries on them."""
 
     def __init__(
-        self, solver: z3.Solver, known: Answers = NOTHING, solution: z3.ModelRef | None = None
+        self,
+        solver: z3.Solver,
+        known: Answers = NOTHING,
+        solution: z3.ModelRef | None = None,
+        *,
+        is_lenient: bool = False,
     ) -> None:
         self.solver = solver
+        self.is_lenient = is_lenient
+        """What z3 cannot decide counts as feasible; else it is an error."""
+        self.solution: z3.ModelRef | None = None
+        """A solution of the last query, if z3 gave one."""
         self.start = _Place(frozenset(), dict(known), solution)
         self._places: dict[Decided, _Place] = {}
         self._terms: dict[int, tuple[z3.BoolRef, z3.BoolRef]] = {}
         self._held: list[z3.BoolRef] = []
+
+    def permits(self, *conditions: z3.BoolRef) -> bool:
+        """The assertions and the conditions have a solution, as far as known. Raises UndecidedError."""
+        answer = self.solver.check(*conditions)
+        if answer == z3.unknown and not self.is_lenient:
+            raise UndecidedError(f"z3 could not decide {conditions}: {self.solver.reason_unknown()}")
+        self.solution = self.solver.model() if answer == z3.sat else None
+        return bool(answer != z3.unsat)
 
     def place(self, decided: Decided, solution: z3.ModelRef | None) -> _Place:
         """The place of these decisions, in any order."""
@@ -180,27 +197,35 @@ class _Run:
         return choice
 
     def _only_answer(self, term: z3.BoolRef, key: int) -> bool | None:
-        """The implied answer, or None if both are feasible; then a solution of each is known."""
+        """The implied answer, or None if both are feasible; then a solution of each is known, if of any."""
         ground, place = self.ground, self.place
-        solver = ground.solver
         ground.go_to(self.decided)
         if place.solution is None:
-            if not satisfiable(solver):
+            if not ground.permits():
                 return False
-            place.solution = solver.model()
-        value = place.solution.eval(term, model_completion=True)
+            place.solution = ground.solution
+        value = None
+        if place.solution is not None:
+            value = place.solution.eval(term, model_completion=True)
+        if value is None or not (z3.is_true(value) or z3.is_false(value)):  # a quantified term may stay open
+            return self._only_permitted(term, key)
         here = bool(z3.is_true(value))
-        if not satisfiable(solver, ground.answer(term, key, not here)):
+        if not ground.permits(ground.answer(term, key, not here)):
             return here
-        if not here and not z3.is_false(value):  # the solution leaves the truth of a quantified term open
-            other = solver.model()
-            if not satisfiable(solver, ground.answer(term, key, here)):
-                return not here
-            ground.place(place.decided | {(key, here)}, solver.model())
-            ground.place(place.decided | {(key, not here)}, other)
-            return None
         ground.place(place.decided | {(key, here)}, place.solution)
-        ground.place(place.decided | {(key, not here)}, solver.model())
+        ground.place(place.decided | {(key, not here)}, ground.solution)
+        return None
+
+    def _only_permitted(self, term: z3.BoolRef, key: int) -> bool | None:
+        """The same without a solution that tells the truth of the term."""
+        ground, place = self.ground, self.place
+        solutions = {}
+        for truth in (True, False):
+            if not ground.permits(ground.answer(term, key, truth)):
+                return not truth
+            solutions[truth] = ground.solution
+        for truth, solution in solutions.items():
+            ground.place(place.decided | {(key, truth)}, solution)
         return None
 
 

@@ -157,7 +157,8 @@ def sink_08(sink: Sink) -> bool:
     filed = tuple(entry.transaction for entry in sink.pending)
     used = (*filed, *sink.committed, *_present(sink.open))
     known = all(0 < transaction < sink.next_transaction for transaction in (*used, sink.next_transaction - 1))
-    return known and not _repeats(used) and all(left < right for left, right in pairwise(sink.committed))
+    ascending = all(left < right for left, right in combinations(sink.committed, 2))
+    return known and not _repeats(used) and ascending
 
 
 @SINK.step("SINK-08")

@@ -12,14 +12,16 @@ import z3
 
 from model.checker.any_number import sums
 from model.checker.any_number.rope import Rope, cells_of
-from model.checker.paths import Ground, Path, paths, satisfiable
+from model.checker.paths import Ground, Path, UndecidedError, paths, satisfiable
 from model.checker.symbolic import formula
 from model.events import Event, Step
 from model.registry import Property, Start
 from model.steps import name_of
 
 EFFORT = 20_000_000
-"""The resources that z3 may use for one question, as it counts them: a question ends alike on any machine."""
+"""The resources that z3 may use to decide a refutation, as it counts them: alike on any machine."""
+PATIENCE = 200_000
+"""The same for one test on a path. What is not decided then counts as feasible: one more path to check."""
 
 
 class Case(NamedTuple):
@@ -120,7 +122,11 @@ def _outcomes_of(case: Case, invariants: Invariants) -> list[Outcomes]:
     while True:
         assumed = invariant_of(case.component, case.state, case.properties, invariants).terms
         before = len(sums.known)
-        results = list(_followed(case, assumed))
+        try:
+            results = list(_followed(case, assumed))
+        except UndecidedError:
+            if len(sums.known) == before:
+                raise
         if len(sums.known) == before:
             return results
 
@@ -133,19 +139,19 @@ def _followed(case: Case, assumed: tuple[z3.BoolRef, ...]) -> Iterator[Outcomes]
     known = tuple(found for found in known if found.concerns(case.event))
     solver = _solver()
     solver.add(*sums.facts(), *case.assumptions, *(() if begins else assumed))
-    if not satisfiable(solver):
+    if solver.check() == z3.unsat:
         raise ValueError(f"nothing permits the case {case.label}: it would prove everything")
-    ground = Ground(solver, solution=solver.model())
+    ground = Ground(solver, is_lenient=True)
     for path in paths(lambda: case.step(case.state, case.event), ground):
         ground.go_to(path.decided)
-        here = Ground(solver, path.answers, path.solution)
+        here = Ground(solver, path.answers, path.solution, is_lenient=True)
         yield [(found, _refutation(case, path, found, here)) for found in known]
         here.go_to(())
 
 
 def _solver() -> z3.Solver:
     solver = z3.Solver()
-    solver.set("rlimit", EFFORT)
+    solver.set("rlimit", PATIENCE)
     return solver
 
 
@@ -164,7 +170,7 @@ def invariant_of(
         sums.known.clear()
         for found in properties:
             if not found.over_steps:
-                ground = Ground(solver)
+                ground = Ground(solver, is_lenient=True)
                 term = formula(lambda found=found: found.holds(state), ground)  # type: ignore[misc]
                 ground.go_to(())
                 solver.add(term)
@@ -186,6 +192,9 @@ def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground
 
     for answer in paths(holds, here):
         if not answer.result:
-            assert answer.solution is not None
-            return Refutation(found.rule, found.name, case.label, answer.solution, path)
+            here.solver.set("rlimit", EFFORT)
+            is_refuted = satisfiable(here.solver, *answer.decided)
+            here.solver.set("rlimit", PATIENCE)
+            if is_refuted:
+                return Refutation(found.rule, found.name, case.label, here.solver.model(), path)
     return None

@@ -4,7 +4,7 @@ A state of tuples gives each symbol of the state of ropes a value. Then each qua
 number of members, each condition is true or false, and each cell is a sequence.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import z3
@@ -45,6 +45,12 @@ class Numbers:
             for one, other in zip(symbolic, plain, strict=True):
                 self.take(one, other)
 
+    def give(self, name: str, values: Sequence[Any]) -> None:
+        """Gives a function of the index of a member its values."""
+        is_bool = any(isinstance(value, bool) for value in values)
+        function = z3.Function(name, z3.IntSort(), z3.BoolSort() if is_bool else z3.IntSort())
+        self._tables.append((function, _table_of(values, is_bool=is_bool)))
+
     def take_totals(self, totals: Iterable[Total]) -> None:
         """Gives sums the values that their terms add up to."""
         for total in totals:
@@ -57,10 +63,7 @@ class Numbers:
         term = known.values[0].term if hasattr(known.values[0], "term") else None
         if term is None or term.decl().arity() != 1:
             return  # a constant
-        table: z3.ExprRef = _value(False if z3.is_bool(term) else 0)
-        for index, value in enumerate(values):
-            table = z3.If(z3.Var(0, z3.IntSort()) == index, _value(value), table)
-        self._tables.append((term.decl(), table))
+        self._tables.append((term.decl(), _table_of(values, is_bool=z3.is_bool(term))))
 
     def of(self, term: z3.ExprRef, *indexes: tuple[z3.ArithRef, int]) -> Any:  # noqa: ANN401 - a bool or an int
         """The value of a term."""
@@ -120,6 +123,14 @@ class Numbers:
                     if self.of(one.condition, *here):
                         for value in one.values:
                             yield self.plain(value, *here)
+
+
+def _table_of(values: Iterable[Any], *, is_bool: bool) -> z3.ExprRef:
+    """The values by an index; what has no value is 0 or False."""
+    table: z3.ExprRef = _value(False if is_bool else 0)
+    for index, value in enumerate(values):
+        table = z3.If(z3.Var(0, z3.IntSort()) == index, _value(value), table)
+    return table
 
 
 def _value(value: Any) -> z3.ExprRef:  # noqa: ANN401 - an int or a bool

@@ -11,8 +11,8 @@ from itertools import product
 from typing import Any
 
 from model.checker.any_number.members import Many
-from model.checker.any_number.rope import Rope, is_present
-from model.checker.symbolic import SymbolicUseError
+from model.checker.any_number.rope import Rope
+from model.checker.symbolic import SymbolicBool, SymbolicUseError
 from model.frames import is_permitted as plain_is_permitted
 
 _STARRED = re.compile(r"(\w+|\((?:\w+(?:\s*\|\s*\w+)*)\))\*")
@@ -26,8 +26,15 @@ def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
         raise SymbolicUseError(f"a star belongs to more than a word or a choice of words in {pattern!r}")
     if _matches(pattern, kinds.cells, lowest=0):
         return True
-    present = tuple(cell for cell in kinds.cells if not isinstance(cell, Many) or is_present(cell))
+    possible = (_possible(cell) if isinstance(cell, Many) else cell for cell in kinds.cells)
+    present = tuple(cell for cell in possible if not isinstance(cell, Many) or cell.behaviours)
     return _matches(pattern, present, lowest=1)
+
+
+def _possible(cell: Many) -> Many:
+    """The cell with those of its cases that some member has; on a path, the run forks."""
+    cases = [one for one in cell.behaviours if bool(SymbolicBool(cell.exists(one.condition)))]
+    return Many(cell.group, cell.variable, cases, every=cell.every)
 
 
 def _matches(pattern: str, cells: tuple[Any, ...], *, lowest: int) -> bool:

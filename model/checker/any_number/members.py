@@ -4,13 +4,15 @@ An index is a `Position` (of a named element among the cells of a rope) or a `Pl
 """
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import count, product
 from typing import Any, NamedTuple
 
 import z3
 
 from model.checker.any_number.syntactic import FALSE, conjunction, disjunction, negation, truth, truth_of
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, int_term
+
+_NUMBERS = count()
 
 
 class Group:
@@ -33,6 +35,10 @@ class Group:
             tries += 1
             found = z3.Int(f"any of {self.name}, {tries}")
         return found
+
+    def fresh(self) -> z3.ArithRef:
+        """A variable for an index that occurs nowhere else."""
+        return z3.Int(f"one of {self.name}, {next(_NUMBERS)}")
 
     def unused_in(self, term: z3.ExprRef) -> z3.ArithRef:
         """A variable for an index that the term does not mention."""
@@ -219,6 +225,9 @@ def replaced(value: Any, pairs: Sequence[tuple[z3.ExprRef, z3.ExprRef]]) -> Any:
     if hasattr(value, "cells"):
         return type(value)(replaced(cell, pairs) for cell in value.cells)
     if isinstance(value, Many):
+        if any(mentions(term, value.variable) for _, term in pairs):  # it would get the meaning of the index
+            fresh = value.group.fresh()
+            value = Many(value.group, fresh, value.at(fresh), every=value.every)
         cases = [Behaviour(z3.substitute(one.condition, *pairs), replaced(one.values, pairs))
                  for one in value.behaviours]  # fmt: skip
         return Many(value.group, value.variable, cases, every=value.every)

@@ -17,7 +17,7 @@ from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
-from model.checker.any_number.walks import WORDS, display, not_
+from model.checker.any_number.walks import WORDS, cells_in, display, not_
 
 SHARED = ("events", "shared_events", "profiles", "registry", "fields", "sizes")
 """The last parts of the names of modules that are not read again."""
@@ -50,8 +50,10 @@ class Reread:
         self._modules: dict[str, ModuleType] = {}
         self._plain = plain
         """Python's own words are kept, so that edits alone make a difference."""
-        words = {} if plain else {**WORDS, "__display__": display, "__not__": not_}
-        self._words = {**vars(builtins), **words, "__import__": self._import}
+        words: dict[str, Any] = (
+            {} if plain else {**WORDS, "__display__": display, "__not__": not_, "__cells__": cells_in}
+        )
+        self._words: dict[str, Any] = {**vars(builtins), **words, "__import__": self._import}
 
     def module(self, name: str) -> Any:  # noqa: ANN401 - a module
         """The module of that name, with the words of `walks`."""
@@ -114,8 +116,17 @@ def _edited(source: str, edit: Edit) -> str:
     return source.replace(edit.find, edit.replace)
 
 
+def _stored(statements: list[ast.stmt]) -> set[str]:
+    names = (one for statement in statements for one in ast.walk(statement) if isinstance(one, ast.Name))
+    return {one.id for one in names if isinstance(one.ctx, ast.Store)}
+
+
+def _loaded(condition: ast.expr) -> set[str]:
+    return {one.id for one in ast.walk(condition) if isinstance(one, ast.Name)}
+
+
 class _Words(ast.NodeTransformer):
-    """Displays with stars, list comprehensions and `not` as calls."""
+    """Displays with stars, list comprehensions, `not` and the walks of statements as calls."""
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
         self.generic_visit(node)
@@ -132,6 +143,19 @@ class _Words(ast.NodeTransformer):
         self.generic_visit(node)
         walked = ast.GeneratorExp(node.elt, node.generators)
         return ast.copy_location(ast.Call(ast.Name("tuple", ast.Load()), [walked], []), node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """`for x in xs: if c: ...` walks over the `x` for which `c`, unless what follows changes `c`."""
+        only = node.body[0]
+        is_filter = len(node.body) == 1 and isinstance(only, ast.If) and not only.orelse
+        if is_filter and isinstance(only, ast.If) and not _stored(only.body) & _loaded(only.test):
+            element = ast.parse(ast.unparse(node.target), mode="eval").body
+            walk = ast.comprehension(node.target, node.iter, [only.test], 0)
+            chosen = ast.Call(ast.Name("tuple", ast.Load()), [ast.GeneratorExp(element, [walk])], [])
+            node = ast.copy_location(ast.For(node.target, chosen, only.body, node.orelse), node)
+        self.generic_visit(node)
+        node.iter = ast.copy_location(ast.Call(ast.Name("__cells__", ast.Load()), [node.iter], []), node.iter)
+        return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)

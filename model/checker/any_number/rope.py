@@ -45,7 +45,7 @@ class Length(SymbolicInt):
             return Position(len(self.cells) - 1)
         return super().__sub__(other)
 
-    def __rmul__(self, one: tuple[Any, ...]) -> "Rope":
+    def __rmul__(self, one: tuple[Any, ...]) -> "Rope":  # type: ignore[misc]
         """As many equal elements."""
         (value,) = one
         return Rope(_constant(cell, value) for cell in self.cells)
@@ -113,7 +113,7 @@ class Rope(tuple[Any, ...]):
     def __len__(self) -> int:
         raise SymbolicUseError("the length of a rope was asked as a number")
 
-    def __add__(self, other: tuple[Any, ...]) -> "Rope":  # type: ignore[override]
+    def __add__(self, other: tuple[Any, ...]) -> "Rope":
         return Rope((*self.cells, *cells_of(other)))
 
     def __radd__(self, other: tuple[Any, ...]) -> "Rope":
@@ -130,7 +130,7 @@ class Rope(tuple[Any, ...]):
                 found.append(equation(cell, value))
         return bool(SymbolicBool(disjunction(found)))
 
-    def __getitem__(self, key: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
+    def __getitem__(self, key: Any) -> Any:  # noqa: ANN401
         if isinstance(key, slice):
             return self._part(key)
         if isinstance(key, Place):
@@ -189,10 +189,11 @@ class Rope(tuple[Any, ...]):
         return repr(self.cells)
 
 
-class SomeOf(NamedTuple):
+class SomeOf:
     """One of the elements of a cell that is not empty: it is unknown which."""
 
-    many: Many
+    def __init__(self, many: Many) -> None:
+        self.many = many
 
     def __eq__(self, other: object) -> bool:
         if type(other) in self.many.types():
@@ -202,7 +203,8 @@ class SomeOf(NamedTuple):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        raise SymbolicUseError("a hash of some element was asked")
 
 
 def cells_of(sequence: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ import z3
 
 from model.checker.any_number import sums
 from model.checker.any_number.members import Behaviour, Many, Place, Position
-from model.checker.any_number.rope import Length, Rope, cells_of, joined
+from model.checker.any_number.rope import Length, Rope, cells_of, is_present, joined
 from model.checker.any_number.syntactic import TRUE, Walk, conjunction, disjunction, negation, truth, truth_of
 from model.checker.paths import running
 from model.checker.symbolic import SymbolicBool, SymbolicUseError, bool_term
@@ -247,32 +247,29 @@ def combinations_(sequence: Any, number: int) -> Any:  # noqa: ANN401 - an itera
         pair
         for position, cell in enumerate(cells)
         for pair in (_pairs_of(cell, cells[position + 1 :]) if isinstance(cell, Many)
-                     else _with_each(cell, cells[position + 1 :], ()))
+                     else _with_each(cell, cells[position + 1 :]))
     )  # fmt: skip
 
 
 def _pairs_of(cell: Many, later: tuple[Any, ...]) -> Iterator[Many]:
     """The pairs of each member with later members, and with the elements behind its group."""
-    first = cell.group.another([cell.variable])
-    second = cell.group.another([cell.variable, first])
+    first, second = cell.group.fresh(), cell.group.fresh()
     behind = [one._replace(condition=conjunction([second > first, one.condition])) for one in cell.at(second)]
     others = (Many(cell.group, second, behind, every=False), *later)
     cases = [
-        one._replace(
-            values=tuple(pair for value in one.values for pair in _with_each(value, others, (first,)))
-        )
+        one._replace(values=tuple(pair for value in one.values for pair in _with_each(value, others)))
         for one in cell.at(first)
     ]
     yield Many(cell.group, first, cases, every=False)
 
 
-def _with_each(value: Any, cells: tuple[Any, ...], used: tuple[z3.ArithRef, ...]) -> Iterator[Any]:  # noqa: ANN401
+def _with_each(value: Any, cells: tuple[Any, ...]) -> Iterator[Any]:  # noqa: ANN401
     """The pairs of a value with the elements of the cells."""
     for cell in cells:
         if not isinstance(cell, Many):
             yield (value, cell)
             continue
-        variable = cell.group.another([*used, cell.variable]) if used else cell.variable
+        variable = cell.group.fresh()
         cases = [
             one._replace(values=tuple((value, other) for other in one.values)) for one in cell.at(variable)
         ]
@@ -321,6 +318,18 @@ def display(*parts: tuple[bool, Any]) -> tuple[Any, ...]:
             cells.append(value)
     is_rope = any(isinstance(value, Rope) for _, value in parts)
     return Rope(cells) if is_rope else joined(cells)
+
+
+def cells_in(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - an iterable
+    """What a statement walks over: the named elements; on a path, every cell has to be empty."""
+    if not isinstance(sequence, Rope):
+        yield from sequence
+        return
+    for cell in sequence.cells:
+        if not isinstance(cell, Many):
+            yield cell
+        elif is_present(cell):
+            raise SymbolicUseError(f"a statement walks over {cell!r}; write an expression")
 
 
 def not_(value: Any) -> Any:  # noqa: ANN401 - a bool or a symbol

@@ -1,7 +1,7 @@
 """Proofs over ropes say what the model says: at 1 to 6 channels each step and property is the plain one."""
 
 import random
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 import z3
@@ -15,14 +15,29 @@ from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
 from model.checker.any_number.reread import Edit, Reread
 from model.checker.any_number.rope import Rope, cells_of
-from model.checker.any_number.walks import all_, any_, enumerate_, len_, sum_, tuple_, zip_
+from model.checker.any_number.walks import (
+    all_,
+    any_,
+    combinations_,
+    display,
+    enumerate_,
+    len_,
+    sum_,
+    tuple_,
+    zip_,
+)
 from model.checker.paths import Ground, paths
-from model.checker.symbolic import SymbolicBool, SymbolicUseError, formula
+from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, formula
 from model.frames import is_permitted as plain_is_permitted
 from model.gate.profiles import PROFILES
 from model.gate.proofs.any_number.aligned import aligned_cases
 from model.gate.proofs.any_number.channels import ALL, BEFORE, BEHIND
 from model.registry import Start
+from model.sink.proofs import any_number as sink_proofs
+from model.sink.proofs.any_number import FILED, IDS
+from model.subtask import subtask
+from model.subtask.proofs import any_number as subtask_proofs
+from model.subtask.proofs.any_number import RUNNING, ids
 
 SOME = Group("some")
 
@@ -54,6 +69,8 @@ def test_words_over_a_rope_say_what_they_say_of_tuples(number):
         tuple_(place for place, one in enumerate_(left) if one),
         tuple_(one or other for one, other in zip_(left, right)),
         len_(left),
+        any_(one and other for one, other in combinations_(left, 2)),
+        all_(one or other for one, other in combinations_(display((True, left), (True, right)), 2)),
     )
     for ones, others in product(product((False, True), repeat=number), repeat=2):
         if random.Random(str((ones, others))).random() > 10 / 4**number:
@@ -69,7 +86,40 @@ def test_words_over_a_rope_say_what_they_say_of_tuples(number):
             tuple(place for place, one in enumerate(ones) if one),
             tuple(one or other for one, other in zip(ones, others, strict=True)),
             number,
+            any(one and other for one, other in combinations(ones, 2)),
+            all(one or other for one, other in combinations((*ones, *others), 2)),
         )
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_the_functions_of_the_subtask_with_a_loop_are_those_over_ropes(number):
+    draw, known = random.Random(number), ids(RUNNING)
+    new = SymbolicInt(z3.Int("new"))
+    said = (subtask_proofs.ascending(Rope((known,)), new), subtask_proofs.pruned(Rope((known,)), new))
+    for _ in range(6):
+        running, other = tuple(sorted(draw.sample(range(20), number))), draw.randrange(20)
+        if other in running:
+            continue
+        numbers = Numbers({RUNNING: number}, {RUNNING: 0}, own=-1)
+        numbers.take((Rope((known,)), new), (running, other))
+        assert tuple(map(numbers.plain, said)) == (
+            subtask.ascending(running, other),
+            subtask.pruned(running, other),
+        )
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_committing_one_by_one_is_the_union_over_ropes(number):
+    sinks, draw = Reread(plain=True).module("model.sink.two_phase_commit"), random.Random(number)
+    state = (sink_proofs.committed_ids(), sink_proofs.filed(reread(), FILED))
+    said = sink_proofs.with_committed(*state)
+    for _ in range(4):
+        committed = tuple(sorted(draw.sample(range(1, 8), number)))
+        entries = tuple(sinks.Filed(0, draw.randrange(1, 8)) for _ in range(number))
+        numbers = Numbers({FILED: number, IDS: 8}, {FILED: 0, IDS: 0}, own=-1)
+        numbers.give("is committed", tuple(index in committed for index in range(8)))
+        numbers.give(f"transaction of {FILED}", tuple(entry.transaction for entry in entries))
+        assert numbers.plain(said) == sinks.with_committed(committed, entries)
 
 
 def test_a_statement_that_walks_over_a_rope_is_refused():

@@ -1,0 +1,1 @@
+"""The proofs of the sink: in stated sizes, and for any number of transactions."""
