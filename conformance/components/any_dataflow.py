@@ -9,7 +9,8 @@ from typing import Any
 from conformance.compare.projection import Given, Node, Projection
 from conformance.components.records import pairs
 from model.any_dataflow.any_dataflow import AnyDataflow
-from model.any_dataflow.environment import Bounds, closed_any_dataflow
+from model.any_dataflow.bounds import Bounds
+from model.any_dataflow.environment import closed_any_dataflow
 from model.any_dataflow.job import Barrier, Checkpoint, End, Job, Snapshot, Task
 from spec.values import State
 
@@ -66,7 +67,9 @@ def _by_id(function: Any) -> list[Any]:  # noqa: ANN401 - a value of TLA+
 
 
 def _item(item: tuple[str, Any]) -> Any:  # noqa: ANN401 - a record is any history
-    return {"record": lambda: item[1], "barrier": lambda: Barrier(item[1]), "end": End}[item[0]]()
+    if item[0] == "end":
+        return End()
+    return item[1] if item[0] == "record" else Barrier(item[1])
 
 
 def _checkpoint(
@@ -79,7 +82,8 @@ def _checkpoint(
 ) -> Checkpoint:
     taken, records = dict(pairs(captured)), dict(pairs(kept))
     return Checkpoint(
-        tuple(Snapshot(**taken[task]) if task in taken else None for task in tasks),
-        *(tuple(task in tasks_of_it for task in tasks) for tasks_of_it in (stored, acknowledged)),
+        captured=tuple(Snapshot(**taken[task]) if task in taken else None for task in tasks),
+        stored=tuple(task in stored for task in tasks),
+        acknowledged=tuple(task in acknowledged for task in tasks),
         kept=tuple(tuple(map(_item, records[number])) for number in numbers),
     )

@@ -11,7 +11,8 @@ import click
 
 from conformance.verdict import Exit
 from model.any_dataflow.any_dataflow import AnyDataflow
-from model.any_dataflow.environment import Bounds, closed_any_dataflow, possible, small_dataflows
+from model.any_dataflow.bounds import Bounds
+from model.any_dataflow.environment import closed_any_dataflow, possible, small_dataflows
 from model.any_dataflow.job import Channel
 from model.any_dataflow.properties import properties_of
 from model.checker.closed_model import ClosedModel
@@ -57,13 +58,21 @@ def explore_all(tasks: int, bounds: Bounds) -> Iterator[Graph]:
 @click.option("--aborts", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--ends", is_flag=True, help="Inputs end, and tasks finish.")
 @click.option("--unaligned", is_flag=True, help="Barriers overtake records; all tasks are slow.")
-def main(tasks: int, *, unaligned: bool, **given: int) -> None:
+def main(tasks: int, at_once: int, *, ends: bool, unaligned: bool, **given: int) -> None:
     """Explore barrier snapshots on every small dataflow."""
-    given["max_concurrent"] = given.pop("at_once")
-    if unaligned and given["max_concurrent"] > 1:
+    if unaligned and at_once > 1:
         raise click.UsageError("unaligned checkpoints follow one another: --at-once must be 1")
     ids = frozenset(range(1, given["checkpoints"] + 1)) if unaligned else frozenset[int]()
-    bounds = Bounds(**given, unaligned=ids)
+    bounds = Bounds(
+        records=given["records"],
+        capacity=given["capacity"],
+        checkpoints=given["checkpoints"],
+        max_concurrent=at_once,
+        failures=given["failures"],
+        aborts=given["aborts"],
+        ends=ends,
+        unaligned=ids,
+    )
     found = []
     click.echo(f"{'states':>10} {'transitions':>12} {'depth':>6}")
     for graph in explore_all(tasks, bounds):

@@ -85,7 +85,7 @@ def exhaust(place: int) -> Explored:
 def exhaust_dataflow(channels: "tuple[Channel, ...]") -> Explored:
     """Barrier snapshots on one dataflow."""
     from conformance.explore.dataflows import closed_with_properties
-    from model.any_dataflow.environment import Bounds
+    from model.any_dataflow.bounds import Bounds
 
     return _exhausted(*closed_with_properties(channels, Bounds()))
 

@@ -2,42 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from typing import NamedTuple
 
 import networkx as nx
 
 from model.any_dataflow.any_dataflow import AnyDataflow, acknowledge, begin, commit, give_up, store
+from model.any_dataflow.bounds import Bounds, Do
 from model.any_dataflow.job import Channel, End, Job, is_record
 from model.checker.closed_model import ClosedModel, Environment, Offered
 from model.events import Event, Step
-
-
-class Bounds(NamedTuple):
-    """How far the job is explored."""
-
-    records: int = 1
-    """Of each source."""
-    capacity: int = 2
-    """Of each channel, in records and barriers."""
-    checkpoints: int = 2
-    max_concurrent: int = 1
-    failures: int = 1
-    aborts: int = 0
-    slow: frozenset[int] = frozenset()
-    """Tasks whose snapshots take time."""
-    ends: bool = False
-    """Inputs end, and tasks finish."""
-    unaligned: frozenset[int] = frozenset()
-    """Checkpoints whose barriers overtake records; all tasks are slow then, and one is in flight."""
-
-
-class Do(NamedTuple):
-    """An action: its name in TLA+, the task, channel or checkpoint it is of, and the task's checkpoint."""
-
-    action: str
-    of: int = 0
-    checkpoint: int = 0
-    kind: str = "do"
 
 
 def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:

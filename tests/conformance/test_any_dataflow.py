@@ -5,7 +5,8 @@ from click.testing import CliRunner
 
 from conformance.explore import dataflows
 from model.any_dataflow.any_dataflow import AnyDataflow, commit
-from model.any_dataflow.environment import Bounds, small_dataflows
+from model.any_dataflow.bounds import Bounds
+from model.any_dataflow.environment import small_dataflows
 from model.any_dataflow.job import History, Job, Place, Task
 
 TWO_INPUTS = ((1, 3), (2, 3))

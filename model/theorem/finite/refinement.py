@@ -39,7 +39,8 @@ class NoRefinementError(AssertionError):
 class Coupled(NamedTuple):
     """A state of the model and the theorem's state that belongs to it."""
 
-    dataflow: Dataflow
+    dataflow: Any
+    """A `Dataflow`; in `any_refinement` a `Job`."""
     tables: tuple[tuple[Any, ...], ...]
     """The tables in the order of the fields; they can be hashed."""
 
@@ -90,30 +91,34 @@ class Refinement:
             "lost": lambda: NONE,
         }
 
-    def start(self, dataflow: Dataflow) -> Coupled:
+    def start(self, dataflow: Any) -> Coupled:  # noqa: ANN401 - a state of the model
         """The model's initial state with the theorem's."""
         anything: dict[str, Function] = {
             field.name: lambda *_, field=field: _outside(field) for field in FIELDS
         }
-        anything["value"] = lambda c, p: c * self.records + p if c < self.sources else NONE
+        anything["value"] = self.input_value
         empty = State({**anything, **self.constants}, self.domain)
         tables = self._settled({}, {**anything, **EXACTLY_ONCE.start(empty)})
         return Coupled(dataflow, tuple(tables.values()))
+
+    def input_value(self, c: int, p: int) -> Any:  # noqa: ANN401 - a number, here
+        """The records of an input; nothing for another channel."""
+        return c * self.records + p if c < self.sources else NONE
 
     def state(self, coupled: Coupled) -> State:
         """The theorem's state as functions."""
         return self._state({field.name: t for field, t in zip(FIELDS, coupled.tables, strict=True)})
 
-    def after(self, coupled: Coupled, event: Any, step: Step[Dataflow]) -> Coupled:  # noqa: ANN401
+    def after(self, coupled: Coupled, event: Any, step: Step[Any]) -> Coupled:  # noqa: ANN401
         """Both states after a step of the model. Raises NoRefinementError if the theorem has no such step."""
         tables: Tables = {field.name: t for field, t in zip(FIELDS, coupled.tables, strict=True)}
         for name, *elements in self.actions(coupled.dataflow, event, step):
             tables = self._taken(tables, name, *elements)
-        for t, n in self._given_up(step.state, self._state(tables)):
+        for t, n in self.given_up(step.state, self._state(tables)):
             tables = self._taken(tables, "give up", t, n)
         return Coupled(step.state, tuple(tables.values()))
 
-    def actions(self, before: Dataflow, event: Any, step: Step[Dataflow]) -> Iterator[Taken]:  # noqa: ANN401
+    def actions(self, before: Any, event: Any, step: Step[Any]) -> Iterator[Taken]:  # noqa: ANN401
         """The theorem's actions for a step of the model, without alignments that are given up."""
         after = step.state
         if type(event) is not Fail:
@@ -167,13 +172,14 @@ class Refinement:
             if type(effect) is Commit and effect.transaction not in before.sink.committed:
                 yield "commit", self.output, checkpoints[effect.transaction]
 
-    def _given_up(self, dataflow: Dataflow, s: State) -> Iterator[tuple[int, int]]:
+    def given_up(self, dataflow: Any, s: State) -> Iterator[tuple[int, int]]:  # noqa: ANN401
         """Alignments that block a channel in the theorem and none in the model."""
         for c, n in product(range(self.sources, self.output), range(self.domain.sizes[ID])):
-            if self._waits(s, c, n) and not self._is_blocked(dataflow, c):
+            if self.waits(s, c, n) and not self._is_blocked(dataflow, c):
                 yield s.target_of(c), n
 
-    def _waits(self, s: State, c: int, n: int) -> bool:
+    def waits(self, s: State, c: int, n: int) -> bool:
+        """A barrier of the checkpoint blocks the channel."""
         t = s.target_of(c)
         return bool(s.current(n) and s.arrived(c, n) and not s.passed(t, n) and not s.given_up(t, n))
 
@@ -231,7 +237,7 @@ class Refinement:
             "channels": ([_items(d, c) for c in (*d.tasks.inputs, d.tasks.output)],
                          [self._items(s, c) for c in links]),
             "blocked": ([self._is_blocked(d, c) for c in links],
-                        [any(self._waits(s, c, n) for n in ids) for c in links]),
+                        [any(self.waits(s, c, n) for n in ids) for c in links]),
             "state": (d.tasks.counted, self._counts(s.state(self.operator))),
             "pending": (_pending(d), {n for n in ids if s.pending(n)}),
             "latest": (latest, s.latest()),

@@ -2,6 +2,9 @@
 
 import pytest
 
+from model.any_dataflow.any_dataflow import AnyDataflow
+from model.any_dataflow.bounds import Bounds
+from model.any_dataflow.environment import closed_any_dataflow
 from model.dataflow import actions, dataflow
 from model.dataflow.actions import Deliver, Produce, Receive, StartCheckpoint
 from model.dataflow.dataflow import Wires
@@ -9,6 +12,7 @@ from model.dataflow.environment import Scope, closed_dataflow
 from model.dataflow.messages import TRIGGER, Message
 from model.theorem.exactly_once import EXACTLY_ONCE
 from model.theorem.finite import refinement
+from model.theorem.finite.any_refinement import AnyRefinement
 from model.theorem.finite.refinement import NoRefinementError, Refinement, compared
 from model.theorem.finite.small_dataflow import first_state
 from model.theorem.rules_used import RUN, rules_used
@@ -25,6 +29,50 @@ def checked(sources, limit=10_000):
 
 def test_each_state_satisfies_the_invariant_and_each_step_is_one_of_the_theorem():
     assert checked(sources=1) == (144, 214)
+
+
+PAIR = ((1, 2),)
+FINISHES = Bounds(checkpoints=1, failures=0, ends=True)
+UNALIGNED = Bounds(checkpoints=1, failures=0, slow=frozenset({1, 2}), unaligned=frozenset({1}))
+
+
+class FinishesEarly(AnyDataflow):
+    def is_settled(self, job, task):
+        return True
+
+
+class KeepsNothing(AnyDataflow):
+    def overtake(self, job, channel):
+        known = super().overtake(job, channel)
+        return known._replace(
+            checkpoints=tuple(one._replace(kept=self.nothing.kept) for one in known.checkpoints)
+        )
+
+
+def any_checked(bounds, broken=AnyDataflow):
+    dataflow = broken(PAIR, bounds.capacity, bounds.slow, bounds.unaligned)
+    return compared(closed_any_dataflow(dataflow, bounds), AnyRefinement(dataflow, bounds), 10_000)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "states", "steps"),
+    [(FINISHES, 47, 75), (UNALIGNED, 79, 148)],
+    ids=["tasks that finish", "unaligned"],
+)
+def test_any_dataflow_takes_only_steps_of_the_theorem(bounds, states, steps):
+    assert any_checked(bounds) == (states, steps)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "broken", "found"),
+    [
+        (FINISHES, FinishesEarly, r"finish \(1,\): not 'the open transaction is empty'"),
+        (UNALIGNED, KeepsNothing, "kept differ"),
+    ],
+)
+def test_a_broken_model_of_any_dataflow_takes_a_step_that_the_theorem_does_not_allow(bounds, broken, found):
+    with pytest.raises(NoRefinementError, match=found):
+        any_checked(bounds, broken)
 
 
 def test_a_model_that_reads_a_blocked_channel_takes_a_step_that_the_theorem_does_not_allow():

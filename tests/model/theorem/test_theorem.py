@@ -2,10 +2,11 @@
 
 import pytest
 
-from model.theorem import EXACTLY_ONCE, THEORIES
+from model.theorem import EXACTLY_ONCE, THEORIES, prove
 from model.theorem.finite.runs import failure_after, run_of
 from model.theorem.finite.scope import refuted
 from model.theorem.finite.small_dataflow import SMALL, Small, Taken, failed, first_state, taken
+from model.theorem.necessity import holds_without, parts_of, refuted_parts
 from model.theorem.prove import prove_theory
 from model.theorem.variants import VARIANTS, Variant
 
@@ -29,6 +30,26 @@ def test_a_variant_of_an_unknown_action_or_condition_is_an_error():
     crash = next(action for action in broken.actions if action.name == "crash")
     with pytest.raises(LookupError, match="neither guard nor field"):
         crash.step(first_state(EXACTLY_ONCE))
+
+
+def test_a_condition_is_unnecessary_if_every_clause_is_proved_without_it(monkeypatch):
+    monkeypatch.setattr(prove, "SEEDS", range(1))
+    by_name = {action.name: action for action in EXACTLY_ONCE.actions}
+    parts = {part[:2]: part for part in parts_of(EXACTLY_ONCE)}
+    unneeded, needed = parts["commit", "a sink's output"], parts["complete", "completed"]
+    assert holds_without(EXACTLY_ONCE, by_name["commit"], [unneeded])
+    assert not holds_without(EXACTLY_ONCE, by_name["complete"], [needed])
+    assert needed[:2] in refuted_parts()
+
+
+def test_each_condition_and_effect_has_its_own_name():
+    parts = [part[:2] for part in parts_of(EXACTLY_ONCE)]
+    assert len(set(parts)) == len(parts)
+
+
+def test_each_part_that_a_variant_leaves_out_exists():
+    parts = {part[:2] for part in parts_of(EXACTLY_ONCE)}
+    assert {(v.action, v.left_out) for v in VARIANTS if v.instead is None} <= parts
 
 
 ACTIONS = {action.name: action for action in EXACTLY_ONCE.actions}
