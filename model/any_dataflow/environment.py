@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-import networkx as nx
-
 from model.any_dataflow.any_dataflow import AnyDataflow, acknowledge, begin, commit, give_up, store
 from model.any_dataflow.job import Channel, End, Job, is_record
 from model.checker.closed_model import ClosedModel, Environment, Offered
@@ -167,6 +165,8 @@ def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:
 
 def small_dataflows(tasks: int) -> list[tuple[Channel, ...]]:
     """All connected dataflows without a cycle of so many tasks, one of each that differ only in numbers."""
+    import networkx as nx  # takes longer to import than all models together
+
     pairs = list(combinations(range(1, tasks + 1), 2))
     found: list[nx.DiGraph[int]] = []
     for many in range(tasks - 1, len(pairs) + 1):
