@@ -8,13 +8,15 @@ validate every generated event, effect and state.
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from jsonschema import Draft202012Validator
 
 from spec import schemas
 from spec.vocabulary import vocabulary
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 NAMES = ("frames", *vocabulary())
 
@@ -32,8 +34,10 @@ def schema(name: str) -> dict[str, Any]:
 
 
 @cache
-def validator(name: str, definition: str) -> Draft202012Validator:
+def validator(name: str, definition: str) -> "Draft202012Validator":
     """A validator of one definition, such as `event` of `gate`; KeyError if there is none."""
+    from jsonschema import Draft202012Validator  # only commands that validate import it
+
     whole = schema(name)
     if definition not in whole["$defs"]:
         known = ", ".join(whole["$defs"])

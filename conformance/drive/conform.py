@@ -25,7 +25,7 @@ from conformance.drive.shrinking.evidence import budget_of
 from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult
-from conformance.refusals import explained
+from conformance.refusals import explanation
 from conformance.released.known_divergences import is_alignment_clock
 from conformance.report import conform as texts
 from conformance.report.divergence import story
@@ -270,7 +270,7 @@ def again(
     if seen is not None:
         telling = Telling(seen, done.implementation, command, played.steps, "")
         say(story.tell(telling).removesuffix("\n"))
-        say("\n".join(explained.of_divergence(seen)))
+        say("\n".join(explanation.of_divergence(seen)))
         return seen.verdict
     if played.stopped is not None:
         say(f"UNDETERMINED  {played.stopped.describe()}")

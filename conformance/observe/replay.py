@@ -12,7 +12,7 @@ from typing import Any
 from conformance.adapters.protocol import canonical
 from conformance.observe.eventlog import Line
 from conformance.observe.record import Record, Seen
-from conformance.refusals.answer import RefusedAnswer
+from conformance.refusals.refused_answer import RefusedAnswer
 from model.components import COMPONENTS, Wire, WireError
 
 Effects = list[dict[str, Any]]

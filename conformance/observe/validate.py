@@ -19,7 +19,7 @@ from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.stuck import root
 from conformance.observe.task import TaskReader
-from conformance.refusals.answer import RefusedAnswer
+from conformance.refusals.refused_answer import RefusedAnswer
 from conformance.verdict import Verdict
 from model.components import WireError
 

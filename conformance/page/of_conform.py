@@ -14,7 +14,7 @@ from conformance.generators import generate
 from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row
 from conformance.parts.result import PartResult
-from conformance.refusals import explained
+from conformance.refusals import explanation
 from conformance.report.divergence import phrases, story
 from conformance.verdict import Verdict, together
 
@@ -96,7 +96,7 @@ def _diverging(
     divergence: Divergence, implementation: str, adapter: Adapter, commands: tuple[tuple[str, str], ...]
 ) -> Case:
     steps = steps_of(divergence, adapter)
-    refused = explained.refused_answer(divergence)
+    refused = explanation.refused_answer(divergence)
     return Case(
         title=story.headline(divergence),
         under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
@@ -105,7 +105,7 @@ def _diverging(
         rule=divergence.rule,
         is_wrong=True,
         sentences=story.difference(divergence),
-        refusal=None if refused is None else explained.refusal(refused),
+        refusal=None if refused is None else explanation.refusal(refused),
         commands=commands,
     )
 

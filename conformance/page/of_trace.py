@@ -25,7 +25,7 @@ from conformance.page.case import Case, Step
 from conformance.page.document import Page, Row, Situation
 from conformance.parts.result import PartResult
 from conformance.parts.trace import Watched
-from conformance.refusals import explained
+from conformance.refusals import explanation
 from conformance.report.divergence.refusal import Refusal
 from conformance.verdict import Verdict
 from model.components import COMPONENTS, PARTS, WireError
@@ -236,7 +236,7 @@ def _rejection(log: Path, result: TraceResult, record: Record, rejection: Reject
         ordered,
         lanes,
         rejection=rejection,
-        why=None if refused_at is None else explained.refusal(refused_at),
+        why=None if refused_at is None else explanation.refusal(refused_at),
     )
 
 

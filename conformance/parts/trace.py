@@ -13,7 +13,7 @@ from textwrap import shorten
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
 from conformance.observe.validate import Rejection
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
-from conformance.refusals import explained
+from conformance.refusals import explanation
 
 RUNS = "pipeline/*/events"
 
@@ -112,5 +112,5 @@ def _refused(log: Path, rejection: Rejection) -> Finding:
 
 def _story(rejection: Rejection) -> str:
     """The event, and what else was possible there."""
-    why = explained.of_rejection(rejection.refused, rejection.waiting)
+    why = explanation.of_rejection(rejection.refused, rejection.waiting)
     return "\n".join([shorten(rejection.event, 300), *why])

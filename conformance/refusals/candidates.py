@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import z3
 
 from conformance.adapters.protocol import Wire
-from conformance.refusals.answer import RefusedAnswer
 from conformance.refusals.guards import Values, failing, names_of
+from conformance.refusals.refused_answer import RefusedAnswer
 from model.checker.paths import paths, solver_with
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 from model.components import COMPONENTS, PARTS, Component, WireError

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
-import networkx as nx
-
 from model.any_dataflow.any_dataflow import AnyDataflow, acknowledge, begin, commit, give_up, store
 from model.any_dataflow.bounds import Bounds, Do
 from model.any_dataflow.job import Channel, End, Job, is_record
@@ -139,6 +137,8 @@ def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:
 
 def small_dataflows(tasks: int) -> list[tuple[Channel, ...]]:
     """All connected dataflows without a cycle of so many tasks, one of each that differ only in numbers."""
+    import networkx as nx  # takes longer to import than all models together
+
     pairs = list(combinations(range(1, tasks + 1), 2))
     found: list[nx.DiGraph[int]] = []
     for many in range(tasks - 1, len(pairs) + 1):

@@ -39,8 +39,8 @@ class CoordinatorProfile:
     """One more turn for each checkpoint that the store has deleted."""
     savepoints_may_wait: bool = True
     """With unaligned checkpoints savepoints are not forced; else they always are."""
-    awaits_every_task: bool = False
-    """Only sources must run at the start, and every task must acknowledge; else the running tasks must."""
+    every_task_must_run: bool = True
+    """Every task must run at the start, and running tasks are awaited; else sources, and all are awaited."""
     finished_tasks_prevent_start: bool = True
     """If only sources must run: any finished task prevents a start; else only a finished source does."""
     after_finish_configurable: bool = True
@@ -184,7 +184,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             "1.9",
             queues_requests=False,
             savepoints_may_wait=False,
-            awaits_every_task=True,
+            every_task_must_run=False,
             finished_tasks_prevent_start=False,
             abort_notifications=False,
             turns_after_end=0,
@@ -199,14 +199,14 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         _up_to_1_13(
             "1.11",
             turns_after_end=1,
-            awaits_every_task=True,
+            every_task_must_run=False,
             finished_tasks_prevent_start=False,
             keeps_possibly_stored=False,
             protects_newest_checkpoint=False,
             counts_in_order=False,
         ),
-        _up_to_1_13("1.12", awaits_every_task=True, finished_tasks_prevent_start=False),
-        _up_to_1_13("1.13", awaits_every_task=True),
+        _up_to_1_13("1.12", every_task_must_run=False, finished_tasks_prevent_start=False),
+        _up_to_1_13("1.13", every_task_must_run=False),
         _up_to_1_14("1.14.0", declines_count_for_all_types=False),
         _up_to_1_14("1.14"),
         _up_to_1_15("1.15.0", counted=_NO_FINALIZATION),

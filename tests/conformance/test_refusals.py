@@ -10,10 +10,10 @@ from conformance.drive.lockstep import drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 from conformance.refusals import candidates as candidates_module
-from conformance.refusals import explained
-from conformance.refusals.answer import RefusedAnswer
+from conformance.refusals import explanation
 from conformance.refusals.candidates import candidates
 from conformance.refusals.conflict import conflict
+from conformance.refusals.refused_answer import RefusedAnswer
 from conformance.verdict import Exit
 from model.components import COMPONENTS
 
@@ -51,7 +51,7 @@ def test_exactly_one_way_has_no_guard_that_fails_and_the_model_takes_it(componen
 
 @pytest.mark.rule("ALIGN-03")
 def test_each_action_is_reported_with_its_guard_and_its_value():
-    told = "\n".join(explained.lines(asked([{"kind": "block", "channel": 0}])))
+    told = "\n".join(explanation.lines(asked([{"kind": "block", "channel": 0}])))
 
     assert "  Before it current=2, pending=true, blocked=[1], closed=[]." in told
     assert "ALIGN-03, SUB-01: resume 1, abort current (SUBSUMED), block 0\n      is what the" in told
@@ -80,7 +80,7 @@ def test_a_state_that_cannot_follow_is_excluded_by_what_it_was():
 
 
 def test_effects_that_no_run_has_are_reported():
-    told = explained.lines(asked([{"kind": "trigger", "checkpoint": 7}]))
+    told = explanation.lines(asked([{"kind": "trigger", "checkpoint": 7}]))
 
     assert told[-1] == "  No action answers so, whatever the values that guards ask for."
 
@@ -102,7 +102,7 @@ def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys
 def test_an_event_that_is_refused_is_reported_with_what_would_allow_it():
     oracle = Oracle("sink", {})
     told = "\n".join(
-        explained.lines(
+        explanation.lines(
             RefusedAnswer("sink", oracle.start.state, {"kind": "restore", "checkpoint": None}, [])
         )
     )
@@ -113,7 +113,7 @@ def test_an_event_that_is_refused_is_reported_with_what_would_allow_it():
 
 def test_symbols_never_come_out_of_a_story():
     for event in (FIRST, SECOND, {"kind": "cancel", "channel": 0, "checkpoint": 4}):
-        assert "?" not in "\n".join(explained.lines(asked([], event=event)))
+        assert "?" not in "\n".join(explanation.lines(asked([], event=event)))
     assert canonical(asked([]).event) == canonical(SECOND)
 
 

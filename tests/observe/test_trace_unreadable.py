@@ -7,7 +7,7 @@ import pytest
 from event_logs import first, read, write
 
 from conformance.observe import EventLogError, validate
-from conformance.refusals import explained
+from conformance.refusals import explanation
 
 
 def spoil(folder: Path, recorded: Path, name: str, change: Callable[[str], str]) -> Path:
@@ -57,7 +57,7 @@ def test_a_refused_event_is_reported_with_every_action(recorded: Path, tmp_path:
 
     assert rejection is not None
     assert rejection.refused is not None
-    told = explained.of_rejection(rejection.refused, rejection.waiting)
+    told = explanation.of_rejection(rejection.refused, rejection.waiting)
     assert any(one.startswith("      this answer; needs current > ") for one in told)
     assert len(told) <= 24
     assert all(len(one) <= 80 for one in told)
@@ -71,7 +71,7 @@ def test_where_nothing_can_go_on_every_guard_is_reported(recorded: Path, tmp_pat
 
     assert rejection is not None
     assert len(rejection.waiting) > 1
-    told = explained.of_rejection(rejection.refused, rejection.waiting)
+    told = explanation.of_rejection(rejection.refused, rejection.waiting)
     assert told[0] == "  What waits for a cause at that point, and the guard that holds it back:"
     assert told[1].startswith(f"    {rejection.file}:{rejection.line}: ")
     assert len(told) <= 48

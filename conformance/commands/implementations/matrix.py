@@ -1,4 +1,4 @@
-"""`barrierspec matrix`: several implementations beside the model, whole jobs that are struck, one page."""
+"""`barrierspec matrix`: several implementations beside the model, whole jobs with faults, one page."""
 
 import tomllib
 from pathlib import Path
@@ -31,13 +31,13 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     `keeps` (`exactly-once` if left out): it is run once on Spark with faults, and what it has committed is
     classified. Ends with 1 if one diverges, with 2 if one could not be judged.
     """
+    from conformance.drive.matrix import implementations
     from conformance.drive.plan import Plan
-    from conformance.drive.several import implementations
-    from conformance.parts.several import examine_all
-    from conformance.report import several
+    from conformance.parts.matrix import examine_all
+    from conformance.report import matrix as report
     from conformance.verdict import together
 
-    chosen, jobs, struck = implementations(file), [], []
+    chosen, jobs, jobs_done = implementations(file), [], []
     if "pipeline" in tomllib.loads(file.read_text(encoding="utf-8")):
         from conformance.torture.pipelines import pipelines, torture_all  # needs the extra `spark`
 
@@ -47,13 +47,13 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     all_done = []
     for done in examine_all(chosen, Plan(seed=seed, examples=examples, batch=20), limit):
         all_done.append(done)
-        click.echo(several.line(done))
+        click.echo(report.line(done))
     for one in torture_all(jobs, seed, out.parent / "matrix") if jobs else ():
-        struck.append(one)
-        click.echo(several.line_of_job(one))
+        jobs_done.append(one)
+        click.echo(report.line_of_job(one))
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(several.page(all_done, struck, seed=seed, examples=examples), encoding="utf-8")
-    verdict = together([*(done.verdict for done in all_done), *(one.verdict for one in struck)])
-    counted = f"{len(all_done)} implementations" + (f", {len(struck)} whole jobs" if struck else "")
+    out.write_text(report.page(all_done, jobs_done, seed=seed, examples=examples), encoding="utf-8")
+    verdict = together([*(done.verdict for done in all_done), *(one.verdict for one in jobs_done)])
+    counted = f"{len(all_done)} implementations" + (f", {len(jobs_done)} whole jobs" if jobs_done else "")
     click.echo(f"\n{verdict.value}   {counted}\n  page    {out}")
     return verdict.exit_code

@@ -167,7 +167,7 @@ def flink(
     )
     from conformance.observe.flink.corruptions import NEVER_OBSERVABLE, corrupt_all
     from conformance.parts.result import Finding, PartResult
-    from conformance.refusals import explained
+    from conformance.refusals import explanation
     from conformance.report import flink_log
 
     settings = Settings(max_concurrent, retain, max_lines)
@@ -190,7 +190,7 @@ def flink(
         except (FlinkLogError, OSError, ValueError) as unreadable:
             raise click.ClickException(f"{log}: {unreadable}") from unreadable
         rejection = result.rejection
-        why = [] if rejection is None else explained.of_rejection(rejection.refused, rejection.waiting)
+        why = [] if rejection is None else explanation.of_rejection(rejection.refused, rejection.waiting)
         click.echo(flink_log.story(log, result, why), nl=False)
         verdicts.append(result.verdict)
         parts.append(flink_log.part(log, result, why))

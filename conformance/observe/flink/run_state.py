@@ -9,7 +9,7 @@ from conformance.observe.flink.reading import MOST_LINES
 from conformance.observe.flink.survey import Survey
 from conformance.observe.replay import CHARGED, Effects, Instance, Rejected
 from conformance.observe.situations import FLINK, Witnessed
-from conformance.refusals.answer import RefusedAnswer
+from conformance.refusals.refused_answer import RefusedAnswer
 from model.components import Wire, WireError
 
 FIRST, LAST = 40, 16

@@ -14,7 +14,7 @@ from conformance.observe.flink.survey import Survey, survey
 from conformance.observe.flink.unreadable import Unreadable, contradicting
 from conformance.observe.replay import Rejected
 from conformance.observe.situations import FLINK
-from conformance.refusals.answer import RefusedAnswer
+from conformance.refusals.refused_answer import RefusedAnswer
 from conformance.verdict import Verdict
 
 

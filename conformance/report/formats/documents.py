@@ -4,7 +4,6 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-import jsonschema
 import orjson
 
 NAMES = ("findings", "mutants", "sarif", "verification")
@@ -24,7 +23,9 @@ def schema(name: str) -> dict[str, Any]:
 
 def check(name: str, made: object) -> None:
     """Raises ReportError if a document does not fit its schema."""
-    for error in jsonschema.Draft202012Validator(schema(name)).iter_errors(made):
+    from jsonschema import Draft202012Validator  # only commands that write a document import it
+
+    for error in Draft202012Validator(schema(name)).iter_errors(made):
         raise ReportError(f"{error.json_path}: {error.message}; see {name}.schema.json")
 
 

@@ -29,13 +29,13 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
     state.turns += state.profile.turns_after_end
     done = Completed(checkpoint, pending.type, pending.shared)
     state.retained.shared.completed(checkpoint, done.shared)
-    early = not state.profile.completes_after_storing
+    early = state.profile.completes_before_storing
     effects: list[events.CoordinatorEffect] = [events.Complete(checkpoint)] if early else []
-    counts_late = state.profile.counts_success_after_storing
-    if not counts_late:
+    counts_early = state.profile.counts_success_before_storing
+    if counts_early:
         state.failures.completed(checkpoint)
     dropped: tuple[Completed, ...] = ()
-    if pending.type is CheckpointType.CHECKPOINT or not state.profile.savepoints_are_separate:
+    if pending.type is CheckpointType.CHECKPOINT or state.profile.stores_savepoints:
         failure = state.retained.take_failure(done)
         if failure is not None:
             return effects + _fail_to_store(state, pending, done, failure)
@@ -45,10 +45,10 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
             state.turns += sum(one.type is CheckpointType.CHECKPOINT for one in dropped)
     if not early:
         effects.append(events.Complete(checkpoint))
-    if counts_late:
+    if not counts_early:
         state.failures.completed(checkpoint)
     state.pause_ends = state.now + state.options.min_pause_ms
-    if pending.type is CheckpointType.SAVEPOINT and state.profile.savepoints_are_separate:
+    if pending.type is CheckpointType.SAVEPOINT and not state.profile.stores_savepoints:
         return effects  # SUB-05
     return effects + _subsume_older(state, checkpoint) + _notify_complete(state, pending, dropped)
 
@@ -76,7 +76,7 @@ def abort(
     effects += _notify_abort(state, pending)
     if orphaned is None:
         return effects
-    if not state.profile.aborts_end_master_phase:
+    if not state.profile.abort_ends_master_phase:
         state.orphaned = orphaned
         return effects
     state.turns += 1
@@ -96,12 +96,12 @@ def fail_start(
     state: CoordinatorState, pending: PendingCheckpoint, reason: str
 ) -> list[events.CoordinatorEffect]:
     """Count a checkpoint that ended in its master phase as a failed start (COORD-31)."""
-    return count_failure(state, pending, reason) if state.profile.counts_failed_starts else []
+    return count_failure(state, pending, reason) if state.profile.counts_failed_start else []
 
 
 def fail_stop(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:
     """Up to 1.10 a stop that fails after its start fails the job at once."""
-    if state.profile.stops_fail_once or reason in events.PRE_CHECK_REASONS:
+    if not state.profile.failed_stops_count_too or reason in events.PRE_CHECK_REASONS:
         return []
     return [events.FailJob(reason)]
 
@@ -159,10 +159,10 @@ def _fail_to_store(
 ) -> list[events.CoordinatorEffect]:
     """The addition to the store has failed: as an abort, but a checkpoint that may be stored is kept."""
     effects: list[events.CoordinatorEffect] = []
-    if state.profile.completes_after_storing:
+    if not state.profile.completes_before_storing:
         effects.append(Abort(pending.checkpoint, events.FINALIZE_CHECKPOINT_FAILURE))
     effects += state.retained.discard_unstored(done, failure)
-    if state.profile.counts_failing_store:
+    if state.profile.counts_failed_store:
         effects += count_failure(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
     return [*effects, *_notify_abort(state, pending), Fail(STORE_EXCEPTION)]
 
@@ -171,7 +171,7 @@ def _subsume_older(state: CoordinatorState, checkpoint: int) -> list[events.Coor
     """Abort the older pending checkpoints that may be subsumed (SUB-02, SUB-04)."""
     effects: list[events.CoordinatorEffect] = []
     for older in [one for one in state.pending.values() if one.checkpoint < checkpoint]:
-        spared = older.is_savepoint if state.profile.spares_pending_savepoints else older.forced
+        spared = older.forced if state.profile.forced_not_subsumed else older.is_savepoint
         if not spared:
             effects += abort(state, older, events.CHECKPOINT_SUBSUMED)
     return effects

@@ -187,7 +187,7 @@ class Coordinator(InspectedCoordinator):
         if scope is events.RestoreScope.ALL and state.job.status == RUNNING:
             raise ProtocolError("a job restores while it does not run, but it is RUNNING; stop it first")
         effects = abort_all(state, events.JOB_FAILOVER_REGION)
-        if not state.profile.restores_keep_registry:
+        if state.profile.restore_registers_anew:
             state.retained.register_anew()
         effects.append(events.Restored(state.retained.newest))
         effects += timers.replace_executions(

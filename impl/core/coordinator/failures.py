@@ -59,7 +59,7 @@ class CheckpointFailureManager:
         """
         started = reason not in PRE_CHECK_REASONS
         if not self._profile.declines_count_for_all_types:
-            if requested is CheckpointType.STOP and self._profile.stops_fail_once:
+            if requested is CheckpointType.STOP and not self._profile.failed_stops_count_too:
                 return started
             return self._exceeded(checkpoint, reason)
         at_task = declined and started

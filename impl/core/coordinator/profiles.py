@@ -30,18 +30,18 @@ class CoordinatorProfile:
 
     A running scheduler then waits for its initial delay again.
     """
-    forces_aligned_savepoints_only: bool = False
-    """Savepoints are forced only while checkpoints are aligned; else always."""
-    spares_pending_savepoints: bool = False
-    """A pending savepoint is not subsumed; else a forced checkpoint is not."""
+    savepoints_may_wait: bool = False
+    """With unaligned checkpoints savepoints are not forced; else they always are."""
+    forced_not_subsumed: bool = True
+    """A forced checkpoint is not subsumed; else a savepoint is not."""
     abort_notifications: bool = False
     """The coordinator notifies tasks of aborts (FLINK-8871)."""
     coordinators_and_hooks: bool = False
     """Operator coordinators and hooks can be configured."""
 
-    aborts_end_master_phase: bool = False
+    abort_ends_master_phase: bool = False
     """The master phase ends with its checkpoint; else when the awaited have answered (FLINK-26394)."""
-    counts_failed_starts: bool = False
+    counts_failed_start: bool = False
     """A checkpoint that ends in its master phase counts once more, as a failed start."""
 
     protects_newest_checkpoint: bool = False
@@ -60,22 +60,22 @@ class CoordinatorProfile:
     lost_triggers_abort: bool = False
     """A trigger that could not be delivered aborts its checkpoint (FLINK-21246)."""
 
-    savepoints_are_separate: bool = False
-    """A savepoint replaces no checkpoint and is not notified, and none is stored (FLINK-25191)."""
+    stores_savepoints: bool = True
+    """Savepoints are stored, replace older checkpoints and are notified; else they are not (FLINK-25191)."""
     subsumed_notifications: bool = False
     """The coordinator notifies tasks of the checkpoint that the store has dropped."""
     registers_at_acknowledgement: bool = False
     """Shared state is registered at the acknowledgement; else at the completion."""
-    restores_keep_registry: bool = False
-    """A restore keeps the registry of shared state; else it is reduced to the retained checkpoints."""
-    completes_after_storing: bool = False
-    """A checkpoint is reported complete after it is stored; else before (FLINK-31077)."""
+    restore_registers_anew: bool = True
+    """A restore reduces the registry of shared state to the retained checkpoints; else it keeps it."""
+    completes_before_storing: bool = True
+    """A checkpoint is reported complete before it is stored; else after (FLINK-31077)."""
 
-    counts_success_after_storing: bool = False
-    """A checkpoint counts as a success after it is stored; else before, also if the store then fails."""
+    counts_success_before_storing: bool = True
+    """A checkpoint counts as a success before it is stored, even if the store then fails; else after."""
 
-    stops_fail_once: bool = False
-    """A stop that fails, fails the job once; else at its abort, and it counts like any other as well."""
+    failed_stops_count_too: bool = True
+    """A stop that fails, fails the job at its abort, and counts like any other too; else it fails it once."""
     counts_timeouts: bool = False
     """An expired checkpoint and a failed asynchronous part count as failures (FLINK-17351)."""
     counts_in_order: bool = False
@@ -86,7 +86,7 @@ class CoordinatorProfile:
     """FINALIZE_CHECKPOINT_FAILURE counts as a failure."""
     declines_count_for_all_types: bool = False
     """A decline counts for every type, the coordinator's own failures for checkpoints only."""
-    counts_failing_store: bool = False
+    counts_failed_store: bool = False
     """A failed addition to the store counts as a failure."""
 
     follows_tasks: bool = False
@@ -94,8 +94,8 @@ class CoordinatorProfile:
 
     The execution graph also starts a stopped scheduler when a task begins to run.
     """
-    starts_without_suspending: bool = False
-    """A start of a stopped scheduler does not suspend; else every start suspends first."""
+    start_suspends: bool = True
+    """Every start of the scheduler suspends first; else only one of a running scheduler does."""
     restarts_after_pause: bool = False
     """From its second start on the scheduler waits for the minimum pause; else for its initial delay."""
 
@@ -104,12 +104,12 @@ _1_9: Final = CoordinatorProfile()
 _1_11: Final = replace(
     _1_9,
     queues_requests=True,
-    forces_aligned_savepoints_only=True,
-    spares_pending_savepoints=True,
+    savepoints_may_wait=True,
+    forced_not_subsumed=False,
     abort_notifications=True,
     turns_after_end=1,
     abort_begins_anew=False,
-    stops_fail_once=True,
+    failed_stops_count_too=False,
     coordinators_and_hooks=True,
     counts_timeouts=True,
 )
@@ -132,21 +132,21 @@ _1_14_3: Final = replace(_1_14_0, declines_count_for_all_types=True)
 _1_15_0: Final = replace(
     _1_14_3,
     after_finish_by_default=True,
-    savepoints_are_separate=True,
+    stores_savepoints=False,
     subsumed_notifications=True,
     registers_at_acknowledgement=True,
-    restores_keep_registry=True,
+    restore_registers_anew=False,
 )
 _1_15_2: Final = replace(_1_15_0, counts_failed_finalization=True)
 _1_16_0: Final = replace(
     _1_15_2,
-    aborts_end_master_phase=True,
-    counts_failed_starts=True,
+    abort_ends_master_phase=True,
+    counts_failed_start=True,
     turn_after_deletion=True,
 )
-_1_16_2: Final = replace(_1_16_0, completes_after_storing=True)
+_1_16_2: Final = replace(_1_16_0, completes_before_storing=False)
 _1_18: Final = replace(
-    _1_16_2, counts_failing_store=True, counts_success_after_storing=True, starts_without_suspending=True
+    _1_16_2, counts_failed_store=True, counts_success_before_storing=False, start_suspends=False
 )
 _2_3: Final = replace(_1_18, follows_tasks=True, restarts_after_pause=True)
 

@@ -64,7 +64,7 @@ class CoordinatorState:
     ) -> Request:
         """A new request; a savepoint is forced if its generation forces it."""
         if requested is not CheckpointType.CHECKPOINT:
-            aligned_only = self.profile.forces_aligned_savepoints_only
-            forced = forced or not (aligned_only and self.options.unaligned)
+            may_wait = self.profile.savepoints_may_wait and self.options.unaligned
+            forced = forced or not may_wait
         self._requests += 1
         return Request(requested, forced, periodic, own, self._requests)

@@ -110,7 +110,7 @@ def start_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
     """Start the scheduler; this suspends first, unless the generation starts without a suspension."""
     if state.shut_down:
         return [BAD_ARGUMENT]
-    suspends = state.scheduler.runs or not state.profile.starts_without_suspending
+    suspends = state.scheduler.runs or state.profile.start_suspends
     effects = stop_scheduler(state) if suspends else []
     state.scheduler.start(state.now)
     return effects

@@ -251,7 +251,7 @@ def triggers(coordinator: Coordinator, checkpoint: int, kind: int) -> Effects:
 def participants(coordinator: Coordinator) -> tuple[bool, ...]:
     """By task: a checkpoint that starts awaits it."""
     every_task = (True,) * len(coordinator.tasks_run)
-    return every_task if coordinator.plan.profile.awaits_every_task else coordinator.tasks_run
+    return coordinator.tasks_run if coordinator.plan.profile.every_task_must_run else every_task
 
 
 def is_begun(before: Coordinator, event: Event, one: Pending, after: Coordinator) -> bool:

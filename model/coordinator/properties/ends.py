@@ -297,7 +297,7 @@ def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | N
         if type(effect) in (TriggerTask, AskMaster):
             if effect.checkpoint == checkpoint:  # type: ignore[attr-defined]
                 kind = effect.type if type(effect) is TriggerTask else before.queue[left].type
-                tasks = (True,) * len(plan.sources) if plan.profile.awaits_every_task else before.tasks_run
+                tasks = before.tasks_run if plan.profile.every_task_must_run else (True,) * len(plan.sources)
                 return Pending(
                     checkpoint, kind, False, 0, tasks, (False,) * len(tasks), (0,) * len(tasks),
                     ((),) * len(tasks), (False,) * plan.coordinators, (False,) * plan.hooks,

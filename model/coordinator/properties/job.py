@@ -161,11 +161,11 @@ def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordin
     for pending in after.pending:
         if find_pending(before, pending.checkpoint) is None:
             every_task = (True,) * len(after.tasks_run)
-            expected = every_task if after.plan.profile.awaits_every_task else after.tasks_run
+            expected = after.tasks_run if after.plan.profile.every_task_must_run else every_task
             if pending.tasks != expected or not any(expected):
                 return False
             if any(after.tasks_finished) and not after.plan.finished_tasks:
-                return after.plan.profile.awaits_every_task
+                return not after.plan.profile.every_task_must_run
     return True
 
 

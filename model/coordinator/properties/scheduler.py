@@ -38,7 +38,7 @@ COORDINATOR_SCHEDULER = Registry("coordinator")
 
 @COORDINATOR_SCHEDULER.step("COORD-01")
 def coord_01_statuses(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A status is that of the last report; a task is deployed from its first status but CREATED on."""
+    """A status is that of the last report; a task is deployed from its first status after CREATED on."""
     runs, over, reached = before.tasks_run, before.tasks_finished, before.tasks_reached
     if type(event) is TaskStatus:
         here = tuple(task == event.task for task in range(len(runs)))
@@ -67,7 +67,7 @@ def coord_01_statuses(before: Coordinator, event: Event, effects: Effects, after
 
 @COORDINATOR_SCHEDULER.step("COORD-20")
 def coord_20_fault(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A store fails once, as it was to; a checkpoint that it has written is durable."""
+    """A planned failure of the store happens once; a checkpoint that it has written is durable."""
     if type(event) in (CoordinatorRestart, JobEnd):  # COORD-22, COORD-25
         return True
     if type(event) is StoreFails:
@@ -170,7 +170,7 @@ def coord_26_shut_down(before: Coordinator, event: Event, effects: Effects, afte
 
 @COORDINATOR_SCHEDULER.step("COORD-26", JobStatus, TaskStatus)
 def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """What stops the scheduler ends all that waits and is pending, and up to 1.17 what starts it does too."""
+    """A stop of the scheduler ends all requests and pending checkpoints, up to 1.17 a start does so too."""
     known, now, profile = before.scheduler, after.scheduler, before.plan.profile
     ends = known.follows and not now.follows
     if type(event) is JobStatus and not before.plan.interval:

@@ -20,11 +20,11 @@ def is_fit(coordinator: Coordinator) -> bool:
     plan = coordinator.plan
     if coordinator.status != RUNNING:
         return False
-    none_over = plan.profile.awaits_every_task and plan.profile.finished_tasks_prevent_start
+    none_over = not plan.profile.every_task_must_run and plan.profile.finished_tasks_prevent_start
     if none_over and any(coordinator.tasks_finished):
         return False
     for task, source in enumerate(plan.sources):
-        excused = plan.profile.awaits_every_task and not source
+        excused = not (plan.profile.every_task_must_run or source)
         over = plan.finished_tasks and coordinator.tasks_finished[task]
         if not (coordinator.tasks_run[task] or excused or over):
             return False

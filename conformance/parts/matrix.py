@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from conformance.adapters.flink.adapter import NAME
 from conformance.adapters.flink.releases import FlinkError
 from conformance.drive.examine import Examination
+from conformance.drive.matrix import Examined, Implementation, examine_adapter
 from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
-from conformance.drive.several import Examined, Implementation, examine_adapter
 from conformance.parts.released import LEVELS, MODES, SEARCHES, Order, conform_releases
 from conformance.released.results import Conformed
 from conformance.rules.coverage import Coverage

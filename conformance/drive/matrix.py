@@ -18,7 +18,7 @@ from conformance.generators import generate
 from conformance.verdict import Verdict, together
 
 
-class SeveralError(InputError):
+class MatrixFileError(InputError):
     """The file of implementations cannot be read; the message says what is missing."""
 
 
@@ -50,7 +50,7 @@ class Examined:
 def implementations(file: Path) -> list[Implementation]:
     """Those of a file: a table `[[implementation]]` each, with `name` and `adapter` or `release`.
 
-    Raises SeveralError.
+    Raises MatrixFileError.
     """
     try:
         read = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -58,9 +58,9 @@ def implementations(file: Path) -> list[Implementation]:
         found = [_implementation(row) for row in rows]
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as wrong:
         expected = "expected tables [[implementation]] with name, and adapter or release"
-        raise SeveralError(f"{file}: {expected}, got {wrong!r}") from wrong
+        raise MatrixFileError(f"{file}: {expected}, got {wrong!r}") from wrong
     if len({one.name for one in found}) < len(found):
-        raise SeveralError(f"{file}: two implementations have one name; give each its own")
+        raise MatrixFileError(f"{file}: two implementations have one name; give each its own")
     return found
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from conformance.adapters.protocol import Errored
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Oracle
-from conformance.refusals.answer import RefusedAnswer
 from conformance.refusals.candidates import Candidate, Candidates, candidates
 from conformance.refusals.conflict import conflict, same_as
 from conformance.refusals.guards import guards_of, text
+from conformance.refusals.refused_answer import RefusedAnswer
 from conformance.report.divergence import phrases
 from conformance.report.divergence import refusal as texts
 from conformance.report.divergence.refusal import Action, Refusal
@@ -49,7 +49,7 @@ def refused_answer(divergence: Divergence) -> RefusedAnswer | None:
 
 
 def refusal(refused: RefusedAnswer) -> Refusal:
-    """The same as values."""
+    """The refusal as values: the observed state, the nearest actions, how many more, and the conflict."""
     found = candidates(refused)
     groups = _grouped(found)
     observed = {**COMPONENTS, **PARTS}[refused.component].observe(refused.before)

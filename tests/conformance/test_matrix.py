@@ -14,15 +14,15 @@ from conformance import escape
 from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.protocol import Crashed, Unsupported
 from conformance.commands.implementations import conform, matrix
-from conformance.drive.several import SeveralError, implementations
+from conformance.drive.matrix import MatrixFileError, implementations
 from conformance.errors import InputError
 from conformance.observe.guarantees.guarantee import Account, Row, Sent, classify
-from conformance.parts import several
+from conformance.parts import matrix as matrix_part
+from conformance.parts.matrix import summary_of
 from conformance.parts.released import target
-from conformance.parts.several import summary_of
 from conformance.released.known_divergences import known_divergences
 from conformance.released.results import Conformed
-from conformance.report import several as several_report
+from conformance.report import matrix as matrix_report
 from conformance.torture import pipelines
 from conformance.torture.judge import Outcome
 from conformance.torture.rounds import streaming_round
@@ -79,7 +79,7 @@ def test_a_release_stands_in_the_table_beside_the_others(tmp_path, monkeypatch):
         Conformed(tracked, sequences=4, events=50, known=Counter({known.name: 2})),
         Conformed(absent, stopped=Unsupported("not in this release")),
     ]
-    monkeypatch.setattr(several, "conform_releases", lambda *_, **__: came)
+    monkeypatch.setattr(matrix_part, "conform_releases", lambda *_, **__: came)
     ran = run(file, "--out", str(out))
     assert ran.return_value == 0
     assert "  CONFORMS     Flink: gate 150 steps (1 known)\n" in ran.output
@@ -105,7 +105,7 @@ def test_a_release_that_cannot_be_had_is_undetermined(tmp_path, monkeypatch):
     def conform_releases(*_, **__):
         raise FlinkError("no such release")
 
-    monkeypatch.setattr(several, "conform_releases", conform_releases)
+    monkeypatch.setattr(matrix_part, "conform_releases", conform_releases)
     file = tmp_path / "them.toml"
     file.write_text("[[implementation]]\nname = 'Flink'\nrelease = '0.1'\n", encoding="utf-8")
     ran = run(file, "--out", str(tmp_path / "page.md"))
@@ -141,7 +141,7 @@ def test_a_release_gets_no_random_cases(tmp_path):
 def test_a_file_that_lists_none_is_refused(tmp_path, text):
     file = tmp_path / "them.toml"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(SeveralError, match="expected tables"):
+    with pytest.raises(MatrixFileError, match="expected tables"):
         implementations(file)
     assert "expected tables" in str(run(file).exception)
 
@@ -185,7 +185,7 @@ def test_a_job_that_nobody_runs_is_refused(tmp_path):
 def test_two_of_one_name_are_refused(tmp_path):
     file = tmp_path / "them.toml"
     file.write_text("[[implementation]]\nname = 'a'\nadapter = 'impl'\n" * 2, encoding="utf-8")
-    with pytest.raises(SeveralError, match="give each its own"):
+    with pytest.raises(MatrixFileError, match="give each its own"):
         implementations(file)
 
 
@@ -203,7 +203,7 @@ def test_texts_of_implementations_and_jobs_are_escaped_on_the_page():
         outcome=SimpleNamespace(struck=(), classification=None, findings=(hostile,)),
         verdict=Verdict.DIVERGES,
     )
-    made = several_report.page([done], [job], seed=1, examples=2)
+    made = matrix_report.page([done], [job], seed=1, examples=2)
 
     assert made.count(escaped) == 12
     assert "*a*" not in made

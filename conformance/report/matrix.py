@@ -13,7 +13,7 @@ from conformance.report.formats.columns import wrapped
 
 if TYPE_CHECKING:
     from conformance.drive.examine import Examination
-    from conformance.drive.several import Examined
+    from conformance.drive.matrix import Examined
     from conformance.torture.pipelines import Tortured
 
 
@@ -43,17 +43,15 @@ def _charged(found: "Examination") -> str:
     return (found.divergence.charge if found.divergence is not None else None) or "no rule"
 
 
-def line_of_job(struck: "Tortured") -> str:
+def line_of_job(job: "Tortured") -> str:
     """One whole job, when it is done: what its state and its output have kept."""
-    kept = f"state {struck.keeps(Subject.STATE)}, output {struck.keeps(Subject.OUTPUT)}"
-    faults = len(struck.outcome.struck)
-    name = escape.line(struck.pipeline.name)
-    return wrapped(f"  {struck.verdict.value:<12} {name}: {kept}; {faults} faults", 15)
+    kept = f"state {job.keeps(Subject.STATE)}, output {job.keeps(Subject.OUTPUT)}"
+    faults = len(job.outcome.struck)
+    name = escape.line(job.pipeline.name)
+    return wrapped(f"  {job.verdict.value:<12} {name}: {kept}; {faults} faults", 15)
 
 
-def page(
-    all_done: Sequence["Examined"], all_struck: Sequence["Tortured"] = (), *, seed: int, examples: int
-) -> str:
+def page(all_done: Sequence["Examined"], jobs: Sequence["Tortured"] = (), *, seed: int, examples: int) -> str:
     """The tables and, below them, each divergence with its shortest run and each doubt, in Markdown."""
     names = dict.fromkeys([*COMPONENTS, *(name for done in all_done for name in done.components)])
     offered = [name for name in names if any(name in done.components for done in all_done)]
@@ -64,9 +62,9 @@ def page(
         keep_trailing_newline=True,
     )
     environment.filters["markdown"] = escape.markdown
-    return environment.get_template("several.md.jinja").render(
+    return environment.get_template("matrix.md.jinja").render(
         all_done=all_done,
-        all_struck=all_struck,
+        jobs=jobs,
         seed=seed,
         examples=examples,
         offered=offered,
