@@ -16,6 +16,16 @@ ALTERNATING = "alternating"
 MEMORY = "memory"
 ROCKSDB = "rocksdb"
 STATE_BACKENDS = (MEMORY, ROCKSDB)
+RETAIN_ON_CANCELLATION = "RETAIN_ON_CANCELLATION"
+DELETE_ON_CANCELLATION = "DELETE_ON_CANCELLATION"
+NO_EXTERNALIZED_CHECKPOINTS = "NO_EXTERNALIZED_CHECKPOINTS"
+_DELETED_AT = {
+    None: (),
+    RETAIN_ON_CANCELLATION: ("FINISHED",),
+    DELETE_ON_CANCELLATION: ("FINISHED", "CANCELED"),
+    NO_EXTERNALIZED_CHECKPOINTS: ("FINISHED", "CANCELED", "FAILED"),
+}
+"""By retention: the ends of a job at which its completed checkpoints are deleted (COORD-25)."""
 INLINE_BYTES, MOST_INLINE_BYTES = 4_096, 1 << 20
 """The default of `data_inline_threshold_bytes`, and its highest value."""
 
@@ -47,6 +57,9 @@ class CheckpointConfig:
     (`RunningJob.checkpoint`), and at the end of the data.
     A task's snapshot of at most `data_inline_threshold_bytes` is stored in the checkpoint's `_metadata`, a
     larger one in a file of its own; with 0 each has a file.
+    `externalized_checkpoint_retention`: None keeps the completed checkpoints at every end of the job; Flink's
+    RETAIN_ON_CANCELLATION, DELETE_ON_CANCELLATION and NO_EXTERNALIZED_CHECKPOINTS delete them when it has
+    finished, the last two also when it was cancelled, and the last one also when it has failed (COORD-25).
     """
 
     checkpointing_interval_ms: int | None = 500
@@ -60,11 +73,18 @@ class CheckpointConfig:
     unaligned_checkpoints_enabled: bool = False
     aligned_checkpoint_timeout_ms: int = 0
     data_inline_threshold_bytes: int = INLINE_BYTES
+    externalized_checkpoint_retention: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.unaligned_checkpoints_enabled, bool):
             raise ConfigError(
                 f"unaligned_checkpoints_enabled takes a bool, not {self.unaligned_checkpoints_enabled!r}"
+            )
+        if self.externalized_checkpoint_retention not in _DELETED_AT:
+            names = ", ".join(str(one) for one in _DELETED_AT)
+            raise ConfigError(
+                f"externalized_checkpoint_retention takes {names}, not "
+                f"{self.externalized_checkpoint_retention!r}"
             )
         if self.checkpointing_mode not in MODES:
             raise ConfigError(f"checkpointing_mode takes {', '.join(MODES)}, not {self.checkpointing_mode!r}")
@@ -99,6 +119,10 @@ class CheckpointConfig:
         if self.unaligned_checkpoints_enabled:
             return ALTERNATING if self.aligned_checkpoint_timeout_ms else UNALIGNED
         return MODES[self.checkpointing_mode]
+
+    def deletes_checkpoints(self, status: str) -> bool:
+        """Whether the completed checkpoints are deleted when the job ends in this status."""
+        return status in _DELETED_AT[self.externalized_checkpoint_retention]
 
     @property
     def first_delay_ms(self) -> int:

@@ -17,6 +17,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "plots": ("matplotlib",),
         "postgres": ("psycopg",),
         "rocksdb": ("rocksdict",),
+        "s3": ("obstore",),
     }
 )
 """By extra, the modules that it brings. Where several bring a module, the first is named."""

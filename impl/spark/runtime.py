@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from impl.config import JobConfig
 from impl.connectors.errors import ServerLostError
+from impl.core.coordinator.job import FAILED
 from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
 from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
@@ -192,6 +193,8 @@ class _Job:
         except Exception as failed:
             if self._newest is not None:  # also of an attempt that failed before it had begun
                 self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._newest)
+            if isinstance(failed, JobFailedError) and (left := self._coordination.job_ended(FAILED)):
+                failed.add_note(f"its checkpoints are left, although they are not retained: {left}")
             raise
 
     def _run(self) -> JobResult:

@@ -99,7 +99,8 @@ class SavepointFolder(SnapshotFiles):
         Raises NoSavepointError if there is none, SnapshotCorruptError if a file was altered.
         """
         if not self.is_complete:
-            found = "a folder without one" if self._location.sizes() else "no files"
+            any_files = self._location.sizes() or self._location.folders()
+            found = "a folder without one" if any_files else "no files"
             raise NoSavepointError(
                 f"{self._location}: expected a savepoint, which has a file {METADATA}, got {found}; "
                 "name the folder of a savepoint that is complete"

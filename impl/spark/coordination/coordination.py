@@ -128,21 +128,35 @@ class Coordination:
         Raises `SupersededError` if a newer attempt exists before or directly after the cleanup, which
         concerns this driver's own checkpoints only.
         """
-        self._storage.require_newest("finishing the job", self._attempt)
         self._send = _drop
-        failure = None
-        try:
-            self._clean_up()
-        except StorageError as failed:
-            failure = str(failed)
-        self._storage.require_newest("finishing the job", self._attempt)  # superseded in between
+        failure = self._end(FINISHED)
         self._savepoints.finished()
         return tuple(self._savepoints.completed), failure
 
-    def _clean_up(self) -> None:
-        """Delete what was begun and not completed; no task writes anything now."""
-        for effect in self._recorded.handle(events.JobStatus(FINISHED)):
+    def job_ended(self, status: str) -> str | None:
+        """The job has failed: delete its checkpoints, if its configuration says so (COORD-25).
+
+        Returns why that failed, if it did. Raises `SupersededError` as `finish` does.
+        """
+        return self._end(status) if self._context.config.deletes_checkpoints(status) else None
+
+    def _end(self, status: str) -> str | None:
+        self._storage.require_newest("ending the job", self._attempt)
+        failure = None
+        try:
+            self._clean_up(status)
+        except StorageError as failed:
+            failure = str(failed)
+        self._storage.require_newest("ending the job", self._attempt)  # superseded in between
+        return failure
+
+    def _clean_up(self, status: str) -> None:
+        """Delete what is not retained; no task writes anything now."""
+        for effect in self._recorded.handle(events.JobStatus(status)):
             self._carry_out(effect)
+        if self._context.config.deletes_checkpoints(status):
+            for effect in self._recorded.handle(events.ShutDownCoordinator(status)):
+                self._carry_out(effect)
         self._files.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
         self._storage.sweep(self._attempt + 1)
         self._context.line(kind="finished")

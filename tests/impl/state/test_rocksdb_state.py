@@ -228,7 +228,6 @@ def test_nothing_is_collected_while_a_manifest_cannot_be_read(folder):
 @pytest.mark.rule("ONCE-04")
 @pytest.mark.parametrize("damage", ["torn", "flipped", "gone"])
 def test_a_damaged_shared_file_refuses_every_checkpoint_that_refers_to_it(folder, damage):
-    folder.storage.new_attempt()
     backend = folder.backend()
     new_tables(backend, 1)
     folder.complete(1, backend)

@@ -76,7 +76,7 @@ def test_the_ended_driver_discards_nothing_of_the_newer_one(drivers):
         newer.acknowledge(newer.it.pending)
         assert newer.storage.completed_ids()[-1] == checkpoint + 1
     older.it.fail_attempt("its workers are silent")
-    with pytest.raises(SupersededError, match="finishing the job: expected attempt 1 to be the newest"):
+    with pytest.raises(SupersededError, match="ending the job: expected attempt 1 to be the newest"):
         older.it.finish()
     found = CheckpointStorage(newer.storage.location).latest_completed()
     assert found.completed.checkpoint == 5

@@ -3,8 +3,9 @@
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli import main
+from conformance.commands.jobs.checkpoints import command
 from conformance.torture.object_server import ObjectServer
+from conformance.verdict import Exit
 from impl.config import ROCKSDB, CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
 from impl.faults import FaultPlan, Point
@@ -13,7 +14,8 @@ from impl.spark.errors import JobFailedError
 from impl.state import CheckpointStorage
 from impl.state.locations import location_of
 
-ROWS = 6_000
+ROWS = 3_000
+EXECUTION = ExecutionConfig(state_backend=ROCKSDB, startup_timeout_ms=300_000, heartbeat_timeout_ms=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +36,12 @@ def place(server, spark, monkeypatch):
 @pytest.mark.rule("ONCE-03")
 def test_a_job_that_is_killed_resumes_from_an_object_store_and_is_exact(spark, tmp_path, place):
     job = (
-        numbers_job(ROWS, tmp_path / "committed", 4_000.0)
+        numbers_job(ROWS, tmp_path / "committed", 1_000.0)
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=200))
-        .with_execution(ExecutionConfig(state_backend=ROCKSDB))
+        .with_execution(EXECUTION)
         .with_restarts(RestartConfig(attempts=0))
     )
-    fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-1", occurrence=3)
+    fault = FaultPlan(Point.NOTIFICATION_RECEIVED, "count-1")
     with pytest.raises(JobFailedError, match="count-1 is gone"):
         job.execute("local[8]", tmp_path, faults=[fault], spark=spark, checkpoints=place)
     storage = CheckpointStorage(place)
@@ -56,8 +58,8 @@ def test_a_job_that_is_killed_resumes_from_an_object_store_and_is_exact(spark, t
     assert kept == {f"shared/{name}" for name in storage.location.sizes("shared")}
     assert not (tmp_path / "checkpoints").exists()
     assert list(storage.location.working().iterdir()) == []
-    listed = CliRunner().invoke(main, ["checkpoints", str(tmp_path)])
-    assert listed.exit_code == 0, listed.output
+    listed = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
+    assert listed.return_value == Exit.CONFORMS, listed.output
     assert f"a resumed run starts from checkpoint {result.checkpoints[-1].checkpoint}" in listed.output
 
 
@@ -65,6 +67,6 @@ def test_the_store_refuses_what_exists_and_what_nobody_made(place):
     files = location_of(place).below("names")
     assert [files.publish("1", b""), files.publish("1", b""), files.reserve("a")] == [True, False, True]
     assert files.read_part("1", 0, 5) == b""
-    other = CliRunner().invoke(main, ["checkpoints", "s3://no-such-bucket/job"])
-    assert other.exit_code == 64
+    other = CliRunner().invoke(command, ["s3://no-such-bucket/job"])
+    assert other.exit_code == 1
     assert "404 Not Found" in other.output
