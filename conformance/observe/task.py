@@ -59,7 +59,8 @@ class TaskReader(FileReader):
     def _component(self, name: str, config: dict[str, Any]) -> Replayed:
         """The component; a record of the steps needs each state, so nothing is remembered then."""
         record = self._run.record
-        return replayed(name, config) if record is None else Replayed(name, config, record)
+        remember = self._run.remember and record is None
+        return replayed(name, config) if remember else Replayed(name, config, record)
 
     def replay(self, line: Line) -> Need | None:
         """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""

@@ -83,15 +83,19 @@ def validate(
     settings: Settings | None = None,
     required: Collection[str] = REQUIRED,
     record: Record | None = None,
+    *,
+    remember: bool = True,
 ) -> TraceResult:
     """Validate the event log in `folder`.
 
     `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
     situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` gets every replayed
-    event. Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
+    event. `remember`: steps that were taken before are remembered (`conformance.observe.memo`); without, the
+    result is the same. Raises EventLogError if the log cannot be read, ValueError if `required` has an
+    unknown name.
     """
     log = find(folder)
-    run = Run(record=record)
+    run = Run(record=record, remember=remember)
     run.witnessed.watch = None if record is None else record.witnessed
     run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
     readers = _readers(run, log, settings or Settings())

@@ -96,7 +96,7 @@ def test_a_watch_follows_a_file_that_does_not_exist_yet(tmp_path: Path) -> None:
     with log.open("a") as more:
         more.write("".join(lines[200:]))
         marking = next(line for line in lines if "Marking checkpoint 5 " in line)
-            more.write(marking.replace("as completed", "as complEted"))
+        more.write(marking.replace("as completed", "as complEted"))
     watching.read()
     assert watching.finish() is Verdict.UNDETERMINED
     alarms = [line for line in said if line.startswith("ALARM")]
