@@ -93,6 +93,10 @@ class Replayed(Instance):
             self._record.seen.append(Seen(line, event, effects, rules, self.component, after))
         return rules
 
+    def blocks(self, channel: int) -> bool:
+        """Whether a gate blocks the channel."""
+        return channel in self.observe()["blocked"]
+
     def _rules_of_refusal(self, event: Wire) -> tuple[str, ...]:
         if event.get("kind") == "restore":
             return ("ONCE-04",)

@@ -83,5 +83,7 @@ class Run:
     """By (attempt, sender, receiver): the number of restored records in flight, at both ends together."""
     record: Record | None = None
     """Receives every replayed event; None if the caller does not show them."""
+    remember: bool = True
+    """Steps of gates and subtasks that were taken before are remembered."""
     cuts_compared: int = 0
     """The number of barriers at which the receiver's record count was compared with the sender's."""

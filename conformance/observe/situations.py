@@ -47,6 +47,11 @@ def possible(required: Collection[str], modes: Collection[str]) -> tuple[str, ..
     )
 
 
+def under_covered(missing: Collection[str]) -> str:
+    """The finding about a run in which required situations did not occur, in plain words."""
+    return f"under-covered: nothing was wrong, and these situations were not seen: {', '.join(missing)}"
+
+
 class Witnessed:
     """The number of times that each situation occurred."""
 

@@ -13,6 +13,7 @@ from conformance.observe.causes import FileReader, Key, Need
 from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.exchanges import rows_along
 from conformance.observe.inflight import InFlight
+from conformance.observe.memo.shifted import replayed
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
 from conformance.observe.run_state import Attempt, EndRejection, Run, Settings
 from conformance.observe.sink import SinkReplay
@@ -41,7 +42,7 @@ class TaskReader(FileReader):
         self._settings = settings
         self._attempt: Attempt | None = None
         self._channels: list[str] = []
-        self._subtask = Replayed("subtask", {"max_concurrent": settings.max_concurrent}, run.record)
+        self._subtask = self._component("subtask", {"max_concurrent": settings.max_concurrent})
         self._gate: Replayed | None = None
         self._mode = EXACTLY_ONCE
         self._store: Replayed | None = None
@@ -54,6 +55,12 @@ class TaskReader(FileReader):
         self._received: Counter[Key] = Counter()
         self._in_flight = InFlight(run, file)
         self._base: int | None = None
+
+    def _component(self, name: str, config: dict[str, Any]) -> Replayed:
+        """The component; a record of the steps needs each state, so nothing is remembered then."""
+        record = self._run.record
+        remember = self._run.remember and record is None
+        return replayed(name, config) if remember else Replayed(name, config, record)
 
     def replay(self, line: Line) -> Need | None:
         """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
@@ -128,7 +135,7 @@ class TaskReader(FileReader):
             config = {"channels": len(self._channels), "mode": gate, "level": "handler"}
             if fields.get("alignment_timeout_ms"):
                 config["alignment_timeout_ms"] = fields["alignment_timeout_ms"]
-            self._gate = Replayed("gate", config, record)
+            self._gate = self._component("gate", config)
         if record is not None:
             record.channels[number, task] = tuple(self._channels)
         self._in_flight.deployed(fields)
@@ -169,7 +176,7 @@ class TaskReader(FileReader):
         elif type(channel) is not int or not 0 <= channel < len(self._channels):
             gate.step(line)  # the model refuses it
             return None
-        elif channel in gate.observe()["blocked"]:
+        elif gate.blocks(channel):
             why = f"channel {channel} is blocked and was read; gate: {gate.describe()}"
             raise Rejected(("ALIGN-17",), why)
         elif kind in _MARKERS:

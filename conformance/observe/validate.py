@@ -16,7 +16,7 @@ from conformance.observe.record import Record
 from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run, Settings
 from conformance.observe.sink import orphaned
-from conformance.observe.situations import REQUIRED, possible
+from conformance.observe.situations import REQUIRED, SITUATIONS, possible, under_covered
 from conformance.observe.stuck import root
 from conformance.observe.task import TaskReader
 from conformance.refusals.refused_answer import RefusedAnswer
@@ -70,9 +70,12 @@ class TraceResult:
         """The result in one line."""
         if self.rejection is not None:
             return self.rejection.describe()
-        seen = sum(1 for count in self.situations.values() if count)
-        bound = f"{self.events:,} events of {self.attempts} attempts accepted, {seen} situations witnessed"
-        return f"{bound}; under-covered: no {', no '.join(self.missing)}" if self.missing else bound
+        seen = sum(1 for name in SITUATIONS if self.situations.get(name))
+        bound = (
+            f"{self.events:,} events of {self.attempts} attempts accepted, {seen} of {len(SITUATIONS)} "
+            "situations witnessed"
+        )
+        return f"{bound}; {under_covered(self.missing)}" if self.missing else bound
 
 
 def validate(
@@ -80,15 +83,19 @@ def validate(
     settings: Settings | None = None,
     required: Collection[str] = REQUIRED,
     record: Record | None = None,
+    *,
+    remember: bool = True,
 ) -> TraceResult:
     """Validate the event log in `folder`.
 
     `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
     situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` gets every replayed
-    event. Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
+    event. `remember`: steps that were taken before are remembered (`conformance.observe.memo`); without, the
+    result is the same. Raises EventLogError if the log cannot be read, ValueError if `required` has an
+    unknown name.
     """
     log = find(folder)
-    run = Run(record=record)
+    run = Run(record=record, remember=remember)
     run.witnessed.watch = None if record is None else record.witnessed
     run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
     readers = _readers(run, log, settings or Settings())

@@ -11,6 +11,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
+from conformance.observe.situations import under_covered
 from conformance.observe.validate import Rejection
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 from conformance.refusals import explanation
@@ -68,7 +69,7 @@ class Watched:
         required = possible(REQUIRED, self.modes)
         missing = [name for name in SITUATIONS if name in required and not self.situations[name]]
         if missing:
-            self.findings = (*self.findings, Finding(None, f"under-covered: no {', no '.join(missing)}"))
+            self.findings = (*self.findings, Finding(None, under_covered(missing)))
 
 
 def run(context: Context) -> PartResult:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from conformance.observe.situations import FLINK, REORDERINGS
+from conformance.observe.situations import FLINK, REORDERINGS, under_covered
 from conformance.parts.result import Finding, PartResult
 from conformance.report.formats.columns import wrapped
 from conformance.verdict import Verdict
@@ -69,7 +69,7 @@ def part(log: str, result: "FlinkResult", why: Sequence[str]) -> PartResult:
         rule = rejection.rules[0] if result.verdict is Verdict.DIVERGES else None
         findings = (*findings, Finding(rule, rejection.describe(), text, log, rejection.line))
     elif result.missing:
-        findings = (*findings, Finding(None, f"under-covered: no {', no '.join(result.missing)}", file=log))
+        findings = (*findings, Finding(None, under_covered(result.missing), file=log))
     return PartResult(log, result.verdict, result.describe(), rules=result.rules, findings=findings)
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one corruption a line
 """Corruptions of a log at INFO, for the monitor: where each is made, and what must be reported."""
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,13 +25,6 @@ from conformance.observe.flink.run_state import Settings
 from conformance.observe.monitor.growing import Text
 from conformance.observe.monitor.monitor import Monitor
 from conformance.observe.monitor.reports import Alarm, Ended
-
-AT_INFO = frozenset(
-    {
-        grammar.TRIGGER, grammar.COMPLETED, grammar.DECLINED, grammar.EXPIRED, grammar.FAILED, grammar.REFUSED,
-        grammar.RESTORED, grammar.JOB, grammar.EXECUTION, grammar.DEPLOYED, grammar.TASK,
-    }
-)  # fmt: skip
 
 
 class Watched(NamedTuple):
@@ -210,4 +204,4 @@ def info_log(texts: Sequence[str]) -> AcceptedLog:
     return AcceptedLog(kept, lines, whole.survey)
 
 
-__all__ = ["AT_INFO", "OF_INFO", "OfInfo", "Watched", "at_info", "double", "drop", "info_log", "watched"]
+__all__ = ["OF_INFO", "OfInfo", "Watched", "at_info", "double", "drop", "info_log", "watched"]

@@ -176,7 +176,6 @@ def _agreed(found: Counter[str]) -> str:
 def _agrees(name: str, other: str) -> bool:
     return (
         name == other
-        or "#" not in name
-        and name == other.rpartition("#")[0]
+        or ("#" not in name and name == other.rpartition("#")[0])
         or ("#" not in other and other == name.rpartition("#")[0])
     )

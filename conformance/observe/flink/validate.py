@@ -13,7 +13,7 @@ from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
 from conformance.observe.flink.unreadable import Unreadable, contradicting
 from conformance.observe.replay import Rejected
-from conformance.observe.situations import FLINK
+from conformance.observe.situations import FLINK, under_covered
 from conformance.refusals.refused_answer import RefusedAnswer
 from conformance.verdict import Verdict
 
@@ -85,7 +85,7 @@ class FlinkResult:
             f"{self.release}, {seen} of {len(self.situations)} situations witnessed, "
             f"{sum(self.tolerated.values()):,} reorderings between threads tolerated"
         )
-        return f"{bound}; under-covered: no {', no '.join(self.missing)}" if self.missing else bound
+        return f"{bound}; {under_covered(self.missing)}" if self.missing else bound
 
 
 def parse(lines: Iterable[str]) -> list[LogLine]:

@@ -112,7 +112,7 @@ class Doubts:
             self._settle(lambda doubt: now >= doubt.deadline)
 
     def close(self, is_over: bool) -> None:
-        """No further line comes. While the job runs, a cause may be about to come, and a doubt is no alarm."""
+        """No further line comes. While the job runs, a cause may be about to come: no alarm."""
         self._settle(lambda doubt: is_over)
         self._open.clear()
 

@@ -1,0 +1,85 @@
+"""Validation of one log in one process: our event log with and without remembered steps, and logs of Flink.
+
+The rates are by processor time, as other programs may use the processors. The two ways to validate an event
+log take turns, and must give the same result.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from conformance.bench.benchmark import MeasurementError
+from conformance.bench.figures import Figure, Report
+from conformance.bench.logs import LOGS
+from conformance.bench.runtime.scale import Scale
+from conformance.bench.traces import recorded
+from conformance.observe import TraceResult, validate
+
+EVENTS, LINES = 150_000, 100_000
+"""The rates to reach."""
+TURNS = 9
+ROWS = 200_000
+
+
+def measure(folder: Path, scale: Scale) -> Report:
+    """The rates. Raises MeasurementError if a log is rejected, or the two ways differ."""
+    log = recorded(folder, ROWS)
+    expected = validate(log, required=(), remember=False)
+    if expected.rejection is not None or validate(log, required=()) != expected:
+        raise MeasurementError(f"{log}: {expected.describe()}; remembered steps must give the same")
+    remembered, plain = [], []
+    for _ in range(TURNS):
+        remembered.append(_rate(expected.events, lambda: validate(log, required=())))
+        plain.append(_rate(expected.events, lambda: validate(log, required=(), remember=False)))
+    ratios = [one / other for one, other in zip(remembered, plain, strict=True)]
+    lines = _lines("flink-2.2.1.log.gz")
+    info = _lines("info/flink-2.2.1-info.log.gz")
+    replayed = [_rate(len(lines), lambda: _validated(lines)) for _ in range(TURNS)]
+    watched = [_rate(len(info), lambda: _watched(info)) for _ in range(TURNS)]
+    figures = [
+        Figure("event log, steps remembered", "events/s", remembered, EVENTS),
+        Figure("event log, every step by the model", "events/s", plain),
+        Figure("event log, steps remembered beside every step by the model", "times as many", ratios),
+        Figure("Flink log at DEBUG, parsed and replayed", "lines/s", replayed, LINES),
+        Figure("Flink log at INFO, watched", "lines/s", watched, LINES),
+    ]
+    setting = (
+        f"The event log of one recorded job, {expected.events:,} events, and real logs of Flink 2.2.1 at "
+        f"DEBUG ({len(lines):,} lines) and at INFO ({len(info):,} lines); one process, by processor time"
+    )
+    return Report("validation", "Validation of one log", setting, figures)
+
+
+def _rate(amount: int, work: Callable[[], TraceResult | None]) -> float:
+    begun = time.process_time()
+    work()
+    return amount / (time.process_time() - begun)
+
+
+def _lines(name: str) -> list[str]:
+    from conformance.observe.flink import read_lines
+
+    return read_lines(str(LOGS / name))
+
+
+def _validated(lines: list[str]) -> None:
+    from conformance.observe.flink import validate_flink
+
+    result = validate_flink(lines)
+    if result.rejection is not None:
+        raise MeasurementError(result.describe())
+
+
+def _watched(lines: list[str]) -> None:
+    from conformance.observe.monitor.growing import Text
+    from conformance.observe.monitor.monitor import Monitor
+
+    monitor = Monitor(_silent, _silent)
+    for number, line in enumerate(lines, 1):
+        monitor.read(Text("job.log", number, line))
+    if monitor.alarms:
+        raise MeasurementError("a healthy log has raised an alarm")
+
+
+def _silent(found: object) -> None:
+    del found
