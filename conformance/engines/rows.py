@@ -31,6 +31,8 @@ class TableRow(NamedTuple):
     """The settings that are drawn for each round."""
     planted: frozenset[Anomaly] = frozenset()
     """A run of this row must show one of them: it has a planted defect."""
+    announced: frozenset[Anomaly] = frozenset()
+    """Anomalies that the documentation itself announces: they do not refute its claim."""
     faults: int | None = None
     """The number of faults, if the row lists it."""
     release: str | None = None
@@ -55,6 +57,7 @@ def table_rows() -> Mapping[str, TableRow]:
             row["says"],
             row["draws"],
             frozenset(Anomaly(one) for one in row.get("planted", ())),
+            frozenset(Anomaly(one) for one in row.get("announced", ())),
             row.get("faults"),
         )
         for name, row in listed.items()

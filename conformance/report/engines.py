@@ -107,6 +107,7 @@ def _names(one: Summary) -> str:
         "; ".join(
             f"{anomaly.title} ({len(rounds)} of {len(one.judged)})"
             + ("" if len(rounds) >= REPRODUCED else ", not reproduced three times")
+            + (", as documented" if anomaly in one.row.announced else "")
             for anomaly, rounds in one.anomalies.items()
         )
         or "no anomaly"
