@@ -114,8 +114,12 @@ class Summary:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The strongest guarantee that no reproduced anomaly refutes, but for those that are announced."""
-        refuted = {one for anomaly in self.reproduced.keys() - self.row.announced for one in anomaly.refutes}
+        """The strongest guarantee that no reproduced anomaly refutes, but for those that are announced.
+
+        A planted defect is known, so one round is enough there.
+        """
+        found = self.anomalies if self.row.planted else self.reproduced
+        refuted = {one for anomaly in found.keys() - self.row.announced for one in anomaly.refutes}
         return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
 
     @property
