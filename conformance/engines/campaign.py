@@ -12,7 +12,7 @@ from conformance.engines.makers import Maker, maker, version
 from conformance.engines.results import Stored, stored
 from conformance.engines.rounds import RoundResult, run_round
 from conformance.engines.rows import TableRow
-from conformance.engines.schedule import FAULTS, Kind, faults_of
+from conformance.engines.schedule import Kind, faults_of
 
 SEED = 20261125
 FAULTS_A_ROW = 60
@@ -58,7 +58,7 @@ def _rounds(order: Order) -> Iterator[tuple[int, TableRow]]:
     if order.only:
         yield from ((number, row) for _ in range(order.repeat) for number in order.only for row in order.rows)
         return
-    counts = {row.name: -(-(row.faults or order.faults) // FAULTS) for row in order.rows}
+    counts = {row.name: -(-(row.faults or order.faults) // row.a_round) for row in order.rows}
     for number in range(max(counts.values(), default=0)):
         yield from ((number, row) for row in order.rows if number < counts[row.name])
 
@@ -69,9 +69,10 @@ def _round(row: TableRow, make: Maker, seed: int, number: int, build: Path) -> d
     result = RoundResult(row.name, number, seed, [])
     ran = run_round(
         lambda place: make(place, settings),
-        faults_of(seed, number),
+        faults_of(seed, number, row.a_round, row.records),
         folder,
         result,
+        row.records,
         then=_validate if row.engine == "flink" else lambda _place, _result: None,
     )
     return stored(ran, row, version(row))

@@ -114,8 +114,12 @@ class Summary:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The strongest guarantee that no reproduced anomaly refutes."""
-        refuted = {one for anomaly in self.reproduced for one in anomaly.refutes}
+        """The strongest guarantee that no reproduced anomaly refutes, but for those that are announced.
+
+        A planted defect is known, so one round is enough there.
+        """
+        found = self.anomalies if self.row.planted else self.reproduced
+        refuted = {one for anomaly in found.keys() - self.row.announced for one in anomaly.refutes}
         return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
 
     @property
@@ -125,7 +129,7 @@ class Summary:
             return Verdict.UNDETERMINED
         if self.row.planted:
             return Verdict.CONFORMS if self.row.planted & self.anomalies.keys() else Verdict.UNDETERMINED
-        if any(self.row.claim in one.refutes for one in self.anomalies):
+        if any(self.row.claim in one.refutes for one in self.anomalies.keys() - self.row.announced):
             return Verdict.DIVERGES
         return Verdict.CONFORMS
 

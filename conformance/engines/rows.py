@@ -7,6 +7,7 @@ from importlib.resources import files
 from random import Random
 from typing import Any, NamedTuple
 
+from conformance.engines.schedule import FAULTS, RECORDS
 from conformance.errors import InputError
 from conformance.observe.guarantees.anomalies import Anomaly, Guarantee
 
@@ -31,8 +32,14 @@ class TableRow(NamedTuple):
     """The settings that are drawn for each round."""
     planted: frozenset[Anomaly] = frozenset()
     """A run of this row must show one of them: it has a planted defect."""
+    announced: frozenset[Anomaly] = frozenset()
+    """Anomalies that the documentation itself announces: they do not refute its claim."""
     faults: int | None = None
     """The number of faults, if the row lists it."""
+    a_round: int = FAULTS
+    """The faults of a round."""
+    records: int = RECORDS
+    """The records of a round."""
     release: str | None = None
     """The release of Flink that the name of the row states."""
 
@@ -55,7 +62,10 @@ def table_rows() -> Mapping[str, TableRow]:
             row["says"],
             row["draws"],
             frozenset(Anomaly(one) for one in row.get("planted", ())),
+            frozenset(Anomaly(one) for one in row.get("announced", ())),
             row.get("faults"),
+            row.get("a_round", FAULTS),
+            row.get("records", RECORDS),
         )
         for name, row in listed.items()
     }

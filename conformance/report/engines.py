@@ -103,11 +103,9 @@ def _kinds(found: Sequence[Summary]) -> list[str]:
 
 def _names(one: Summary) -> str:
     """The anomalies with the number of rounds; those that were not reproduced are marked."""
-    return (
-        "; ".join(
-            f"{anomaly.title} ({len(rounds)} of {len(one.judged)})"
-            + ("" if len(rounds) >= REPRODUCED else ", not reproduced three times")
-            for anomaly, rounds in one.anomalies.items()
-        )
-        or "no anomaly"
-    )
+    return "; ".join(
+        f"{anomaly.title} ({len(rounds)} of {len(one.judged)})"
+        + ("" if one.row.planted or len(rounds) >= REPRODUCED else ", not reproduced three times")
+        + (", as documented" if anomaly in one.row.announced else "")
+        for anomaly, rounds in one.anomalies.items()
+    ) or ("no anomaly" if one.judged else "")

@@ -34,6 +34,8 @@ _STOPS_TRIED = 3
 REPLACED_SECONDS = 12.0
 """Longer than `heartbeat.timeout`: the others have replaced a frozen task manager by then."""
 _WAIT = 0.05
+_NO_LOG4J_BEANS = "-Dzookeeper.jmx.log4j.disable=true"
+"""The ZooKeeper of 1.13 looks for a class of Log4j 1 otherwise."""
 _SETTINGS: Mapping[str, Any] = tomllib.loads(
     files("conformance.engines.flink").joinpath("settings.toml").read_text(encoding="utf-8")
 )
@@ -163,7 +165,9 @@ class FlinkCluster(Engine):
             "admin.enableServer=false\n",
             encoding="utf-8",
         )
-        started = self.place.processes.start("zookeeper", [*self._java(64), main, str(conf / "zoo.cfg")])
+        started = self.place.processes.start(
+            "zookeeper", [*self._java(64), _NO_LOG4J_BEANS, main, str(conf / "zoo.cfg")]
+        )
         until = time.monotonic() + STARTS_SECONDS
         while not _listens(self._zookeeper):
             if time.monotonic() > until or not started.alive:

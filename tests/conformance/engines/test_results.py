@@ -52,6 +52,15 @@ def test_a_claim_stands_until_a_round_refutes_it():
     assert summary("spark", one("spark", undetermined="it did not start")).verdict is Verdict.UNDETERMINED
 
 
+def test_an_anomaly_that_the_documentation_announces_does_not_refute_its_claim():
+    taken_back = summary("bytewax", *(one("bytewax", at, "OUTPUT_TAKEN_BACK") for at in range(3)))
+
+    assert taken_back.verdict is Verdict.CONFORMS
+    assert taken_back.guarantee is Guarantee.EXACTLY_ONCE
+    assert "as documented" in report.markdown([taken_back])
+    assert summary("bytewax", one("bytewax", 0, "LOST_RECORD")).verdict is Verdict.DIVERGES
+
+
 def test_a_planted_defect_must_be_seen():
     assert summary("flink-early", one("flink-early")).verdict is Verdict.UNDETERMINED
     assert summary("flink-early", one("flink-early", 0, "LOST_RECORD")).verdict is Verdict.UNDETERMINED

@@ -1,6 +1,7 @@
 """The faults of a round: the same for each engine, at points that have room between them."""
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -27,7 +28,7 @@ def test_the_faults_of_one_round_stay_as_they_are():
 def test_points_have_room_between_them_and_before_the_end():
     for number in range(200):
         points = [0, *(one.point for one in faults_of(1, number)), RECORDS]
-        assert min(later - before for before, later in zip(points, points[1:], strict=False)) >= SPACING
+        assert min(later - before for before, later in pairwise(points)) >= SPACING
         assert len(points) == FAULTS + 2
 
 

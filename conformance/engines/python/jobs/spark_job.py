@@ -2,8 +2,7 @@
 
 Sinks: `files` is Spark's own sink into files, `batches` writes each micro-batch with `foreachBatch` under a
 new name, and `early` is the planted defect, which shows each row when it is computed. Sources: `chunks` is
-Spark's own source of files, `lanes` and `forgetful` read the lanes; `forgetful` is the planted defect, which
-reads on from the end of the lanes after a restart.
+Spark's own source of files, and `forgetful` is the planted defect: after a restart it takes only new files.
 """
 
 import json
@@ -16,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
-WIDTH = 22
+MOST_CHUNKS = 100
+"""More chunks than a lane has."""
 TRIGGER = "200 milliseconds"
 _ROW = "line string"
 _OFF = {
@@ -37,64 +36,6 @@ _OFF = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-
-
-class Part(InputPartition):
-    """Records of one lane: from the first offset on, before the last."""
-
-    def __init__(self, lane: str, first: int, last: int) -> None:
-        self.lane, self.first, self.last = lane, first, last
-
-
-class LaneReader(DataSourceStreamReader):
-    """Offsets by lane, in the number of records."""
-
-    def __init__(self, folder: str, forgetful: bool) -> None:
-        self._folder = Path(folder)
-        self._position = self._ends() if forgetful else None
-
-    def _ends(self) -> dict[str, int]:
-        return {file.name: file.stat().st_size // WIDTH for file in sorted(self._folder.iterdir())}
-
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The beginning."""
-        return dict.fromkeys(self._ends(), 0)
-
-    def latestOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The present end."""
-        return self._ends()
-
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Part]:
-        """The records between two offsets; a forgetful reader goes on from where it is itself."""
-        if self._position is not None:
-            start, self._position = self._position, dict(end)
-        return [Part(str(self._folder / lane), start[lane], end[lane]) for lane in end]
-
-    def read(self, partition: Part) -> Iterator[tuple[str]]:
-        """The lines of a partition."""
-        if partition.first < partition.last:
-            with Path(partition.lane).open("rb") as file:
-                file.seek(partition.first * WIDTH)
-                text = file.read((partition.last - partition.first) * WIDTH).decode()
-            yield from ((line,) for line in text.splitlines())
-
-
-class LaneSource(DataSource):
-    """The lanes of a folder as a streaming source."""
-
-    @classmethod
-    def name(cls) -> str:
-        """Its name for `format`."""
-        return "lanes"
-
-    def schema(self) -> str:
-        """One column."""
-        return _ROW
-
-    def streamReader(self, schema: Any) -> LaneReader:  # noqa: ANN401, N802 - Spark's name and types
-        """The reader."""
-        del schema
-        return LaneReader(self.options["path"], self.options["forgetful"] == "yes")
 
 
 def updates(progress: str, shown: str | None) -> Any:  # noqa: ANN401 - a function that Spark calls
@@ -121,14 +62,15 @@ def updates(progress: str, shown: str | None) -> Any:  # noqa: ANN401 - a functi
 
 
 def lines_of(spark: SparkSession, spec: dict[str, str]) -> "DataFrame":
-    """The input."""
-    if spec["source"] == "chunks":
-        source = spark.readStream.schema("lane string, position string, key string, weight string")
-        read = source.option("maxFilesPerTrigger", "16").csv(spec["chunks"])
-        return read.selectExpr("concat_ws(',', lane, position, key, weight) AS line")
-    spark.dataSource.register(LaneSource)
-    forgetful = "yes" if spec["source"] == "forgetful" and any(Path(spec["checkpoints"]).iterdir()) else "no"
-    return spark.readStream.format("lanes").option("forgetful", forgetful).load(spec["lanes"])
+    """The input. A forgetful source that starts again takes only files that are not there yet."""
+    source = spark.readStream.schema("lane string, position string, key string, weight string")
+    source = source.option("maxFilesPerTrigger", "16")
+    if spec["source"] == "forgetful" and any(Path(spec["checkpoints"]).iterdir()):
+        there = {file.name.split("-")[1] for file in Path(spec["chunks"]).iterdir()}
+        later = [f"{number:04}" for number in range(MOST_CHUNKS) if f"{number:04}" not in there]
+        source = source.option("pathGlobFilter", f"chunk-{{{','.join(later)}}}-*.csv")
+    read = source.csv(spec["chunks"])
+    return read.selectExpr("concat_ws(',', lane, position, key, weight) AS line")
 
 
 def main(spec: dict[str, str]) -> None:
