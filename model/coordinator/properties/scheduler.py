@@ -249,7 +249,8 @@ def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after:
     if before.queue and not is_held:  # its head has another turn: COORD-11
         return True
     periodic = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False)
-    queue, starts = before.queue, ()
+    queue = before.queue
+    starts: tuple[int, ...] = ()
     while due <= until:
         reason = None if is_held else answer_to(periodic, before._replace(now=due))
         if reason == MINIMUM_TIME_BETWEEN_CHECKPOINTS:
@@ -271,8 +272,10 @@ def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after:
         return False
     if effects and not starts:
         return False
-    every = zip(begun, starts, strict=True)
-    return all(one.type == CHECKPOINT and one.deadline == start + plan.timeout for one, start in every)
+    return all(
+        one.type == CHECKPOINT and one.deadline == start + plan.timeout
+        for one, start in zip(begun, starts, strict=True)
+    )
 
 
 def renewed(before: Coordinator, event: RestoreRequest) -> tuple[bool, ...]:
