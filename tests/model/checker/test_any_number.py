@@ -7,9 +7,9 @@ import pytest
 import z3
 
 from conformance.mutants.catalogue import mutant_of
-from model.any_number import UNBOUNDED, reread
 from model.checker.any_number import sums
 from model.checker.any_number.cases import prove
+from model.checker.any_number.claims import UNBOUNDED, reread
 from model.checker.any_number.expansion import Numbers
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
