@@ -82,8 +82,8 @@ def any_number(components: Sequence[str], *, variants: bool) -> int:
     """Prove the rules of components of any size; with `variants`, refute mutants of the catalogue too."""
     from conformance.mutants.catalogue import load_catalogue
     from conformance.report.any_number import line_of, refutation_lines, variant_line
-    from model.any_number import UNBOUNDED, reread
     from model.checker.any_number.cases import prove
+    from model.checker.any_number.claims import UNBOUNDED, reread
     from model.checker.any_number.reread import Edit
 
     unknown = set(components) - set(UNBOUNDED)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import z3
 
+from model.checker.any_number.iteration import Steps
 from model.checker.any_number.members import (
     Behaviour,
     Many,
@@ -88,9 +89,7 @@ class Rope(tuple[Any, ...]):
         return tuple(tuple.__iter__(self))
 
     def __iter__(self) -> Iterator[Any]:
-        from model.checker.any_number.walks import steps_of
-
-        return steps_of(self)
+        return Steps(self.cells)
 
     def __bool__(self) -> bool:
         cells = self.cells

@@ -9,7 +9,6 @@ to treat every member alike.
 """
 
 import builtins
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, product
 from typing import Any
@@ -17,102 +16,27 @@ from typing import Any
 import z3
 
 from model.checker.any_number import sums
+from model.checker.any_number.iteration import Collector, collectors
 from model.checker.any_number.members import Behaviour, Many, Place, Position
 from model.checker.any_number.rope import Length, Rope, cells_of, is_present, joined
-from model.checker.any_number.syntactic import TRUE, Walk, conjunction, disjunction, negation, truth, truth_of
+from model.checker.any_number.syntactic import TRUE, conjunction, disjunction, negation, truth, truth_of
 from model.checker.paths import running
 from model.checker.symbolic import SymbolicBool, SymbolicUseError, bool_term
-
-
-class _Collector:
-    """What a generator expression yields, by the cells that it walks over."""
-
-    def __init__(self, walked: Any) -> None:  # noqa: ANN401
-        self.frame = getattr(walked, "gi_frame", None)
-        self.levels: list[list[Any]] = [[]]
-        """The cells so far, and for each walk under way those of its member."""
-        self.variables: list[z3.ArithRef] = []
-        """The indexes of these members."""
-
-
-_collectors: list[_Collector] = []
-
-
-def steps_of(rope: Rope) -> Iterator[Any]:
-    """The steps of a walk over a rope; they have to be those of a generator expression."""
-    return _Steps(rope)
-
-
-class _Steps:
-    def __init__(self, rope: Rope) -> None:
-        self._cells = rope.cells
-        self._elements: Iterator[Any] | None = None
-
-    def __iter__(self) -> "_Steps":
-        return self
-
-    def __next__(self) -> Any:  # noqa: ANN401
-        if self._elements is None:
-            collector = _collectors[-1] if _collectors else None
-            if collector is None or collector.frame is not sys._getframe(1):
-                raise SymbolicUseError(f"a statement walks over {self._cells}; write an expression")
-            self._elements = _elements(self._cells, collector)
-        return next(self._elements)
-
-
-def _elements(cells: tuple[Any, ...], collector: _Collector) -> Iterator[Any]:
-    """Each named element once, and a member of each group once for each path of the consumer."""
-    for cell in cells:
-        if not isinstance(cell, Many):
-            yield cell
-            continue
-        variable = cell.group.another([used for one in _collectors for used in one.variables])
-        collector.variables.append(variable)
-        found: list[Behaviour] = []
-        every = cell.every
-        for source in cell.at(variable):
-            parts = []
-            for value in source.values:
-                if isinstance(value, Many):
-                    collector.levels.append([])
-                    yield from _elements((value,), collector)
-                    parts.append([Behaviour(TRUE, tuple(collector.levels.pop()))])
-                    continue
-                paths: list[Behaviour] = []
-                waiting: list[tuple[bool, ...]] = [()]
-                while waiting:
-                    walk = Walk(waiting.pop())
-                    collector.levels.append([])
-                    running.append(walk)  # type: ignore[arg-type]
-                    yield value
-                    running.pop()
-                    waiting.extend(walk.open)
-                    paths.append(Behaviour(conjunction(walk.decided), tuple(collector.levels.pop())))
-                parts.append(paths)
-            for combined in product(*parts):
-                conditions = [source.condition, *(one.condition for one in combined)]
-                values = tuple(value for one in combined for value in one.values)
-                every = every and len(values) == 1 and not isinstance(values[0], Many)
-                found.append(Behaviour(conjunction(conditions), values))
-        collector.variables.pop()
-        result = Many(cell.group, variable, found, every=every)
-        if result.behaviours:
-            collector.levels[-1].append(result)
 
 
 def _collected(walked: Iterable[Any]) -> list[Any]:
     """The cells of what a sequence or a generator expression yields."""
     if isinstance(walked, Rope):
         return list(walked.cells)
-    collector = _Collector(walked)
+    collector = Collector(walked)
     runs = len(running)
-    _collectors.append(collector)
+    collectors.append(collector)
     try:
         for value in walked:
             collector.levels[-1].append(value)
     finally:
         del running[runs:]
-        _collectors.remove(collector)
+        collectors.remove(collector)
     return collector.levels[0]
 
 

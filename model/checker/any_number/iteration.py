@@ -1,0 +1,89 @@
+"""How a generator expression walks over the cells of a rope: once for each path of its body at one member.
+
+What it yields at a member is collected apart, with the condition of the path: a cell of the result.
+"""
+
+import sys
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import z3
+
+from model.checker.any_number.members import Behaviour, Many
+from model.checker.any_number.syntactic import TRUE, Walk, conjunction
+from model.checker.paths import running
+from model.checker.symbolic import SymbolicUseError
+
+
+class Collector:
+    """What a generator expression yields, by the cells that it walks over."""
+
+    def __init__(self, walked: Any) -> None:  # noqa: ANN401
+        self.frame = getattr(walked, "gi_frame", None)
+        self.levels: list[list[Any]] = [[]]
+        """The cells so far, and for each walk under way those of its member."""
+        self.variables: list[z3.ArithRef] = []
+        """The indexes of these members."""
+
+
+collectors: list[Collector] = []
+
+
+class Steps:
+    """A walk over the cells of a rope; the walker has to be a generator expression."""
+
+    def __init__(self, cells: tuple[Any, ...]) -> None:
+        self._cells = cells
+        self._elements: Iterator[Any] | None = None
+
+    def __iter__(self) -> "Steps":
+        return self
+
+    def __next__(self) -> Any:  # noqa: ANN401
+        if self._elements is None:
+            collector = collectors[-1] if collectors else None
+            if collector is None or collector.frame is not sys._getframe(1):
+                raise SymbolicUseError(f"a statement walks over {self._cells}; write an expression")
+            self._elements = _elements(self._cells, collector)
+        return next(self._elements)
+
+
+def _elements(cells: tuple[Any, ...], collector: Collector) -> Iterator[Any]:
+    """Each named element once, and a member of each group once for each path of the consumer."""
+    for cell in cells:
+        if not isinstance(cell, Many):
+            yield cell
+            continue
+        variable = cell.group.another([used for one in collectors for used in one.variables])
+        collector.variables.append(variable)
+        found: list[Behaviour] = []
+        every = cell.every
+        for source in cell.at(variable):
+            parts = []
+            for value in source.values:
+                if isinstance(value, Many):
+                    collector.levels.append([])
+                    yield from _elements((value,), collector)
+                    parts.append([Behaviour(TRUE, tuple(collector.levels.pop()))])
+                    continue
+                paths: list[Behaviour] = []
+                waiting: list[tuple[bool, ...]] = [()]
+                while waiting:
+                    walk = Walk(waiting.pop())
+                    collector.levels.append([])
+                    running.append(walk)  # type: ignore[arg-type]
+                    yield value
+                    running.pop()
+                    waiting.extend(walk.open)
+                    paths.append(Behaviour(conjunction(walk.decided), tuple(collector.levels.pop())))
+                parts.append(paths)
+            for combined in product(*parts):
+                conditions = [source.condition, *(one.condition for one in combined)]
+                values = tuple(value for one in combined for value in one.values)
+                every = every and len(values) == 1 and not isinstance(values[0], Many)
+                found.append(Behaviour(conjunction(conditions), values))
+        collector.variables.pop()
+        result = Many(cell.group, variable, found, every=every)
+        if result.behaviours:
+            collector.levels[-1].append(result)
