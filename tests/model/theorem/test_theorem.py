@@ -133,3 +133,45 @@ def test_a_broken_variant_has_a_run_that_breaks_the_statement_step_by_step(name,
     assert failure_after(variant.theory, run.steps, run.failure.clause, run.small) == run.failure
     right = [step._replace(action=ACTIONS[step.action.name]) for step in run.steps]
     assert failure_after(EXACTLY_ONCE, right, run.failure.clause, run.small) is None
+
+
+READ = (("process", 0, 0), ("process", 1, 1), ("process", 2, 2), ("process", 2, 3))
+ENDED = (("finish", 0), ("finish", 1), ("receive end", 2), ("receive end", 3), ("finish", 2))
+
+
+def completed(n, *order):
+    """The snapshots of checkpoint n, stored and acknowledged by all tasks, and its completion."""
+    each = [(name, task, n) for name in ("store", "acknowledge") for task in range(3)]
+    return (("begin", n), *order, *each, ("complete", n))
+
+
+ALIGNED = (("snapshot", 0, 1), ("snapshot", 1, 1), ("receive", 2, 1), ("receive", 3, 1), ("snapshot", 2, 1))
+FINISHED_LATER = (("snapshot", 0, 2), ("snapshot", 1, 2), *ENDED, ("snapshot", 2, 2))
+TOO_EARLY = (
+    ("snapshot", 1, 1), ("receive", 3, 1), ("snapshot", 2, 1), ("process", 0, 0), ("snapshot", 0, 1),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "false"),
+    [
+        ("finish/the open transaction is empty", (*READ, *ENDED), "complete at the end"),
+        (
+            "receive end/the sender has finished",
+            (("receive end", 2), *completed(1, *TOO_EARLY)),
+            "nothing in flight",
+        ),
+        (
+            "snapshot/of a finished task after those it reads from",
+            (*READ, *completed(1, *ALIGNED), ("commit", 4, 1), *completed(2, *FINISHED_LATER)),
+            "finished for good",
+        ),
+    ],
+)
+def test_a_run_shows_why_each_condition_of_tasks_that_finish_is_needed(name, steps, false):
+    variant = next(variant for variant in VARIANTS if variant.name == name)
+    clause = next(clause for clause in EXACTLY_ONCE.theorem if clause.name == false)
+    for theory, fails in ((variant.theory, True), (EXACTLY_ONCE, False)):
+        actions = {action.name: action for action in theory.actions}
+        run = tuple(Taken(actions[step[0]], tuple(step[1:])) for step in steps)
+        assert (failure_after(theory, run, clause, ENDS) is not None) is fails
