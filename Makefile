@@ -85,16 +85,16 @@ million: $(READY)  ## No false alarm: a million random steps in each component; 
 	$(BIN)/barrierspec conform --adapter impl --steps 8000000 --seed $(or $(SEED),0)
 	$(BIN)/barrierspec conform --adapter model --steps 8000000 --seed $(or $(SEED),0)
 	$(BIN)/barrierspec flink conform 2.2.1 --sequences 45000 --seed $(or $(SEED),0) \
-	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
+	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
 
 flink: $(READY)  ## Fetch three released Flinks and drive their real classes beside the model
 	$(BIN)/barrierspec flink fetch 2.2.1 1.17.2 1.13.6
 	$(BIN)/barrierspec flink conform 2.2.1 1.17.2 1.13.6 --quick \
-	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
+	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
 
 flink-patches: $(READY)  ## Every release whose jar PyPI has, quickly, one after the other; an hour
 	$(BIN)/barrierspec flink conform all --quick --remove \
-	  $(foreach part,gate coordinator store sink failures channel,--component $(part))
+	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
 
 flink-matrix: $(READY)  ## The last patch of each minor release, all modes and levels, 20,000 sequences each; takes a while
 	$(BIN)/barrierspec flink matrix

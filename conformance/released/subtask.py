@@ -37,8 +37,8 @@ class SubtaskSearch(Search):
         """Every event, ids from 1 to `IDS`."""
         events: list[Wire] = [{"kind": "status", "running": running} for running in (True, False)]
         events.append({"kind": "close"})
+        kinds = ["checkpoint", "complete_notification", "subsumed_notification", "async_done", "async_failed"]
         for checkpoint in range(1, IDS + 1):
-            kinds = ("checkpoint", "complete_notification", "subsumed_notification", "async_done", "async_failed")
             events += ({"kind": kind, "checkpoint": checkpoint} for kind in kinds)
             events.append({"kind": "checkpoint", "checkpoint": checkpoint, "fails": True})
             events.append({"kind": "async_failed", "checkpoint": checkpoint, "reason": "IO_EXCEPTION"})

@@ -187,15 +187,16 @@ def _switches() -> str:
 
 
 def _task_switches() -> str:
-    """Every switch of a subtask's snapshot steps: the jars were read for them, and not driven."""
+    """Every switch of a subtask's snapshot steps."""
     labels = {one: one.name for one in TASK_PROFILES.values()}
+    driven = {version: TASK_PROFILES[one.subtask] for version, one in releases().items() if one.subtask}
     lines = [
         "## The switches of a subtask",
         "",
-        "A release stands for itself and those up to the next. These facts were read in the bytecode of the "
-        "released jars; the adapter drives their gates, and not their subtasks.",
+        "A release stands for itself and those up to the next. The facts of profiles with which no release "
+        f"is driven were read in the bytecode of the released jars. {_BOTH_SIDES}",
         "",
-        *_table(labels, NEWEST_TASK, {}),
+        *_table(labels, NEWEST_TASK, driven),
     ]
     return "\n".join(lines) + "\n"
 

@@ -11,7 +11,7 @@ from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.protocol import FAILURES, Hello, Offer
 from conformance.drive.bounds.channels import SIZES, widened
 from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
-from conformance.drive.bounds.tried import ranges
+from conformance.drive.bounds.tried import Tried, ranges
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 from conformance.verdict import Exit
@@ -162,6 +162,25 @@ def test_a_widened_case_completes_where_the_small_one_does(first):
     assert sorted(event["channel"] for event in wide) == list(range(65))
     last = Oracle("gate", config).transcript(wide)[-1]
     assert "trigger" in [effect["kind"] for effect in last.effects]
+
+
+@pytest.mark.parametrize(
+    ("component", "config", "says"),
+    [
+        ("gate", {"profile": "flink-1.7"}, "profiles flink-1.7"),
+        ("gate", {"profile": "flink-1.14"}, None),
+        ("subtask", {"profile": "1.11"}, "profiles 1.11"),
+        ("subtask", {}, None),
+        ("offsets", {}, "this component"),
+    ],
+)
+def test_a_profile_that_no_jar_was_compared_with_is_marked(component, config, says):
+    tried = Tried()
+    tried.take(component, config, ())
+
+    lines = tried.lines()
+    assert lines.get("from sources") == (says and f"no released jar was compared with {says}")
+    assert bool(tried.values()["without_jar"]) is (says is not None)
 
 
 def test_numbers_are_written_as_ranges():

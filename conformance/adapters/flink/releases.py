@@ -8,18 +8,12 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from model.subtask.profiles import TASK_PROFILES
-
 CACHE = "BARRIERSPEC_CACHE"
 """The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
 
 
 COORDINATOR = (1, 10)
 """The first release whose coordinator can be driven."""
-
-
-SUBTASK = (1, 14)
-"""The first release whose subtasks can be driven."""
 
 
 class FlinkError(RuntimeError):
@@ -46,6 +40,8 @@ class Release(NamedTuple):
     """Checksum of `flink-dist*.jar`."""
     channel: str = ""
     """The generation of its channels; empty where they cannot be driven."""
+    subtask: str = ""
+    """The generation of its subtasks; empty where they were not driven."""
     undescribed: Sequence[str] = ()
     """Modes of its gate, and other components, of which no profile behaves as they do."""
 
@@ -58,13 +54,6 @@ class Release(NamedTuple):
     def sink(self) -> str:
         """The generation of its sinks: from 1.14 on they outlive the end of their input."""
         return "1.14" if self.minor >= (1, 14) else "1.9"
-
-    @property
-    def subtask(self) -> str:
-        """The generation of its subtasks; empty where they cannot be driven."""
-        if self.minor < SUBTASK:
-            return ""
-        return [name for name in TASK_PROFILES if tuple(map(int, name.split("."))) <= self.minor][-1]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -107,6 +96,21 @@ def last_of_each() -> tuple[Release, ...]:
     """The last listed patch release of each minor release with each of its profiles, oldest first."""
     found = {(one.minor, one.profile, one.coordinator, one.channel): one for one in releases().values()}
     return tuple(found.values())
+
+
+@cache
+def driven_profiles(component: str) -> frozenset[str]:
+    """The profiles of a component with which listed releases are driven; others are taken from sources."""
+    every = releases().values()
+    if component in ("coordinator", "store", "failures"):
+        return frozenset(one.coordinator for one in every if one.has_coordinator)
+    named = {
+        "gate": [one.profile for one in every],
+        "sink": [one.sink for one in every],
+        "channel": [one.channel for one in every],
+        "subtask": [one.subtask for one in every],
+    }
+    return frozenset(named.get(component, ())) - {""}
 
 
 def cache_root() -> Path:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from conformance.adapters.flink.releases import driven_profiles
 from conformance.adapters.protocol import FIRST_ID, Wire
 from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.ids import BOUNDS, fields_of
@@ -21,6 +22,8 @@ class Tried:
     modes: set[str] = field(default_factory=set)
     profiles: set[str] = field(default_factory=set)
     levels: set[str] = field(default_factory=set)
+    unseen: set[str] = field(default_factory=set)
+    """Profiles with which no released jar is driven, or `all` for a component that no jar is driven for."""
     channels: set[int] = field(default_factory=set)
     highest_id: int = -1
     """Of the ids that are not near one of BOUNDS; -1: none."""
@@ -50,6 +53,9 @@ class Tried:
         for option, name in OPTIONS.items():
             if option in config:
                 getattr(self, name).add(config[option])
+        driven, profile = driven_profiles(component), config.get("profile", "")
+        if profile not in driven and (profile or not driven):
+            self.unseen.add(profile or "all")
         if "channels" in config:
             self.channels.add(config["channels"])
         if FIRST_ID in config:
@@ -84,7 +90,7 @@ class Tried:
 
     def add(self, other: "Tried") -> None:
         """Take what another case reached."""
-        for name in ("modes", "profiles", "levels", "channels", "bounds", "times", "watched"):
+        for name in ("modes", "profiles", "levels", "unseen", "channels", "bounds", "times", "watched"):
             getattr(self, name).update(getattr(other, name))
         self.highest_id = max(self.highest_id, other.highest_id)
         self.longest = max(self.longest, other.longest)
@@ -113,8 +119,16 @@ class Tried:
         if self.lives:
             each = f"{self.lives} of " if self.lives > 1 else ""
             lines["lives"] = f"{each}{self.checkpoints:,} checkpoints, {lines['lives']}; {self._watched()}"
+        lines["from sources"] = self._unseen()
         lines["left out"] = f"{self.cut:,} cases end before a known crash" if self.cut else ""
         return {name: text for name, text in lines.items() if text}
+
+    def _unseen(self) -> str:
+        if not self.unseen:
+            return ""
+        profiles = sorted(self.unseen - {"all"}, key=by_number)
+        what = f"profiles {', '.join(profiles)}" if profiles else "this component"
+        return f"no released jar was compared with {what}"
 
     def _ids(self) -> str:
         if self.highest_id < 0:
@@ -135,6 +149,7 @@ class Tried:
             "modes": sorted(self.modes, key=by_number),
             "profiles": sorted(self.profiles, key=by_number),
             "levels": sorted(self.levels),
+            "without_jar": sorted(self.unseen, key=by_number),
             "channels": sorted(self.channels),
             "highest_id": self.highest_id if self.highest_id >= 0 else None,
             "id_bounds": [BOUNDS[bound] for bound in sorted(self.bounds)],

@@ -59,7 +59,7 @@ final class ReceiverEnd {
 
     private static final String TIERED = "org.apache.flink.runtime.io.network.partition.hybrid.tiered.";
 
-    private static SingleInputGate gate() {
+    static SingleInputGate gate() {
         return Reflect.make(
                 SingleInputGate.class,
                 "the task",
@@ -69,7 +69,7 @@ final class ReceiverEnd {
                 Unmade.of(BufferDecompressor.class),
                 range("org.apache.flink.runtime.deployment.SubpartitionIndexRange"),
                 range("org.apache.flink.runtime.executiongraph.IndexRange"),
-                Unmade.named(TIERED + "storage.TieredStorageConsumerClient"),
+                consumer(),
                 Unmade.named(TIERED + "netty.TieredStorageNettyServiceImpl"),
                 Unmade.named("org.apache.flink.runtime.throughput.ThroughputCalculator"),
                 Unmade.named("org.apache.flink.runtime.throughput.BufferDebloater"),
@@ -79,8 +79,22 @@ final class ReceiverEnd {
                                 : null));
     }
 
+    /** The client of tiered storage; in 1.18 the gate's constructor would begin to use one. */
+    private static Object consumer() {
+        String type = TIERED + "storage.TieredStorageConsumerClient";
+//# from 1.18 before 1.19
+        return new Reflect.None(type);
+//# end
+//# before 1.18
+        return Unmade.named(type);
+//# end
+//# from 1.19
+        return Unmade.named(type);
+//# end
+    }
+
     /** The range of one index, where a release has this class. */
-    private static Object range(String type) {
+    static Object range(String type) {
         try {
             return Reflect.make(Class.forName(type), 1);
         } catch (ClassNotFoundException absent) {

@@ -18,10 +18,16 @@ final class Reflect {
      * booleans may be taken again. An interface that nothing fits gets a silent stand-in.
      */
     static <T> T make(Class<T> type, Object... offered) {
+        return makeWith(null, type, offered);
+    }
+
+    /** The same, from a constructor that has a parameter of the class `needed`, if that is not null. */
+    static <T> T makeWith(Class<?> needed, Class<T> type, Object... offered) {
         Constructor<?>[] constructors = type.getDeclaredConstructors();
         Arrays.sort(constructors, Comparator.<Constructor<?>>comparingInt(Constructor::getParameterCount).reversed());
         for (Constructor<?> constructor : constructors) {
-            Object[] arguments = fill(constructor.getParameterTypes(), offered);
+            boolean has = needed == null || Arrays.asList(constructor.getParameterTypes()).contains(needed);
+            Object[] arguments = has ? fill(constructor.getParameterTypes(), offered) : null;
             if (arguments != null) {
                 constructor.setAccessible(true);
                 try {
@@ -36,18 +42,27 @@ final class Reflect {
         throw new IllegalStateException(type + " has no constructor for " + Arrays.toString(offered));
     }
 
+    /** An offered value that stands for null where a parameter has this type. */
+    static final class None {
+        private final String type;
+
+        None(String type) {
+            this.type = type;
+        }
+    }
+
     private static Object[] fill(Class<?>[] types, Object[] offered) {
         boolean[] taken = new boolean[offered.length];
         Object[] arguments = new Object[types.length];
         for (int i = 0; i < types.length; i++) {
             int found = -1;
             for (int k = 0; k < offered.length && found < 0; k++) {
-                if (!taken[k] && boxed(types[i]).isInstance(offered[k])) {
+                if (!taken[k] && (boxed(types[i]).isInstance(offered[k]) || isNone(offered[k], types[i]))) {
                     found = k;
                 }
             }
             if (found >= 0) {
-                arguments[i] = offered[found];
+                arguments[i] = offered[found] instanceof None ? null : offered[found];
                 taken[found] = !(types[i].isPrimitive());
             } else if (types[i].isInterface()) {
                 arguments[i] = Fakes.silent(types[i]);
@@ -56,6 +71,10 @@ final class Reflect {
             }
         }
         return arguments;
+    }
+
+    private static boolean isNone(Object offered, Class<?> type) {
+        return offered instanceof None && ((None) offered).type.equals(type.getName());
     }
 
     private static Class<?> boxed(Class<?> type) {

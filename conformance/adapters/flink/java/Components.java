@@ -26,7 +26,7 @@ final class Components {
                 return made("Failing", config, release);
             case "subtask":
                 if (release.subtask.isEmpty()) {
-                    throw new Unsupported("component subtask; it is driven from 1.14 on");
+                    throw new Unsupported("component subtask; that of this release is not driven");
                 }
                 return made("Subtasking", config, release);
             case "channel":

@@ -67,8 +67,8 @@ final class Subtasking implements Component {
     private Object coordinator(int remembered) {
         try {
             Class<?> type = Class.forName("org.apache.flink.streaming.runtime.tasks.SubtaskCheckpointCoordinatorImpl");
-            Object made = Reflect.make(
-                    type, "task", StreamTaskActionExecutor.IMMEDIATE, executor(), environment(), remembered, true,
+            Object made = Reflect.makeWith(
+                    ChannelStateWriter.class, type, "task", StreamTaskActionExecutor.IMMEDIATE, executor(), environment(), remembered, true,
                     ChannelStateWriter.NO_OP, new CloseableRegistry());
             if (Fields.has(made, "fileMergingSnapshotManager")) {
                 Reflect.set(made, "fileMergingSnapshotManager", null);
