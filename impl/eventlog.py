@@ -1,7 +1,7 @@
 """The event log: one JSON line for each event of a protocol component, with the effects.
 
 A log is one file for each task and attempt (`<attempt>-<task>.jsonl`; the coordinator's is
-`coordinator.jsonl`), so that nothing has to be merged while the job runs. A line is in the file, by one
+`coordinator.jsonl`), so that nothing is merged while the job runs. A line is in the file, by one
 write, before its effects are carried out: the log of a killed worker has everything that it did. Trace
 validation reads it.
 """

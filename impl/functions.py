@@ -5,7 +5,7 @@ anything else keeps what a restore forgets. A function must be deterministic in 
 replay after a failure tells another story than the one before it.
 
 Every subtask has a copy of its function, made when an attempt starts. It is called in this order, by one
-thread; only `process_element` has to be there, or in its place a function of whole batches.
+thread; only `process_element` must be there, or in its place a function of whole batches.
 
     initialize_state(store)          the operator state, which holds what was restored (CheckpointedFunction)
     open(state)                      the keyed state, which holds what was restored

@@ -11,7 +11,6 @@ import grimp
 import networkx
 import yaml
 from packaging.specifiers import SpecifierSet
-from setuptools import find_packages
 
 from conformance.rules.protocol_modules import all_protocol_files
 from tests.distribution import ON_SPARK, ONE_BY_ONE, SLOWEST
@@ -104,6 +103,8 @@ def test_every_target_runs_in_ci_or_once_a_week_or_has_a_reason():
 
 
 def test_every_package_of_the_tree_is_shipped_but_those_of_maintainers():
+    from setuptools import find_packages  # not in every process that collects the tests
+
     shipped = find_packages(str(ROOT), **SETUPTOOLS["packages"]["find"])
     folders = {
         ".".join(path.parent.relative_to(ROOT).parts)

@@ -20,7 +20,7 @@ def sent(records: int) -> dict[Hashable, Sent]:
 def rows(lines: Iterable[str], torn: bool = True) -> list[Row]:
     """The rows of lines `key,lane,position,place,total`.
 
-    A line of another form is the row of a record that nobody sent; without `torn` it is left out.
+    A line of another form is the row of a record that no source sent; without `torn` it is left out.
     """
     made = []
     for line in lines:

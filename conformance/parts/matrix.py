@@ -1,4 +1,4 @@
-"""Several implementations, each driven as it has to be: behind an adapter, or a released Flink.
+"""Several implementations, each behind its adapter, or as a released Flink.
 
 A release is driven as `barrierspec flink conform` does it, with what its own profile allows; known
 divergences are passed over and listed.

@@ -67,7 +67,7 @@ def _not_implied(conditions: list[z3.BoolRef]) -> list[z3.BoolRef]:
 
 
 def text(term: z3.ExprRef) -> str:
-    """A term in words: fields by their short names, `not pending` for a flag that has to be false."""
+    """A term in words: fields by their short names, `not pending` for a flag that must be false."""
     if z3.is_true(term) or z3.is_false(term):
         return plain(z3.is_true(term))
     if z3.is_int_value(term):

@@ -105,7 +105,7 @@ class Round(PlannedRound[FaultPlan]):
 
     @property
     def damages(self) -> bool:
-        """Whether a fault may damage the newest checkpoint, so that output has to be taken back."""
+        """Whether a fault may damage the newest checkpoint, so that output must be taken back."""
         return any(one.action in DAMAGE for one in self.faults)
 
     def checkpoints(self) -> CheckpointConfig:

@@ -44,7 +44,7 @@ class Start(Enum):
     ANEW = "anew"
     """The beginning, in fresh folders."""
     RESUMED = "resumed"
-    """The newest checkpoint in the folders; there has to be one."""
+    """The newest checkpoint in the folders; there must be one."""
     SAVEPOINT = "savepoint"
     """A savepoint."""
     TAKEN_OVER = "taken over"

@@ -231,7 +231,7 @@ class AnyDataflow:
         return not state.written and not state.prepared
 
     def may_finish(self, job: Job, task: int) -> bool:
-        """A task whose channels have ended may finish; a source also has to be exhausted."""
+        """A task whose channels have ended may finish; a source must also be exhausted."""
         state = job.tasks[task - 1]
         has_ended = state.ended == self.inputs[task] and self.is_settled(job, task)
         return not state.finished and has_ended and self.can_send(job, task)

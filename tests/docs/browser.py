@@ -4,9 +4,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
@@ -18,8 +21,10 @@ in_browser = pytest.mark.skipif(
 
 
 @contextmanager
-def opened(url: str, width: int = 1280, scheme: str = "light") -> Iterator[Page]:
+def opened(url: str, width: int = 1280, scheme: str = "light") -> "Iterator[Page]":
     """The page at this address; fails if one of its scripts raised an error."""
+    from playwright.sync_api import sync_playwright  # not in every process that collects the tests
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)

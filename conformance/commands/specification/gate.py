@@ -1,4 +1,4 @@
-"""`barrierspec gate`: a change of behaviour has to be declared."""
+"""`barrierspec gate`: a change of behaviour must be declared."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

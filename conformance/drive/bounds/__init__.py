@@ -2,5 +2,5 @@
 
 A verdict is worth as much as its bound. `tried` records what the cases of a component reached, `ids` and
 `channels` make cases that go further than random ones do, which `play` plays. `conduct` sends batches with an
-event that has to be refused, and makes new instances behind failed ones.
+event that must be refused, and makes new instances behind failed ones.
 """

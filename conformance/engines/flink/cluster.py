@@ -58,7 +58,7 @@ logger.zookeeper.level = WARN
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A port on which no process listens now."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]

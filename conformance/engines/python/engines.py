@@ -134,7 +134,7 @@ class Bytewax(OneProcess):
         """A snapshot a second, the least that its command line takes; the first start makes the store."""
         if self.starts == 1:
             made = subprocess.run(
-                [self.python, "-m", "bytewax.recovery", str(self.place.checkpoints), "2"],
+                [self.python, "-P", "-m", "bytewax.recovery", str(self.place.checkpoints), "2"],
                 capture_output=True,
                 text=True,
                 timeout=60,
@@ -143,7 +143,7 @@ class Bytewax(OneProcess):
             if made.returncode:
                 raise EngineSetUpError(f"Bytewax makes no recovery store: {made.stderr[-300:]}")
         return [
-            self.python, "-m", "bytewax.run", f"{JOBS / 'bytewax_job.py'}:flow",
+            self.python, "-P", "-m", "bytewax.run", f"{JOBS / 'bytewax_job.py'}:flow",
             "-w", str(self.settings["parallelism"]),
             "-r", str(self.place.checkpoints), "-s", "1", "-b", "0",
         ]  # fmt: skip

@@ -26,8 +26,8 @@ def python_of(engine: str) -> str:
     python = folder / "bin" / "python"
     good = folder / "installed"
     if not good.exists():
-        _run([sys.executable, "-m", "venv", str(folder)])
-        _run([str(python), "-m", "pip", "install", "--quiet", *_LISTED[engine]["requires"]])
+        _run([sys.executable, "-P", "-m", "venv", str(folder)])
+        _run([str(python), "-P", "-m", "pip", "install", "--quiet", *_LISTED[engine]["requires"]])
         good.touch()
     return str(python)
 

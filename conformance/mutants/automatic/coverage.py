@@ -30,7 +30,7 @@ class Marks:
 
 
 def marked(module: str, source: str) -> ast.Module:
-    """The module with a call before each statement; not before a docstring, which has to be the first."""
+    """The module with a call before each statement; not before a docstring, which must be the first."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):

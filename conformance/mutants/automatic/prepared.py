@@ -62,7 +62,7 @@ class Prepared:
         gc.freeze()
 
     def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
-        """The mutant with this text; None if it has to be judged where nothing is prepared.
+        """The mutant with this text; None if it must be judged where nothing is prepared.
 
         That is what changes more than functions, or a statement that ran while the judges were prepared.
         """

@@ -164,7 +164,7 @@ def run_frozen(
             second = RunSettings(Start.TAKEN_OVER, on_progress=watch, spark=session)
             try:
                 result = job.drive(MASTER, folder, second)
-            except DatabaseLockedError:  # a frozen sink holds the lock: nobody can write before it goes on
+            except DatabaseLockedError:  # a frozen sink holds the lock until it is thawed
                 thawed = True
                 first.thaw(driver_first=planned.driver_first)
                 result = job.drive(MASTER, folder, second)

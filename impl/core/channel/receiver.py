@@ -157,7 +157,7 @@ class ChannelReceiver:
     def is_known(self, checkpoint: int) -> bool:
         """Whether the barrier of `checkpoint` may be prioritised.
 
-        It has to be the newest that has arrived, its announcement read, and its snapshot neither ended nor
+        It must be the newest that has arrived, its announcement read, and its snapshot neither ended nor
         overtaken.
         """
         is_newest = self._storing is Storing.AFTER_BARRIER and self._newest == checkpoint

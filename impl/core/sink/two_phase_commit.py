@@ -187,7 +187,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
     def restore(self, checkpoint: int | None, fails: int | None = None) -> events.SinkEffects:
         """The sink restarts from its snapshot of `checkpoint`; None: from the beginning (SINK-06).
 
-        If the commit of transaction `fails` throws, the restore ends there and has to be repeated (SINK-10).
+        If the commit of transaction `fails` throws, the restore ends there and must be repeated (SINK-10).
         """
         if self._phase is not SinkPhase.CRASHED:
             raise ProtocolError(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import assert_never
 
 from impl.core.gate.events import Trigger
 from impl.core.gate.unaligned_events import GateEffect, StartPersisting, StopPersisting, TriggerWithOptions
@@ -78,6 +79,8 @@ class FaultyWorker(Worker):
                     self._inbox.post(messages.TaskFailed(InjectedFaultError(error)))
             case messages.AnswerFault(granted):
                 self._injector.answer(granted=granted)
+            case _:
+                assert_never(command)
 
     def _close(self) -> None:
         self._injector.close()

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from conformance import cli
 from conformance.verdict import Exit
@@ -35,6 +34,8 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def browser():
+    from playwright.sync_api import sync_playwright  # not in every process that collects the tests
+
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program(), args=["--no-sandbox"])
         yield opened
