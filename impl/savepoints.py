@@ -32,7 +32,8 @@ REQUESTS = "requests"
 """The folder of the requests of other processes, beside the checkpoints."""
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
-_CANCEL: Final = {"cancel": True}
+_CANCEL_UNTIL: Final = "cancel_until"
+"""In a request for the end of the job: when nobody waits for it any more, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,8 @@ class SavepointRequests:
             answer = _answering(path)
             try:
                 values = json.loads(read_file(path))
-                if values == _CANCEL:
-                    self._cancels.append(path)
-                    self.cancelled.set()
+                if _CANCEL_UNTIL in values:
+                    self._cancel(path, float(values[_CANCEL_UNTIL]))
                     continue
                 directory = values.pop("directory")
                 request = SavepointRequest(None if directory is None else place_of(directory), **values)
@@ -134,6 +134,14 @@ class SavepointRequests:
                 continue
             with self._changing:
                 self._waiting.append(PendingRequest(request, answer, elsewhere=True))
+
+    def _cancel(self, path: Path, until: float) -> None:
+        """Cancel the job, unless the request was left by a process that was killed while it waited."""
+        if time.time() > until:
+            remove_file(path)
+            return
+        self._cancels.append(path)
+        self.cancelled.set()
 
     def take(self) -> PendingRequest | None:
         """Remove and return the oldest request; None without one."""
@@ -181,7 +189,7 @@ def request_cancel(output: Path, seconds: float) -> None:
     Raises `SavepointAbortedError` if the job ends in another way, `SavepointFailedError` if there is no
     answer within `seconds`.
     """
-    answer = _asked(output, _CANCEL, seconds)
+    answer = _asked(output, {_CANCEL_UNTIL: time.time() + seconds}, seconds)
     if "failed" in answer:
         raise SavepointAbortedError(str(answer["failed"]))
 

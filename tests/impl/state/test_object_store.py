@@ -1,5 +1,8 @@
 """Checkpoints in an object store: requests that fail, answers that are lost, names that are taken."""
 
+import os
+import tempfile
+
 import pytest
 
 from impl.state import (
@@ -180,6 +183,21 @@ def test_every_location_answers_alike(tmp_path, kind):
     for missing in (lambda: files.read("a/3"), lambda: files.fetch("a/3", tmp_path / "four")):
         with pytest.raises(NoFileError):
             missing()
+
+
+def test_the_files_of_running_tasks_are_in_a_private_folder_and_go_with_their_attempt(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    storage = CheckpointStorage(FaultyClient().files())
+    for attempt in (1, 2):
+        storage.working("count-0", attempt).mkdir(parents=True)
+    storage.clear_working(2)
+    [own] = tmp_path.iterdir()
+    assert own.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in storage.working("count-0", 2).parent.iterdir()] == ["count-0.2"]
+    monkeypatch.setattr(os, "getuid", lambda: 12_345)
+    (tmp_path / "barrierspec-12345").mkdir()
+    with pytest.raises(StorageError, match="expected a folder of this user, got another's; set TMPDIR"):
+        storage.working("count-0", 2)
 
 
 def test_a_place_is_a_folder_or_a_uri(tmp_path):

@@ -82,6 +82,17 @@ def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
     assert list((tmp_path / "requests").iterdir()) == []
 
 
+def test_a_cancellation_that_was_left_behind_ends_no_later_job(tmp_path):
+    bench = Bench(tmp_path)
+    bench.start()
+    left = tmp_path / "requests" / "left.json"
+    left.parent.mkdir()
+    left.write_text('{"cancel_until": 1.0}')
+    bench.pass_ms(1_000)
+    assert not bench.requests.cancelled.is_set()
+    assert not left.exists()
+
+
 def test_a_cancellation_of_a_job_that_fails_meanwhile_is_answered_with_the_failure(tmp_path):
     bench = Bench(tmp_path)
     bench.start()
