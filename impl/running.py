@@ -5,6 +5,7 @@ from concurrent.futures import Future
 from threading import Thread
 
 from impl.savepoints import Savepoint, SavepointRequest, SavepointRequests
+from impl.spark.errors import JobCancelledError
 from impl.spark.results import JobResult
 from impl.state.locations import Where
 
@@ -51,6 +52,19 @@ class RunningJob:
         taken = self._requests.add(SavepointRequest(directory, stop=True, drain=drain)).result(seconds)
         self._result.result(seconds)
         return taken
+
+    def cancel(self, *, seconds: float | None = None) -> bool:
+        """Cancel the job without a savepoint, and wait for its end; False if it has finished before.
+
+        `externalized_checkpoint_retention` states whether its checkpoints stay; then it can be resumed.
+        Raises as `result`, `JobCancelledError` excepted.
+        """
+        self._requests.cancelled.set()
+        try:
+            self._result.result(seconds)
+        except JobCancelledError:
+            return True
+        return False
 
     def result(self, seconds: float | None = None) -> JobResult:
         """Wait for the end of the job; raises what `Job.execute` raises, or `TimeoutError`."""

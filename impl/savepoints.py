@@ -7,7 +7,8 @@ and answers by another file:
     requests/5f0c22.json         the request
     requests/5f0c22.answer       the answer
 
-A driver that takes over from a dead one answers the requests that are left there.
+The cancellation of a job is requested and answered in the same way. A driver that takes over from a dead one
+answers the requests that are left there.
 """
 
 import json
@@ -15,10 +16,11 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Final
 
 from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import SavepointAbortedError, SavepointFailedError
@@ -30,6 +32,8 @@ REQUESTS = "requests"
 """The folder of the requests of other processes, beside the checkpoints."""
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
+_CANCEL_UNTIL: Final = "cancel_until"
+"""In a request for the end of the job: when nobody waits for it any more, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,9 @@ class SavepointRequests:
         self._seen: set[str] = set()
         self._closed: str | None = None
         self._changing = threading.Lock()
+        self._cancels: list[Path] = []
+        self.cancelled = threading.Event()
+        """Set to cancel the job."""
         self.checkpoints = ManualTriggers()
 
     def add(self, request: SavepointRequest) -> "Future[Savepoint]":
@@ -114,6 +121,9 @@ class SavepointRequests:
             answer = _answering(path)
             try:
                 values = json.loads(read_file(path))
+                if _CANCEL_UNTIL in values:
+                    self._cancel(path, float(values[_CANCEL_UNTIL]))
+                    continue
                 directory = values.pop("directory")
                 request = SavepointRequest(None if directory is None else place_of(directory), **values)
             except (ValueError, KeyError, TypeError, AttributeError, StateError) as cause:
@@ -125,14 +135,23 @@ class SavepointRequests:
             with self._changing:
                 self._waiting.append(PendingRequest(request, answer, elsewhere=True))
 
+    def _cancel(self, path: Path, until: float) -> None:
+        """Cancel the job, unless the request was left by a process that was killed while it waited."""
+        if time.time() > until:
+            remove_file(path)
+            return
+        self._cancels.append(path)
+        self.cancelled.set()
+
     def take(self) -> PendingRequest | None:
         """Remove and return the oldest request; None without one."""
         with self._changing:
             return self._waiting.popleft() if self._waiting else None
 
-    def close(self, reason: str, *, superseded: bool = False) -> None:
+    def close(self, reason: str, *, superseded: bool = False, cancelled: bool = False) -> None:
         """The job has ended: every request fails with `reason`, later ones too.
 
+        `cancelled`: those that have requested its cancellation are answered that it has taken place.
         `superseded`: requests of other processes are left to the driver that has taken over.
         """
         self.checkpoints.close(reason)
@@ -144,6 +163,8 @@ class SavepointRequests:
         while (pending := self.take()) is not None:
             if not (superseded and pending.elsewhere):
                 pending.answer(SavepointFailedError(reason))
+        for path in self._cancels if not superseded else ():
+            _reply(path, {} if self.cancelled.is_set() and cancelled else {"failed": reason})
         if self._files is not None and self._files.is_dir() and not any(self._files.iterdir()):
             self._files.rmdir()
 
@@ -154,6 +175,27 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     Raises `SavepointAbortedError` if the job refuses, `SavepointFailedError` if there is no answer within
     `seconds`.
     """
+    asked = request.directory
+    directory = None if asked is None else str(asked.resolve() if isinstance(asked, Path) else asked)
+    answer = _asked(output, {**asdict(request), "directory": directory}, seconds)
+    if "failed" in answer:
+        raise SavepointAbortedError(str(answer["failed"]))
+    return Savepoint(answer["checkpoint"], place_of(answer["folder"]), answer["stopped"])
+
+
+def request_cancel(output: Path, seconds: float) -> None:
+    """Cancel the job that runs in another process with `output`, and wait for its end.
+
+    Raises `SavepointAbortedError` if the job ends in another way, `SavepointFailedError` if there is no
+    answer within `seconds`.
+    """
+    answer = _asked(output, {_CANCEL_UNTIL: time.time() + seconds}, seconds)
+    if "failed" in answer:
+        raise SavepointAbortedError(str(answer["failed"]))
+
+
+def _asked(output: Path, values: Mapping[str, object], seconds: float) -> dict[str, Any]:
+    """The answer of the job to a request. Raises `SavepointFailedError`."""
     if not (noted_place(output) or (output / "checkpoints" / "attempts").is_dir()):
         raise SavepointFailedError(
             f"{output} is not the output of a job: it has no checkpoints; name the folder of a running job"
@@ -162,9 +204,7 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     make_directory(folder)
     token = secrets.token_hex(6)
     file, answered = folder / f"{token}{_REQUEST}", folder / f"{token}{_ANSWER}"
-    asked = request.directory
-    directory = None if asked is None else str(asked.resolve() if isinstance(asked, Path) else asked)
-    write_file(file, json.dumps({**asdict(request), "directory": directory}).encode())
+    write_file(file, json.dumps(values).encode())
     until = time.monotonic() + seconds
     while not answered.is_file():
         if time.monotonic() > until:
@@ -174,11 +214,9 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
                 "longer; check whether it runs, or allow more time"
             )
         time.sleep(_POLL_SECONDS)
-    answer = json.loads(read_file(answered))
+    answer: dict[str, Any] = json.loads(read_file(answered))
     remove_file(answered)
-    if "failed" in answer:
-        raise SavepointAbortedError(str(answer["failed"]))
-    return Savepoint(answer["checkpoint"], place_of(answer["folder"]), answer["stopped"])
+    return answer
 
 
 def _settle(future: "Future[Savepoint]", answer: Answer) -> None:
@@ -197,8 +235,12 @@ def _answering(path: Path) -> Callable[[Answer], None]:
             if isinstance(result, Savepoint)
             else {"failed": str(result)}
         )
-        if path.is_file():  # otherwise the other process does not wait any more
-            write_file(path.with_suffix(_ANSWER), json.dumps(values).encode())
-            remove_file(path)
+        _reply(path, values)
 
     return answer
+
+
+def _reply(path: Path, values: Mapping[str, object]) -> None:
+    if path.is_file():  # otherwise the other process does not wait any more
+        write_file(path.with_suffix(_ANSWER), json.dumps(values).encode())
+        remove_file(path)

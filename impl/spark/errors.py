@@ -79,6 +79,10 @@ class JobFailedError(SparkRuntimeError):
     """The job has failed: no restart is left, or no restart helps."""
 
 
+class JobCancelledError(SparkRuntimeError):
+    """A user has cancelled the job."""
+
+
 class CheckpointFailedError(SparkRuntimeError):
     """A requested checkpoint has failed; carries the reason."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from impl.config import JobConfig
 from impl.connectors.errors import ServerLostError
-from impl.core.coordinator.job import FAILED
+from impl.core.coordinator.job import CANCELED, FAILED
 from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
 from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
@@ -21,7 +21,7 @@ from impl.spark.coordination.cleanup import Reclaiming
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.coordination.job_start import begin_at, require_a_start
-from impl.spark.errors import AttemptFailedError, JobFailedError
+from impl.spark.errors import AttemptFailedError, JobCancelledError, JobFailedError
 from impl.spark.results import JobPaths, JobResult, Progress, RunSettings, Start
 from impl.spark.savepoints.savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
@@ -41,6 +41,8 @@ from impl.state import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_STATUS: Mapping[type[Exception], str] = {JobFailedError: FAILED, JobCancelledError: CANCELED}
+"""By error: the status in which the job has ended."""
 _SWEEP_SECONDS = 60.0
 _PROGRESS_SECONDS = 0.2
 
@@ -193,7 +195,8 @@ class _Job:
         except Exception as failed:
             if self._newest is not None:  # also of an attempt that failed before it had begun
                 self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._newest)
-            if isinstance(failed, JobFailedError) and (left := self._coordination.job_ended(FAILED)):
+            status = _STATUS.get(type(failed))
+            if status is not None and (left := self._coordination.job_ended(status)):
                 failed.add_note(f"its checkpoints are left, although they are not retained: {left}")
             raise
 

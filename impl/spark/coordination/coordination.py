@@ -30,7 +30,7 @@ from impl.spark.coordination.final_checkpoint import FinalCheckpoint
 from impl.spark.coordination.history import CheckpointHistory, CheckpointReport
 from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
-from impl.spark.errors import AttemptFailedError, UnknownEffectError
+from impl.spark.errors import AttemptFailedError, JobCancelledError, UnknownEffectError
 from impl.spark.snapshots.locations import SnapshotLocations
 from impl.state import Refused, StateHandle, StorageError
 
@@ -134,7 +134,7 @@ class Coordination:
         return tuple(self._savepoints.completed), failure
 
     def job_ended(self, status: str) -> str | None:
-        """The job has failed: delete its checkpoints, if its configuration says so (COORD-25).
+        """The job has failed or was cancelled: delete its checkpoints if that is configured (COORD-25).
 
         Returns why that failed, if it did. Raises `SupersededError` as `finish` does.
         """
@@ -216,11 +216,16 @@ class Coordination:
     # ------------------------------------------------------------ time
 
     def tick(self) -> float:
-        """Do what is due by the clock; returns the seconds until the next call can be needed."""
+        """Do what is due by the clock; returns the seconds until the next call can be needed.
+
+        Raises `JobCancelledError` if a user has cancelled the job.
+        """
         now = self._now()
         deadline = self._coordinator.next_deadline
         if deadline is not None and now >= deadline:
             self._advance()
+        if self._savepoints.cancelled(now):
+            raise JobCancelledError("a user has cancelled the job; resume it if its checkpoints are retained")
         self._request_savepoints(now)
         decision = self._periodic.poll(now, waiting=bool(self._coordinator.waiting))
         if self._savepoints.stopping:

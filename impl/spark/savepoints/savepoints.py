@@ -13,7 +13,7 @@ from impl.core.coordinator.events import RequestCheckpoint
 from impl.graph.plan import Plan
 from impl.savepoints import PendingRequest, Savepoint, SavepointRequests
 from impl.spark.coordination.manual_triggers import ManualTriggers
-from impl.spark.errors import SavepointFailedError
+from impl.spark.errors import JobCancelledError, SavepointFailedError
 from impl.spark.savepoints.barrier_options import SavepointOrder
 from impl.state import (
     CheckpointStorage,
@@ -80,13 +80,17 @@ class Savepoints:
         """The checkpoints that users request."""
         return self._requests.checkpoints
 
+    def cancelled(self, now: int) -> bool:
+        """Whether a user has cancelled the job; takes the requests of other processes from time to time."""
+        if now - self._polled >= _POLL_MS:
+            self._polled = now
+            self._requests.poll()
+        return self._requests.cancelled.is_set()
+
     def due(self, now: int) -> RequestCheckpoint | None:
         """The event that requests the next savepoint from the coordinator; None without a request."""
         if self.stopping:
             return None
-        if now - self._polled >= _POLL_MS:
-            self._polled = now
-            self._requests.poll()
         pending = self._requests.take()
         if pending is None:
             return None
@@ -225,7 +229,8 @@ class Savepoints:
 
     def failed(self, error: Exception) -> None:
         """The job has failed, or another driver has taken it over."""
-        superseded, reason = isinstance(error, SupersededError), f"the job failed: {error}"
+        superseded, cancelled = isinstance(error, SupersededError), isinstance(error, JobCancelledError)
+        reason = str(error) if cancelled else f"the job failed: {error}"
         open_ = [*self._requested, *self._pending.values()]
         if self._stopped is not None:
             open_.append(self._stopped[0])
@@ -233,7 +238,7 @@ class Savepoints:
         for pending in open_:
             if not (superseded and pending.elsewhere):
                 pending.answer(SavepointFailedError(reason))
-        self._requests.close(reason, superseded=superseded)
+        self._requests.close(reason, superseded=superseded, cancelled=cancelled)
 
     def _of(self, checkpoint: int) -> SavepointFolder:
         return SavepointFolder(self._orders[checkpoint].folder)

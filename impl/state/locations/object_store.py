@@ -173,8 +173,12 @@ class ObjectFiles(Location):
 
     def working(self) -> Path:
         """As `Location` says."""
-        place = hashlib.blake2b(self.where.encode(), digest_size=8).hexdigest()
-        return Path(tempfile.gettempdir()) / f"barrierspec-{os.getuid()}" / place
+        own = Path(tempfile.gettempdir()) / f"barrierspec-{os.getuid()}"
+        with storage_errors("creating", own):
+            own.mkdir(mode=0o700, exist_ok=True)
+            if own.lstat().st_uid != os.getuid():
+                raise StorageError(f"{own}: expected a folder of this user, got another's; set TMPDIR")
+        return own / hashlib.blake2b(self.where.encode(), digest_size=8).hexdigest()
 
     # ------------------------------------------------------------ requests
 

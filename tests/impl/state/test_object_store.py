@@ -1,5 +1,9 @@
 """Checkpoints in an object store: requests that fail, answers that are lost, names that are taken."""
 
+import os
+import random
+import tempfile
+
 import pytest
 
 from impl.state import (
@@ -182,6 +186,21 @@ def test_every_location_answers_alike(tmp_path, kind):
             missing()
 
 
+def test_the_files_of_running_tasks_are_in_a_private_folder_and_go_with_their_attempt(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    storage = CheckpointStorage(FaultyClient().files())
+    for attempt in (1, 2):
+        storage.working("count-0", attempt).mkdir(parents=True)
+    storage.clear_working(2)
+    [own] = tmp_path.iterdir()
+    assert own.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in storage.working("count-0", 2).parent.iterdir()] == ["count-0.2"]
+    monkeypatch.setattr(os, "getuid", lambda: 12_345)
+    (tmp_path / "barrierspec-12345").mkdir()
+    with pytest.raises(StorageError, match="expected a folder of this user, got another's; set TMPDIR"):
+        storage.working("count-0", 2)
+
+
 def test_a_place_is_a_folder_or_a_uri(tmp_path):
     assert place_of(f"file://{tmp_path}") == tmp_path
     assert place_of("s3://bucket/job/") == "s3://bucket/job"
@@ -204,3 +223,52 @@ def test_the_place_of_checkpoints_is_noted_in_the_output_folder(tmp_path):
     note_place(tmp_path, tmp_path / "checkpoints")
     assert noted_place(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.rule("ONCE-04")
+@pytest.mark.rule("ONCE-06")
+@pytest.mark.parametrize("seed", range(40))
+def test_drivers_that_supersede_each_other_lose_nothing_whatever_becomes_of_their_requests(seed):
+    draw = random.Random(seed)
+    objects = {}
+    drawn, ids, newest = [], [], 0
+
+    def driver():
+        """A driver with requests that fail or lose their answers: an attempt, and some checkpoints."""
+        nonlocal newest
+        faults = draw.choices([None, FAILED, LOST, REFUSED], [20, 4, 4, draw.choice([0, 0.3])], k=200)
+        storage = CheckpointStorage(FaultyClient(*faults, objects=objects).files())
+        attempt = storage.new_attempt()
+        drawn.append(attempt)
+        latest = storage.latest_completed().completed
+        storage.record_restored(attempt, None if latest is None else latest.checkpoint)
+        assert (0 if latest is None else latest.checkpoint) >= newest
+        yield
+        checkpoint = storage.next_checkpoint_id()
+        for _ in range(draw.randrange(4)):
+            while not storage.reserve(checkpoint):
+                checkpoint += 1
+            ids.append(checkpoint)
+            yield
+            handle = storage.write(checkpoint, "a-0", attempt, encode(checkpoint))
+            yield
+            storage.publish(checkpoint, attempt, [handle])
+            newest = max(newest, checkpoint)
+            if draw.random() < 0.5:
+                storage.sweep(attempt)
+
+    running = []
+    for _ in range(60):
+        if not running or draw.random() < 0.15:
+            running.append(driver())
+        one = draw.choice(running)
+        try:
+            next(one)
+        except (StopIteration, StorageError, SupersededError):
+            running.remove(one)
+    assert len(set(drawn)) == len(drawn)
+    assert len(set(ids)) == len(ids)
+    storage = CheckpointStorage(FaultyClient(objects=objects).files())
+    found = storage.latest_completed().completed
+    assert (0 if found is None else found.checkpoint) >= newest
+    assert found is None or storage.read(found.handles["a-0"]) == found.checkpoint

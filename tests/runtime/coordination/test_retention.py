@@ -1,5 +1,7 @@
 """Whether a job that ends deletes its completed checkpoints (COORD-25)."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from coordination_bench import Bench
 
@@ -11,6 +13,9 @@ from impl.config import (
     ConfigError,
 )
 from impl.core.coordinator.job import CANCELED, FAILED, FINISHED
+from impl.running import RunningJob
+from impl.savepoints import SavepointRequest, request_cancel
+from impl.spark.errors import JobCancelledError, SavepointAbortedError, SavepointFailedError
 
 KEPT = {
     None: {FINISHED, CANCELED, FAILED},
@@ -42,3 +47,59 @@ def test_the_checkpoints_of_an_ended_job_stay_where_they_are_retained(tmp_path, 
 def test_a_retention_has_one_of_flinks_names():
     with pytest.raises(ConfigError, match="takes None, RETAIN_ON_CANCELLATION, DELETE_ON_CANCELLATION"):
         CheckpointConfig(externalized_checkpoint_retention="RETAIN")
+
+
+def until_cancelled(bench):
+    """As the runtime does: the coordination fails the job, and answers every request."""
+    try:
+        while True:
+            bench.pass_ms(1_000)
+    except JobCancelledError as cancelled:
+        bench.it._savepoints.failed(cancelled)
+        raise
+
+
+def test_a_job_is_cancelled_by_its_handle_also_while_no_task_runs(tmp_path):
+    bench = Bench(tmp_path)
+    bench.begin()
+    savepoint = bench.requests.add(SavepointRequest())
+    running = RunningJob("job", lambda: until_cancelled(bench), bench.requests)
+    assert running.cancel(seconds=60) is True
+    with pytest.raises(SavepointFailedError, match="a user has cancelled the job"):
+        savepoint.result(0)
+    finished = RunningJob("job", lambda: None, bench.requests)
+    assert finished.cancel(seconds=60) is False
+
+
+def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
+    bench = Bench(tmp_path)
+    bench.start()
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(request_cancel, tmp_path, 60.0)
+        with pytest.raises(JobCancelledError, match="resume it if its checkpoints are retained"):
+            until_cancelled(bench)
+        assert asked.result(60) is None
+    assert list((tmp_path / "requests").iterdir()) == []
+
+
+def test_a_cancellation_that_was_left_behind_ends_no_later_job(tmp_path):
+    bench = Bench(tmp_path)
+    bench.start()
+    left = tmp_path / "requests" / "left.json"
+    left.parent.mkdir()
+    left.write_text('{"cancel_until": 1.0}')
+    bench.pass_ms(1_000)
+    assert not bench.requests.cancelled.is_set()
+    assert not left.exists()
+
+
+def test_a_cancellation_of_a_job_that_fails_meanwhile_is_answered_with_the_failure(tmp_path):
+    bench = Bench(tmp_path)
+    bench.start()
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(request_cancel, tmp_path, 60.0)
+        while not bench.requests.cancelled.is_set():
+            bench.requests.poll()
+        bench.it._savepoints.failed(ValueError("a fault"))
+        with pytest.raises(SavepointAbortedError, match="a fault"):
+            asked.result(60)

@@ -18,7 +18,9 @@ from impl.state import (
     SnapshotCorruptError,
     StateError,
     begin_from,
+    encode,
     origin_of,
+    savepoints_in,
 )
 
 
@@ -241,3 +243,23 @@ def test_a_folder_that_begins_from_a_savepoint_is_of_its_line_and_leaves_it_alon
     assert {moved / path.relative_to(taken.where): content for path, content in before.items()} == {
         path: path.read_bytes() for path in moved.rglob("*") if path.is_file()
     }
+
+
+@pytest.mark.rule("SUB-09")
+def test_a_savepoint_is_taken_in_an_object_store_and_a_job_begins_from_it(bench, tmp_path):
+    asked = bench.requests.add(SavepointRequest(f"memory://{tmp_path.name}/kept"))
+    assert bench.pass_ms(1) == [("in-0", "trigger", 1)]
+    kept = SavepointFolder(f"memory://{tmp_path.name}/kept/savepoint-1-11ea9e")
+    for task in TASKS:
+        handle = kept.write(1, task, bench.attempt, encode(f"{task} at 1"))
+        bench.it.acknowledge(task, handle)
+    taken = asked.result(0)
+    assert taken.folder == f"memory://{tmp_path.name}/kept/savepoint-1-11ea9e"
+    assert [one.where for one in savepoints_in(f"memory://{tmp_path.name}/kept")] == [taken.folder]
+    fresh = CheckpointStorage(tmp_path / "fresh")
+    begin_from(fresh, SavepointFolder(taken.folder))
+    assert fresh.read(fresh.load(1).handles["in-0"]) == "in-0 at 1"
+    assert settings_of({"checkpoints": "s3://bucket/job/"}).checkpoints == "s3://bucket/job"
+    for odd in ("memory://here/job", "s3:///job", 3):
+        with pytest.raises(ConfigError, match="checkpoints"):
+            settings_of({"checkpoints": odd})

@@ -1,0 +1,34 @@
+"""`barrierspec cancel`: cancel a job that runs in another process."""
+
+from pathlib import Path
+
+import click
+
+from conformance.command_line.extras import require_extra
+from conformance.command_line.options import SECONDS
+
+
+@click.command()
+@click.argument("output", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--seconds", default=60.0, show_default=True, type=SECONDS, help="The time limit in seconds.")
+def command(output: Path, seconds: float) -> int:
+    """Cancel the job whose output folder is OUTPUT, without a savepoint, and wait for its end.
+
+    Whether its checkpoints stay is configured by `externalized_checkpoint_retention`; from those that stay it
+    can be resumed. Ends with 2 if the job ends in another way, and with 64 if no job answers.
+    """
+    require_extra("spark")
+    from conformance.verdict import Exit, Verdict
+    from impl.savepoints import request_cancel
+    from impl.spark.errors import SavepointAbortedError, SavepointFailedError
+    from impl.state import StateError
+
+    try:
+        request_cancel(output, seconds)
+    except SavepointAbortedError as failed:
+        click.echo(f"{Verdict.UNDETERMINED.value}  the job was not cancelled: {failed}", err=True)
+        return Exit.UNDETERMINED
+    except (SavepointFailedError, StateError) as refused:
+        raise click.ClickException(str(refused)) from refused
+    click.echo(f"cancelled the job in {output}")
+    return Exit.CONFORMS
