@@ -47,7 +47,8 @@ def measure(folder: Path, scale: Scale) -> Report:
     ]
     setting = (
         f"The event log of the simulated run of the tests, {expected.events:,} events, and real logs of "
-        f"Flink 2.2.1 at DEBUG ({len(lines):,} lines) and at INFO ({len(info):,} lines); one process, by processor time"
+        f"Flink 2.2.1 at DEBUG ({len(lines):,} lines) and at INFO ({len(info):,} lines); one process, by "
+        "processor time"
     )
     return Report("validation", "Validation of one log", setting, figures)
 
