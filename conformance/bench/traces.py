@@ -24,7 +24,7 @@ _WARM = 20
 
 def measure(folder: Path, scale: Scale) -> Report:
     """In process, then with one and with two tasks at once. Raises MeasurementError."""
-    jobs = _copied(recorded(folder), folder / "traces", scale.jobs)
+    jobs = _copied(_recorded(folder), folder / "traces", scale.jobs)
     logs = logs_under([jobs])
     begun = time.perf_counter()
     expected = judged(logs, _silent)
@@ -57,11 +57,11 @@ def measure(folder: Path, scale: Scale) -> Report:
     )
 
 
-def recorded(folder: Path, rows: int = _ROWS) -> Path:
+def _recorded(folder: Path) -> Path:
     """The event log of one job that takes a checkpoint every few milliseconds."""
     output = folder / "out-recorded"
     shutil.rmtree(output, ignore_errors=True)
-    source = word_counts.files(folder, rows)
+    source = word_counts.files(folder, _ROWS)
     job = word_counts.job(word_counts.ARROW, source, output, interval_ms=_INTERVAL_MS, rows_per_second=_RATE)
     job.execute(f"local[{word_counts.SLOTS}]", output, event_log=True)
     return output / "events"

@@ -4,26 +4,28 @@ The rates are by processor time, as other programs may use the processors. The t
 log take turns, and must give the same result.
 """
 
+import shutil
 import time
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import Figure, Report
 from conformance.bench.logs import LOGS
 from conformance.bench.runtime.scale import Scale
-from conformance.bench.traces import recorded
 from conformance.observe import TraceResult, validate
 
 EVENTS, LINES = 150_000, 100_000
 """The rates to reach."""
 TURNS = 9
-ROWS = 200_000
+RECORDS, CHECKPOINTS = 1_200, 500
+"""Of the simulated run: some 14,000 events."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
     """The rates. Raises MeasurementError if a log is rejected, or the two ways differ."""
-    log = recorded(folder, ROWS)
+    log = _simulated(folder / "simulated")
     expected = validate(log, required=(), remember=False)
     if expected.rejection is not None or validate(log, required=()) != expected:
         raise MeasurementError(f"{log}: {expected.describe()}; remembered steps must give the same")
@@ -44,10 +46,27 @@ def measure(folder: Path, scale: Scale) -> Report:
         Figure("Flink log at INFO, watched", "lines/s", watched, LINES),
     ]
     setting = (
-        f"The event log of one recorded job, {expected.events:,} events, and real logs of Flink 2.2.1 at "
-        f"DEBUG ({len(lines):,} lines) and at INFO ({len(info):,} lines); one process, by processor time"
+        f"The event log of the simulated run of the tests, {expected.events:,} events, and real logs of "
+        f"Flink 2.2.1 at DEBUG ({len(lines):,} lines) and at INFO ({len(info):,} lines); one process, by "
+        "processor time"
     )
     return Report("validation", "Validation of one log", setting, figures)
+
+
+def _simulated(folder: Path) -> Path:
+    """The event log of the tests' simulated run: five tasks, one failure, two checkpoints at once."""
+    shutil.rmtree(folder, ignore_errors=True)
+    spec = spec_from_file_location("simulated_run", LOGS.parent / "simulated_run.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    run = module.SimulatedRun(
+        folder, seed=3, records=RECORDS, fail_at=(2_000,), max_concurrent=2, checkpoint_every=12,
+        checkpoints=CHECKPOINTS,
+    )  # fmt: skip
+    log: Path = run.execute()
+    return log
 
 
 def _rate(amount: int, work: Callable[[], TraceResult | None]) -> float:

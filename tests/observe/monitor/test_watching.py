@@ -20,7 +20,7 @@ from conformance.observe.monitor.shown import verdict_of
 from conformance.observe.monitor.watching import Options, Watching
 from conformance.verdict import Exit, Verdict
 
-INFO = Path(__file__).parent / "logs" / "info"
+INFO = Path(__file__).parents[1] / "logs" / "info"
 OTHER = "0" * 31 + "1"
 REAL_JOB = "79c75c585ee1329a683f2ac757857f22"
 
