@@ -64,7 +64,7 @@ def markdown(found: Sequence[Summary]) -> str:
         claim = "planted defect" if one.row.planted else one.row.claim.value
         lines.append(
             f"| `{one.row.name}` | {one.version} | {one.row.sink} | {claim} | {number} | "
-            f"{one.guarantee.value} | {_names(one)} |"
+            f"{one.guarantee.value if one.judged else 'no verdict'} | {_names(one)} |"
         )
     lines += ["", "The claims:", ""]
     said: dict[str, str] = {}

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from conformance.adapters.flink import releases
-from conformance.adapters.flink.fetch import ChecksumError, FetchError, cached, fetch, pip_command
+from conformance.adapters.flink.fetch import ChecksumError, FetchError, cached, fetch, job_jars, pip_command
 from conformance.adapters.flink.releases import Release, UnknownReleaseError
 
 JAR = b"not really a jar"
@@ -81,7 +81,7 @@ def test_only_the_jars_of_a_wheel_are_kept(index, tmp_path):
     assert jar.read_bytes() == JAR
     assert jar == cached(a_release())
     kept = sorted(file.name for file in jar.parent.iterdir())
-    assert kept == sorted([f"{RIGHT}.good", "flink-dist-9.8.7.jar", "log4j-core-1.jar"])
+    assert kept == sorted([f"{RIGHT}.good", "flink-dist-9.8.7.jar", "jars-of-jobs", "log4j-core-1.jar"])
     assert jar.is_relative_to(tmp_path / "cache" / "flink" / "9.8.7")
 
 
@@ -96,6 +96,17 @@ def test_a_jar_in_the_cache_is_not_fetched_again(index):
     wheel(folder, {"lib/flink-dist-9.8.7.jar": JAR})
     first = fetch(a_release(), options)
     assert fetch(a_release(), ("--no-index", "--find-links", "/no/such/folder")) == first
+
+
+def test_a_cache_that_was_filled_when_fewer_jars_were_kept_is_filled_again(index):
+    folder, options = index
+    wheel(folder, {"lib/flink-dist-9.8.7.jar": JAR, "lib/flink-connector-files-9.8.7.jar": b"files"})
+    jar = fetch(a_release(), options)
+    (jar.parent / "flink-connector-files-9.8.7.jar").unlink()
+    (jar.parent / "jars-of-jobs").unlink()
+
+    names = [one.name for one in job_jars(a_release(), options)]
+    assert names == ["flink-dist-9.8.7.jar", "flink-connector-files-9.8.7.jar"]
 
 
 def test_another_jar_than_the_released_one_is_refused(index):
