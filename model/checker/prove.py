@@ -217,7 +217,7 @@ def assume_invariants(
             kept = (formula(lambda found=found, watched=watched: found.holds(watched), ground),)  # type: ignore[misc]
             ground.go_to(())
             if reads is not None and found.part is None:
-                reads[key_of(found)] = frozenset(watched.read)
+                reads[key_of(found)] = fields_read(watched)
         if text:
             of_parts[text] = kept
         (term,) = kept
@@ -227,25 +227,33 @@ def assume_invariants(
 
 
 class Watched:
-    """A state that notes which of its fields are read."""
+    """A state that notes which of its fields are read.
+
+    No field of a state begins with an underscore, so its own names hide none.
+    """
 
     def __init__(self, state: Any) -> None:  # noqa: ANN401 - any component's state
-        self.state = state
-        self.read: set[str] = set()
+        self._state = state
+        self._read: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        self.read.update((name,) if name in self.state._fields else self.state._fields)
-        return getattr(self.state, name)
+        self._read.update((name,) if name in self._state._fields else self._state._fields)
+        return getattr(self._state, name)
 
     def __iter__(self) -> Iterator[Any]:
-        self.read.update(self.state._fields)
-        return iter(self.state)
+        self._read.update(self._state._fields)
+        return iter(self._state)
 
     def __eq__(self, other: object) -> Any:  # noqa: ANN401
-        self.read.update(self.state._fields)
-        return self.state == (other.state if isinstance(other, Watched) else other)
+        self._read.update(self._state._fields)
+        return self._state == (other._state if isinstance(other, Watched) else other)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def fields_read(watched: Watched) -> frozenset[str]:
+    """The fields of a watched state that were read so far."""
+    return frozenset(watched._read)
 
 
 def is_as_before(before: Any, after: Any, read: frozenset[str] | None) -> bool:  # noqa: ANN401

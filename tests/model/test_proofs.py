@@ -1,10 +1,11 @@
 """What the prover says: rules that hold for every id, and a state and an event where one does not."""
 
-from model.checker.prove import prove
+from model.checker.prove import Watched, fields_read, prove
 from model.coordinator.proofs.coordinator import coordinator_cases, request_cases
 from model.gate.aligned import Gate
 from model.gate.events import Abort, Barrier
 from model.gate.proofs.aligned import gate_cases
+from model.gate.proofs.modes import mode_cases
 from model.properties import PROPERTIES, of_component
 from model.registry import Property
 from model.store.proofs import store_cases
@@ -66,3 +67,13 @@ def test_without_its_invariant_a_rule_is_not_inductive():
     report = prove(gate_cases(1), steps)
 
     assert report.refutations
+
+
+def test_the_fields_that_a_property_reads_are_noted_whatever_their_names():
+    """Threads have a field `read`."""
+    (threads, *_) = (case.state for case in mode_cases(1) if case.component == "threads")
+    watched = Watched(threads)
+    assert (watched.read, watched.gate) == (threads.read, threads.gate)
+    assert fields_read(watched) == {"read", "gate"}
+    assert watched == threads
+    assert fields_read(watched) == {*threads._fields}
