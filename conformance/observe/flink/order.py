@@ -115,9 +115,9 @@ class Order:
             self._due.setdefault(thread, self._of_manager + self._patience)
 
     def _overdue(self) -> None:
-        """Raises Overdue for the first line that waits too long."""
-        late = [thread for thread, due in self._due.items() if due < self._of_manager]
-        thread = min(late, key=lambda one: self._parked[one][0].number)
+        """Raises Overdue for the first line of the job manager that waits: others may wait for it."""
+        waiting = [thread for thread, lines in self._parked.items() if is_of_manager(lines[0])]
+        thread = min(waiting, key=lambda one: self._parked[one][0].number)
         self.line = self._parked[thread][0]
         raise Overdue(self.line, self._waits[thread])
 
