@@ -19,8 +19,9 @@ class Distribution(NamedTuple):
     version: str
     class_path: str
     zookeeper: str | None
-    """The class that starts ZooKeeper; None if `flink-dist` has none. Up to 1.14 it is a jar of its own, whose
-    client does not connect on Java 14 or newer."""
+    """The class that starts ZooKeeper; None if `flink-dist` has none.
+
+    Up to 1.14 it is a jar of its own, whose client does not connect on Java 14 or newer."""
 
 
 def distribution(release: Release, options: Sequence[str] = ()) -> Distribution:
