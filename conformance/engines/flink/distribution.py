@@ -19,14 +19,16 @@ class Distribution(NamedTuple):
     version: str
     class_path: str
     zookeeper: str | None
-    """The class that starts ZooKeeper; None if no jar has it."""
+    """The class that starts ZooKeeper; None if `flink-dist` has none.
+
+    Up to 1.14 it is a jar of its own, whose client does not connect on Java 14 or newer."""
 
 
 def distribution(release: Release, options: Sequence[str] = ()) -> Distribution:
     """Fetched and compiled unless that was done before; `options` go to pip. Raises FlinkError."""
     jars = job_jars(release, options)
     classes = compiled_of(release, _sources(), jars)
-    return Distribution(release.version, ":".join(map(str, (classes, *jars))), _zookeeper(jars))
+    return Distribution(release.version, ":".join(map(str, (classes, *jars))), _zookeeper(jars[:1]))
 
 
 def _zookeeper(jars: Sequence[Path]) -> str | None:
