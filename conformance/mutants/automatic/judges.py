@@ -5,7 +5,7 @@ with what is small, as most mutants fall there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -203,14 +203,18 @@ class Judges:
     """The units of each judge of a layer and folder, made when they are first needed."""
 
     def __init__(self, layer: str, folder: str, dumps: Path) -> None:
-        from model.checker.prove import Assumed
-
         self.names = JUDGES[layer]
-        self.assumed = Assumed()
         self._folder = folder
         self._dumps = dumps
         self._scripts: list[Script] | None = None
         self._oracles: dict[str, Oracles] = {}
+
+    @cached_property
+    def assumed(self) -> "Assumed":
+        """The invariants of each shape. First used where the protocol may be loaded: with a mutant, or marked."""
+        from model.checker.prove import Assumed
+
+        return Assumed()
 
     def record(self, *, keeps: bool) -> None:
         """Make the scripts of lock-step; `keeps`: with the answers of the model, which is no mutant."""

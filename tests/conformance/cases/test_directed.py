@@ -20,7 +20,7 @@ CHEAP = [gate for gate in every_gate() if gate[0] != "alternating" and gate[1] i
 
 
 def test_every_mode_has_its_profiles():
-    assert len(list(every_gate())) == 6 + 6 + 4 + 4
+    assert len(list(every_gate())) == 7 + 7 + 5 + 5
 
 
 @pytest.mark.parametrize(("mode", "profile"), CHEAP)
