@@ -211,7 +211,7 @@ class Judges:
 
     @cached_property
     def assumed(self) -> "Assumed":
-        """The invariants of each shape. First used where the protocol may be loaded: with a mutant, or marked."""
+        """The invariants of each shape; first used where the protocol may be loaded."""
         from model.checker.prove import Assumed
 
         return Assumed()
