@@ -33,7 +33,7 @@ REQUESTS = "requests"
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
 _CANCEL_UNTIL: Final = "cancel_until"
-"""In a request for the end of the job: when nobody waits for it any more, in seconds since the epoch."""
+"""In a request for the end of the job: when its sender stops waiting, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Location(ABC):
 
     @abstractmethod
     def add(self, name: str, source: Path) -> tuple[int, str]:
-        """Copy a file of this host, durably, to a name that nobody else uses; its size, and its `digest`."""
+        """Copy a file of this host, durably, to a name of its own; its size, and its `digest`."""
 
     @abstractmethod
     def copy(self, name: str, origin: "Location", there: str) -> None:

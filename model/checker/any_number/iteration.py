@@ -31,7 +31,7 @@ collectors: list[Collector] = []
 
 
 class Steps:
-    """A walk over the cells of a rope; the walker has to be a generator expression."""
+    """A walk over the cells of a rope; the walker must be a generator expression."""
 
     def __init__(self, cells: tuple[Any, ...]) -> None:
         self._cells = cells

@@ -225,7 +225,7 @@ def _cell_index(key: Any) -> SupportsIndex | None:  # noqa: ANN401
 
 
 def _near(number: SymbolicInt) -> int:
-    """On a path: the number, which has to be 0 or 1."""
+    """On a path: the number, which must be 0 or 1."""
     for known in (0, 1):
         if number == known:
             return known

@@ -201,7 +201,7 @@ def _with_each(value: Any, cells: tuple[Any, ...]) -> Iterator[Any]:  # noqa: AN
 
 
 def next_(walked: Any, *default: Any) -> Any:  # noqa: ANN401
-    """The first element, which has to be a named one."""
+    """The first element, which must be a named one."""
     if not hasattr(walked, "gi_frame"):
         return next(walked, *default)
     found = _collected(walked)
@@ -245,7 +245,7 @@ def display(*parts: tuple[bool, Any]) -> tuple[Any, ...]:
 
 
 def cells_in(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - an iterable
-    """What a statement walks over: the named elements; on a path, every cell has to be empty."""
+    """What a statement walks over: the named elements; on a path, every cell must be empty."""
     if not isinstance(sequence, Rope):
         yield from sequence
         return
