@@ -1,4 +1,4 @@
-"""The options of `barrierspec trace flink` that watch a running job, and the watch itself."""
+"""The options of `barrierspec trace` that watch a running job, and the watch itself."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -24,38 +24,49 @@ class Following(NamedTuple):
     prometheus: Path | None
     seconds: float | None
     poll_seconds: float
+    of_runs: bool = False
+    """Of our own event logs, which have no REST interface."""
 
     @property
     def is_given(self) -> bool:
         """Whether a job is watched at all. Raises UsageError if only an option of a watch is given."""
         if not self.follow and self.rest is None:
+            more = "" if self.of_runs else " or --rest"
             alone = {"--json-lines": self.json_lines, "--prometheus": self.prometheus, "--for": self.seconds}
             for name, value in alone.items():
                 if value not in (None, False):
-                    raise click.UsageError(f"{name}: expected --follow or --rest with it")
+                    raise click.UsageError(f"{name}: expected --follow{more} with it")
             return False
         return True
 
 
 def follows(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a watch, which come together as `following`."""
+    """Add the options of a watch of Flink's logs, which come together as `following`."""
+    rest = click.option("--rest", metavar="URL", help="Poll Flink's REST interface: http://localhost:8081.")
+    return rest(_watched(command, of_runs=False))
 
+
+def follows_runs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a watch of our own event logs, which come together as `following`."""
+    return _watched(command, of_runs=True)
+
+
+def _watched(command: Callable[..., Any], *, of_runs: bool) -> Callable[..., Any]:
     @wraps(command)
     def gathered(
         follow: bool,
-        rest: str | None,
         json_lines: bool,
         prometheus: Path | None,
         seconds: float | None,
         poll_seconds: float,
+        rest: str | None = None,
         **others: Any,  # noqa: ANN401 - the other options of the command
     ) -> Any:  # noqa: ANN401 - what the command returns
-        given = Following(follow, rest, json_lines, prometheus, seconds, poll_seconds)
+        given = Following(follow, rest, json_lines, prometheus, seconds, poll_seconds, of_runs)
         return command(following=given, **others)
 
     options = (
         click.option("--follow", is_flag=True, help="Watch the logs while they are written."),
-        click.option("--rest", metavar="URL", help="Poll Flink's REST interface: http://localhost:8081."),
         click.option("--json-lines", is_flag=True, help="Of a watch: print one JSON object a line."),
         click.option("--prometheus", type=FILE, help="Keep this file up to date for Prometheus."),
         click.option(
@@ -92,6 +103,22 @@ def followed(following: Following, logs: Sequence[str], settings: "Settings") ->
         poll_seconds=following.poll_seconds,
     )
     return Watching(options, click.echo).run().exit_code
+
+
+def followed_run(following: Following, logs: Sequence[Path]) -> int:
+    """Watch one folder, and give the exit code of the verdict. Raises UsageError for several."""
+    from conformance.observe.following.watching import RunWatching
+    from conformance.observe.monitor.watching import Options
+
+    if len(logs) != 1:
+        raise click.UsageError(f"--follow: expected the folder of one event log, got {len(logs)}")
+    options = Options(
+        json_lines=following.json_lines,
+        prometheus=following.prometheus,
+        seconds=following.seconds,
+        poll_seconds=following.poll_seconds,
+    )
+    return RunWatching(logs[0], options, click.echo).run().exit_code
 
 
 def present(logs: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from conformance.observe.causes import FileReader, Key, Need
+from conformance.observe.causes import FileReader, Key, Need, checkpoint_of
 from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
 from conformance.observe.run_state import Attempt, Run, Settings
@@ -29,7 +29,7 @@ class CoordinatorReader(FileReader):
     def __init__(self, run: Run, file: LogFile, settings: Settings) -> None:
         super().__init__(file, run.causes)
         self._run = run
-        self._plan, recorded = _recorded_first(file)
+        self._plan, recorded = recorded_first(file)
         self.settings = settings._replace(**recorded)
         self._model: Replayed | None = None
         self._attempt = 0
@@ -45,6 +45,19 @@ class CoordinatorReader(FileReader):
             self._engine(line)
             return None
         return self._event(line)
+
+    def forget(self, checkpoint: int) -> None:
+        """Drop what is known of checkpoints below `checkpoint`."""
+        for key in list(self._received):
+            if key[0] != "deployed" and checkpoint_of(key) < checkpoint:
+                del self._received[key]
+        for known in (self._unpublished, self._published):
+            known.difference_update([one for one in known if one < checkpoint])
+
+    def pending(self) -> tuple[int, ...]:
+        """The ids of pending checkpoints."""
+        found = () if self._model is None else self._model.state.coordinator.pending
+        return tuple(one.checkpoint for one in found)
 
     # ------------------------------------------------------------ lines of the engine
 
@@ -243,7 +256,7 @@ def _upstream(fields: dict[str, Any]) -> Upstream:
     }
 
 
-def _recorded_first(file: LogFile) -> tuple[Upstream, dict[str, Any]]:
+def recorded_first(file: LogFile) -> tuple[Upstream, dict[str, Any]]:
     """The plan, which stays the same over the attempts, and the settings that the log records."""
     recorded: dict[str, Any] = {}
     for line in file.lines():

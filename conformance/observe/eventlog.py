@@ -155,6 +155,14 @@ class EventLog(NamedTuple):
     """By attempt, then by task."""
 
 
+def file_of(path: Path) -> LogFile:
+    """The file of a task. Raises EventLogError if its name is none of a task and attempt."""
+    named = _TASK_FILE.fullmatch(path.name)
+    if named is None:
+        raise EventLogError(path.name, 0, "expected a name like 1-count-0.jsonl: attempt and task")
+    return LogFile(path, named[2], int(named[1]))
+
+
 def find(folder: Path) -> EventLog:
     """The files under `folder`. Raises EventLogError if it is no event log."""
     if not folder.is_dir():
@@ -166,9 +174,6 @@ def find(folder: Path) -> EventLog:
     for path in folder.glob("*.jsonl"):
         if path == coordinator:
             continue
-        named = _TASK_FILE.fullmatch(path.name)
-        if named is None:
-            raise EventLogError(path.name, 0, "expected a name like 1-count-0.jsonl: attempt and task")
-        tasks.append(LogFile(path, named[2], int(named[1])))
+        tasks.append(file_of(path))
     ordered = sorted(tasks, key=lambda file: (file.attempt, file.task))
     return EventLog(LogFile(coordinator, COORDINATOR, 0), tuple(ordered))

@@ -6,6 +6,7 @@ those that it stored, and those that the sender stored, are together all that ha
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from conformance.observe.causes import Key, Need
@@ -20,6 +21,8 @@ class InFlight:
         self._run = run
         self._file = file
         self._taken: dict[int, set[int]] = defaultdict(set)
+        self._all_taken: Counter[int] = Counter()
+        """By channel: the number of its first markers of which each has arrived."""
         self._read: dict[int, dict[str, int]] = {}
         self._stored: dict[int, dict[str, int]] = {}
 
@@ -40,9 +43,12 @@ class InFlight:
         """None if the marker was broadcast upstream and has not arrived on this channel before."""
         taken = self._taken[channel]
         count = self._run.causes.count(key)
-        for place in range(count):
+        for place in range(self._all_taken[channel], count):
             if place not in taken and self._run.causes.what(key, place)[:2] == (kind, checkpoint):
                 taken.add(place)
+                while self._all_taken[channel] in taken:
+                    taken.remove(self._all_taken[channel])
+                    self._all_taken[channel] += 1
                 return None
         why = f"{kind} {checkpoint} came on channel {channel}, {key[2]} has not broadcast it"
         return Need(key, count + 1, ("TASK-01", "UNAL-35"), why)
@@ -63,6 +69,16 @@ class InFlight:
             self._run.witnessed.see("input stored")
         if any(fields["overtaken"].values()):
             self._run.witnessed.see("output overtaken")
+
+    def forget(self, checkpoints: AbstractSet[int]) -> None:
+        """Drop what is known of these checkpoints."""
+        for known in (self._read, self._stored):
+            for one in checkpoints & known.keys():
+                del known[one]
+
+    def forget_below(self, checkpoint: int) -> None:
+        """Drop what is known of checkpoints below `checkpoint`, complete or not."""
+        self.forget({one for one in self._read.keys() | self._stored.keys() if one < checkpoint})
 
     def end_rejection(self, channels: list[str]) -> EndRejection | None:
         """The first complete checkpoint in which a channel's records do not add up (UNAL-37)."""

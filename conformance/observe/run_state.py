@@ -87,3 +87,19 @@ class Run:
     """Steps of gates and subtasks that were taken before are remembered."""
     cuts_compared: int = 0
     """The number of barriers at which the receiver's record count was compared with the sender's."""
+
+    def forget(self, checkpoint: int, attempt: int) -> None:
+        """Drop what is known of checkpoints below `checkpoint`, and of attempts before `attempt`.
+
+        The ids of completed checkpoints stay.
+        """
+        self.causes.forget(checkpoint, attempt)
+        for source in [one for one in self.offsets if one[1] < checkpoint]:
+            del self.offsets[source]
+        for records in (self.sent, self.overtaken):
+            for at in [at for at in records if at[2] < checkpoint or at[0] < attempt]:
+                del records[at]
+        for between in [one for one in self.recovered if one[0] < attempt]:
+            del self.recovered[between]
+        self.completions_received = {one for one in self.completions_received if one[2] >= checkpoint}
+        self.completions_sent = [one for one in self.completions_sent if one[2] >= checkpoint]

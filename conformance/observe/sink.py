@@ -23,8 +23,10 @@ _KEPT_SNAPSHOTS = 64
 class SinkReplay:
     """The sink's events within one file."""
 
-    def __init__(self, run: Run, file: LogFile) -> None:
+    def __init__(self, run: Run, file: LogFile, *, is_certain: bool = True) -> None:
         self._run = run
+        self._is_certain = is_certain
+        """The file has an event of a sink; else nothing is required of the task yet."""
         self._file = file
         self._model: Replayed | None = None
         self._due: deque[tuple[str, int]] = deque()
@@ -36,6 +38,8 @@ class SinkReplay:
 
     def nothing_due(self, before: str) -> None:
         """Raises Rejected if the sink has not done something `before` an event that follows it."""
+        if not self._is_certain:
+            self._due.clear()
         if self._due:
             kind, checkpoint = self._due[0]
             why = f"the subtask requires {kind} of {checkpoint}, and the sink did not do it before {before}"
@@ -44,6 +48,7 @@ class SinkReplay:
     def replay(self, line: Line, attempt: Attempt, received: Callable[[], int | None]) -> Need | None:
         """Replay one event. `received` counts the records before the barriers of this snapshot."""
         kind = line.kind
+        self._is_certain = True
         if kind == "restore":
             return self._restore(line, attempt)
         model = self._started(attempt)

@@ -9,7 +9,7 @@ coordinator was sent.
 from collections import Counter, deque
 from typing import Any
 
-from conformance.observe.causes import FileReader, Key, Need
+from conformance.observe.causes import FileReader, Key, Need, checkpoint_of
 from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.exchanges import rows_along
 from conformance.observe.inflight import InFlight
@@ -36,7 +36,8 @@ _ENGINE_KINDS = ("deployed", "source_restored", "adopted", "gathered", "start_de
 class TaskReader(FileReader):
     """Replays one task in one attempt."""
 
-    def __init__(self, run: Run, file: LogFile, settings: Settings, is_sink: bool) -> None:
+    def __init__(self, run: Run, file: LogFile, settings: Settings, is_sink: bool | None) -> None:
+        """`is_sink` None: the file will show it."""
         super().__init__(file, run.causes)
         self._run = run
         self._settings = settings
@@ -46,7 +47,7 @@ class TaskReader(FileReader):
         self._gate: Replayed | None = None
         self._mode = EXACTLY_ONCE
         self._store: Replayed | None = None
-        self._sink = SinkReplay(run, file) if is_sink else None
+        self._sink = None if is_sink is False else SinkReplay(run, file, is_certain=is_sink is True)
         self._due: deque[tuple[Any, ...]] = deque()
         """Kind, checkpoint and reason of the events that the gate's effects require of the subtask."""
         self._markers: list[int] = []
@@ -359,6 +360,20 @@ class TaskReader(FileReader):
                 f"{offset - base} records read, {total} sent"
             )
             raise Rejected(("ONCE-02", "ONCE-01"), why)
+
+    # ------------------------------------------------------------ a log that is still written
+
+    def torn_cut(self) -> EndRejection | None:
+        """The rejection if a checkpoint that has been completed since the last call has a torn cut."""
+        rejection = None if self._gate is None else self._in_flight.end_rejection(self._channels)
+        self._in_flight.forget(self._run.completed)
+        return rejection
+
+    def forget(self, checkpoint: int) -> None:
+        """Drop what is known of checkpoints below `checkpoint`."""
+        self._in_flight.forget_below(checkpoint)
+        for key in [key for key in self._received if checkpoint_of(key) < checkpoint]:
+            del self._received[key]
 
     # ------------------------------------------------------------ at the end of the log
 

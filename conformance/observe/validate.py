@@ -127,7 +127,7 @@ def _readers(run: Run, log: EventLog, settings: Settings) -> list[FileReader]:
     return [coordinator, *tasks]
 
 
-_ODD_FIELDS = (KeyError, TypeError, AttributeError, IndexError, OverflowError, ValueError, WireError)
+ODD_FIELDS = (KeyError, TypeError, AttributeError, IndexError, OverflowError, ValueError, WireError)
 
 
 def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
@@ -138,23 +138,23 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
         raise
     except Rejected as rejected:
         assert run.causes.reading is not None
-        found = _rejection(run.causes.reading, rejected.rules, rejected.why)
+        found = rejection_of(run.causes.reading, rejected.rules, rejected.why)
         return replace(found, refused=rejected.refused)
-    except _ODD_FIELDS as odd:
+    except ODD_FIELDS as odd:
         assert run.causes.reading is not None
         raise odd_fields(run.causes.reading, odd) from odd
     if stuck:
         named, need, why = root(stuck, run.causes)
         stuck.sort(key=lambda one: (one[0] is not named, one[0].file.name))
         waiting = tuple(f"{reader.file.name}:{reader.number}: {need.why}" for reader, need in stuck)
-        return replace(_rejection(named, need.rules, why), waiting=waiting)
+        return replace(rejection_of(named, need.rules, why), waiting=waiting)
     for reader in readers:
         at_end = reader.end_rejection() if isinstance(reader, TaskReader) else None
         if at_end is not None:
-            return _rejection(reader, *at_end)
+            return rejection_of(reader, *at_end)
     lost = orphaned(run)
     if lost is not None:
-        return _rejection(readers[0], *lost)
+        return rejection_of(readers[0], *lost)
     for attempt, task, checkpoint in run.completions_sent:
         if (attempt, task, checkpoint) not in run.completions_received and task in run.sinks:
             run.witnessed.see("completion not delivered")
@@ -170,7 +170,8 @@ def odd_fields(reader: FileReader, odd: Exception) -> EventLogError:
     return EventLogError(reader.file.name, reader.number, why[:300])
 
 
-def _rejection(reader: FileReader, rules: tuple[str, ...], why: str) -> Rejection:
+def rejection_of(reader: FileReader, rules: tuple[str, ...], why: str) -> Rejection:
+    """The rejection of the line that is being replayed."""
     line = reader.line
     if line is None:  # the file was read to its end
         return Rejection(reader.file.name, 0, rules, why, "")

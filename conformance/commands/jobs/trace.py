@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance import escape
-from conformance.command_line.following import Following, followed, follows, present
+from conformance.command_line.following import (
+    Following,
+    followed,
+    followed_run,
+    follows,
+    follows_runs,
+    present,
+)
 from conformance.command_line.options import INTEGER
 from conformance.commands import page, reports, write_findings
 from conformance.verdict import Verdict, together
@@ -41,11 +48,13 @@ def command() -> None:
     "logs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
 @click.option("--spark", "master", metavar="MASTER", help="Validate on Spark, many logs at once: local[2].")
+@follows_runs
 @reports
 @page
 def runs(
     logs: tuple[Path, ...],
     master: str | None,
+    following: Following,
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
@@ -53,7 +62,12 @@ def runs(
 
     A folder that holds event logs, however deep, stands for all of them. On Spark each log is validated by
     one process, as it is without Spark: the verdicts are the same.
+
+    With --follow the log of a running job is validated while it is written. The watch ends with the first
+    alarm, because the state behind it is not known.
     """
+    if following.is_given:
+        return followed_run(following, logs)
     from conformance.parts import trace
     from conformance.parts.result import PartResult, verdict_of
     from conformance.parts.traces import logs_under

@@ -207,6 +207,11 @@ class Monitor:
         for watch in self.jobs.values():
             watch.doubts.close(watch.is_over)
 
+    @property
+    def replayed(self) -> int:
+        """Lines that were replayed through the model."""
+        return sum(replay.replayed for replay in self.replays.values())
+
     def rules(self) -> set[str]:
         """The rules of which a line was judged."""
         found = set(self.judged)

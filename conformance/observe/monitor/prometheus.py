@@ -4,14 +4,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.observe.monitor.monitor import Monitor
-from conformance.observe.monitor.reports import Ended
+from conformance.observe.monitor.reports import Counts, Ended
 
 
 class Exposition:
     """Collects what the file shows, and writes it."""
 
-    def __init__(self, monitor: Monitor) -> None:
+    def __init__(self, monitor: Counts) -> None:
         self._monitor = monitor
         self._last: dict[str, Ended] = {}
         """By job: the last completed checkpoint."""
@@ -41,8 +40,8 @@ class Exposition:
         self._counts = {key: count for key, count in self._counts.items() if key[0] in monitor.jobs}
         yield from _family("lines_total", "counter", "Lines read.", {"": monitor.lines})
         yield from _family("protocol_lines_total", "counter", "Lines of the protocol.", {"": monitor.about})
-        replayed = sum(replay.replayed for replay in monitor.replays.values())
-        yield from _family("replayed_lines_total", "counter", "Lines replayed by the model.", {"": replayed})
+        replayed = {"": monitor.replayed}
+        yield from _family("replayed_lines_total", "counter", "Lines replayed by the model.", replayed)
         unreadable = {"": monitor.alarms[""]}
         yield from _family(
             "unreadable_total", "counter", "Lines that cannot be read, or are missing.", unreadable

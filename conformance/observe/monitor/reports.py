@@ -1,8 +1,8 @@
 """What a monitor reports: the end of each checkpoint, alarms, and doubts that may become alarms."""
 
 from collections import Counter
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple, Protocol
 
 
 class Place(NamedTuple):
@@ -47,6 +47,46 @@ class Alarm(NamedTuple):
     def describe(self) -> str:
         """Place, rule and sentence in one line."""
         return f"{self.place.describe()}: {self.rule or 'UNREADABLE'}: {self.sentence}"
+
+
+class JobCounts(Protocol):
+    """One job."""
+
+    @property
+    def pending(self) -> Collection[int]:
+        """Ids of its pending checkpoints."""
+
+    @property
+    def restarts(self) -> int:
+        """How often it was restarted."""
+
+
+class Counts(Protocol):
+    """What a monitor counts."""
+
+    @property
+    def lines(self) -> int:
+        """Lines that were read."""
+
+    @property
+    def about(self) -> int:
+        """Of these, lines about the protocol."""
+
+    @property
+    def replayed(self) -> int:
+        """Of these, lines that the model has replayed."""
+
+    @property
+    def alarms(self) -> Counter[str]:
+        """By rule; those without a rule under an empty name."""
+
+    @property
+    def ended(self) -> Counter[str]:
+        """Checkpoints, by the state in which they ended."""
+
+    @property
+    def jobs(self) -> Mapping[str, JobCounts]:
+        """Jobs by name."""
 
 
 class Doubt(NamedTuple):

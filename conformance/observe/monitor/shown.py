@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from conformance.observe.monitor.monitor import Monitor
-from conformance.observe.monitor.reports import Alarm, Ended
+from conformance.observe.monitor.reports import Alarm, Counts, Ended
 from conformance.verdict import Verdict
 
 LEVELS: Mapping[str, Mapping[str, str]] = tomllib.loads(
@@ -52,7 +52,7 @@ def alarm_object(alarm: Alarm) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def verdict_of(monitor: Monitor) -> Verdict:
+def verdict_of(monitor: Counts) -> Verdict:
     """DIVERGES after an alarm with a rule, UNDETERMINED after another one or if no checkpoint has ended."""
     if any(count for rule, count in monitor.alarms.items() if rule):
         return Verdict.DIVERGES
@@ -81,8 +81,7 @@ def account(monitor: Monitor, files_read: int) -> Iterator[str]:
         loggers, further = ", ".join(missing), ", ".join(LEVELS["debug"])
         yield f"  DEBUG        not seen: set {loggers} to DEBUG to judge also {further}"
     else:
-        replayed = sum(replay.replayed for replay in monitor.replays.values())
-        yield f"  DEBUG shows  {', '.join(more)}; {replayed:,} lines replayed through the model"
+        yield f"  DEBUG shows  {', '.join(more)}; {monitor.replayed:,} lines replayed through the model"
         for job, note in monitor.notes():
             yield f"  {job[:8]}     not replayed through the model: {note[:300]}"
     tolerated = sum(monitor.tolerated().values())
@@ -100,7 +99,7 @@ def account_object(monitor: Monitor) -> dict[str, Any]:
         "protocol_lines": monitor.about, "jobs": len(monitor.jobs), "checkpoints": dict(monitor.ended),
         "alarms": sum(count for rule, count in monitor.alarms.items() if rule),
         "unreadable": monitor.alarms[""], "rules": sorted(judged),
-        "replayed": sum(replay.replayed for replay in monitor.replays.values()),
+        "replayed": monitor.replayed,
     }  # fmt: skip
 
 

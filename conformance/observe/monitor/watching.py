@@ -1,7 +1,8 @@
-"""The loop of a monitor: it reads what was written, polls, prints, waits, and ends on a signal or in time."""
+"""The loop of a watch: it reads what was written, polls, prints, waits, and ends on a signal or in time."""
 
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from conformance.observe.monitor import shown
 from conformance.observe.monitor.growing import GrowingFile, Text
 from conformance.observe.monitor.monitor import Monitor
 from conformance.observe.monitor.prometheus import Exposition
-from conformance.observe.monitor.reports import Alarm, Ended
+from conformance.observe.monitor.reports import Alarm, Counts, Ended
 from conformance.observe.monitor.rest import RestWatch
 from conformance.observe.monitor.stamps import Clock
 from conformance.verdict import Verdict
@@ -33,22 +34,18 @@ class Options:
     poll_seconds: float = 1.0
 
 
-class Watching:
-    """One watch."""
+class Watch(ABC):
+    """A watch of whatever counts what it finds."""
 
     def __init__(self, options: Options, say: Callable[[str], None]) -> None:
-        """Raises InputError if the URL is none."""
         self._options = options
         self._say = say
-        self.monitor = Monitor(self._alarm, self._ended, options.settings)
-        self._files = [GrowingFile(log) for log in options.logs]
-        self._rest = (
-            None
-            if options.rest is None
-            else RestWatch(options.rest, self._alarm_of_rest, self._ended_of_rest)
-        )
-        self._exposition = Exposition(self.monitor)
         self._is_stopped = False
+        self._exposition: Exposition | None = None
+
+    def _exposes(self, counts: Counts) -> None:
+        """The counts of the file for Prometheus."""
+        self._exposition = Exposition(counts)
 
     def run(self) -> Verdict:
         """Watch until the time is over, or a signal comes."""
@@ -56,7 +53,6 @@ class Watching:
         with self._stopped_by_signals():
             while not self._is_stopped:
                 more = self.read()
-                self.monitor.time_is(time.monotonic())
                 self._write()
                 passed = time.monotonic() - begun
                 if self._options.seconds is not None and passed >= self._options.seconds and not more:
@@ -64,6 +60,58 @@ class Watching:
                 if not more and not self._is_stopped:
                     time.sleep(self._options.poll_seconds)
         return self.finish()
+
+    @abstractmethod
+    def read(self) -> bool:
+        """Read what was written. Returns whether more may be there."""
+
+    @abstractmethod
+    def finish(self) -> Verdict:
+        """Judge what was kept back, and print the account."""
+
+    def _alarm(self, alarm: Alarm) -> None:
+        as_json = self._options.json_lines
+        self._say(shown.as_line(shown.alarm_object(alarm)) if as_json else shown.alarm_lines(alarm))
+
+    def _ended(self, ended: Ended) -> None:
+        if self._exposition is not None:
+            self._exposition.ended(ended)
+        as_json = self._options.json_lines
+        self._say(shown.as_line(shown.ended_object(ended)) if as_json else shown.ended_line(ended))
+
+    def _write(self) -> None:
+        if self._options.prometheus is not None and self._exposition is not None:
+            self._exposition.write(self._options.prometheus)
+
+    @contextmanager
+    def _stopped_by_signals(self) -> Iterator[None]:
+        """SIGINT and SIGTERM end the watch, and its account is printed."""
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self._is_stopped = True
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Watching(Watch):
+    """A watch of Flink's logs and REST interface."""
+
+    def __init__(self, options: Options, say: Callable[[str], None]) -> None:
+        """Raises InputError if the URL is none."""
+        super().__init__(options, say)
+        self.monitor = Monitor(self._alarm, self._ended, options.settings)
+        self._files = [GrowingFile(log) for log in options.logs]
+        self._rest = (
+            None
+            if options.rest is None
+            else RestWatch(options.rest, self._alarm_of_rest, self._ended_of_rest)
+        )
+        self._exposes(self.monitor)
 
     def read(self) -> bool:
         """Read what was written, one piece of each file, and poll once. Returns whether more is there."""
@@ -75,6 +123,7 @@ class Watching:
             count += 1
         if self._rest is not None and not count:
             self._rest.poll()
+        self.monitor.time_is(time.monotonic())
         return count > 0
 
     def finish(self) -> Verdict:
@@ -99,15 +148,6 @@ class Watching:
 
     # ------------------------------------------------------------ what is shown
 
-    def _alarm(self, alarm: Alarm) -> None:
-        as_json = self._options.json_lines
-        self._say(shown.as_line(shown.alarm_object(alarm)) if as_json else shown.alarm_lines(alarm))
-
-    def _ended(self, ended: Ended) -> None:
-        self._exposition.ended(ended)
-        as_json = self._options.json_lines
-        self._say(shown.as_line(shown.ended_object(ended)) if as_json else shown.ended_line(ended))
-
     def _alarm_of_rest(self, alarm: Alarm) -> None:
         self.monitor.alarms[alarm.rule] += 1
         self._alarm(alarm)
@@ -117,24 +157,6 @@ class Watching:
             return
         self.monitor.ended[ended.state] += 1
         self._ended(ended)
-
-    def _write(self) -> None:
-        if self._options.prometheus is not None:
-            self._exposition.write(self._options.prometheus)
-
-    @contextmanager
-    def _stopped_by_signals(self) -> Iterator[None]:
-        """SIGINT and SIGTERM end the watch, and its account is printed."""
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            self._is_stopped = True
-
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 def _merged(pieces: Sequence[list[Text]]) -> list[Text]:

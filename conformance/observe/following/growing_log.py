@@ -1,0 +1,64 @@
+"""A file of an event log that is still written: its lines so far, and later the lines behind them."""
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.observe.eventlog import LONGEST_LINE, PIECE, EventLogError, Line, LogFile
+
+
+class GrowingLogFile(LogFile):
+    """One file. Its iterator can be asked again after it has ended."""
+
+    def lines(self) -> Iterator[Line]:
+        """The complete lines in their order. Raises EventLogError at the first that is odd."""
+        return _Lines(self)
+
+    def parsed(self, number: int, text: bytes) -> Line:
+        """One line. Raises EventLogError."""
+        return self._parsed(number, text)
+
+    def size(self) -> int:
+        """Bytes at the moment; 0 while there is no such file."""
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+
+class _Lines(Iterator[Line]):
+    """Reads a path from where it stopped; a restarted driver replaces its log by a copy of its lines."""
+
+    def __init__(self, file: GrowingLogFile) -> None:
+        self._file = file
+        self._place = 0
+        self._number = 0
+        self._begun = b""
+        self._whole: deque[bytes] = deque()
+
+    def __next__(self) -> Line:
+        if not self._whole and not self._read():
+            raise StopIteration
+        self._number += 1
+        return self._file.parsed(self._number, self._whole.popleft())
+
+    def _read(self) -> bool:
+        """Read on. Returns whether a line is complete."""
+        size = self._file.size()
+        if size < self._place:
+            why = "expected a file that grows, it was cut or replaced; watch the run that writes it now"
+            raise EventLogError(self._file.name, self._number, why)
+        while self._place < size and not self._whole:
+            piece = self._piece()
+            self._place += len(piece)
+            *whole, self._begun = (self._begun + piece).split(b"\n")
+            self._whole.extend(whole)
+            if len(self._begun) > LONGEST_LINE:
+                why = f"expected lines of at most {LONGEST_LINE:,} bytes"
+                raise EventLogError(self._file.name, self._number + 1, why)
+        return bool(self._whole)
+
+    def _piece(self) -> bytes:
+        with Path(self._file.path).open("rb", buffering=0) as file:
+            file.seek(self._place)
+            return file.read(PIECE)
