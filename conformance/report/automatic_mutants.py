@@ -22,7 +22,8 @@ ABOUT = (
     "event of the cases of the proofs that run the edit; otherwise it *survives*. A judge's column counts "
     "broken rules and differences only: *crashed* are the mutants of which no judge says more than that an "
     "expression cannot be evaluated, *too long* those that only exceed the limit of time or of states. With "
-    "`--first`, no judge follows the first that finds a rule broken: the others were not consulted."
+    "`--first`, no judge follows the first that finds a rule broken: the others were not consulted. A judge "
+    "whose first 25 units all crash tries no more of them then."
 )
 """What the page is about."""
 

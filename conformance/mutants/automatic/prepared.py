@@ -27,6 +27,8 @@ from conformance.mutants.source_edit import install_text
 SLOWER = 10
 """A mutant may take so many times as long as the original, and the seconds that follow."""
 LEAST = 5.0
+CRASHES = 25
+"""With `first`, a judge whose first units all crash tries no more of them."""
 
 
 class Run(NamedTuple):
@@ -156,7 +158,8 @@ def _judge(edit: Edit, text: str, runs: dict[str, list[Run]], first: bool, found
         original.__code__, original.__defaults__ = mutated.__code__, mutated.__defaults__
     forget()
     for some in runs.values() if pairs else ():
-        complaint = _first_complaint((run.unit, LEAST + SLOWER * run.seconds) for run in some)
+        timed = ((run.unit, LEAST + SLOWER * run.seconds) for run in some)
+        complaint = _first_complaint(timed, first=first)
         found.send(complaint)
         if first and is_by_rule(complaint):
             break
@@ -167,7 +170,7 @@ def _judge_anew(edit: Edit, text: str, judges: Judges, first: bool, found: Any) 
     for judge in judges.names:
 
         def complains(judge: str = judge) -> str:
-            return _first_complaint((unit, SECONDS) for unit in judges.units(judge))
+            return _first_complaint(((unit, SECONDS) for unit in judges.units(judge)), first=first)
 
         complaint = limited(complains)
         found.send(complaint)
@@ -175,14 +178,17 @@ def _judge_anew(edit: Edit, text: str, judges: Judges, first: bool, found: Any) 
             break
 
 
-def _first_complaint(units: Iterable[tuple[Unit, float]]) -> str:
+def _first_complaint(units: Iterable[tuple[Unit, float]], *, first: bool) -> str:
     """The first complaint by a rule; if there is none, of the first crash or time-out."""
-    other = ""
-    for unit, seconds in units:
+    other, goes_on = "", False
+    for number, (unit, seconds) in enumerate(units):
+        if first and number == CRASHES and not goes_on:
+            break
         complaint = limited(unit.complaint, seconds) if seconds else unit.complaint()
         if is_by_rule(complaint):
             return str(complaint)
         other = other or complaint
+        goes_on = goes_on or not complaint
         if complaint.startswith("too long"):
             break
     return str(other)
