@@ -135,6 +135,8 @@ ReportsDecline(p, reason) ==                               \* AbortEffects
 RejectsAsNotRunning(c) ==                                        \* Suspend
     LET reject == [i \in DOMAIN c.queue |-> Rejected(c.queue[i], "NOT_ALL_REQUIRED_TASKS_RUNNING")]
     IN  AbortAll([c EXCEPT !.queue = <<>>], LAMBDA p : TRUE, "COORDINATOR_SUSPEND", reject)
+PutsItFirst(store, n, type) ==                                    \* OnAdd
+    [store |-> <<[id |-> n, type |-> type]>> \o store, out |-> <<>>]
 StoreNeverThrows(step, p) ==                                \* FailToStore
     CallComplete(Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p), p)
 

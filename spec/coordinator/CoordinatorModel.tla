@@ -187,6 +187,16 @@ SUB_05 == [][\A n \in Completed :
     (PendingOf(k, n).type = "savepoint" /\ ~CoordinatorHas("stores_savepoints")) =>
         k'.store = k.store /\ EffectsOf("abort") = <<>> /\ EffectsOf("notify_complete") = <<>>]_vars
 
+SUB_06 == [][
+    LET adds == IsComplete /\ ~StoreThrows /\ IsStored(PendingOf(k, AcknowledgedId))
+        rest == SubSeq(k'.store, 1, Len(k'.store) - 1)
+    IN  /\ \A i, j \in DOMAIN k'.store : i # j => k'.store[i].id # k'.store[j].id
+        /\ adds => /\ k'.store # <<>> /\ k'.store[Len(k'.store)].id = AcknowledgedId
+                   /\ rest = SelectSeq(k.store, LAMBDA e : e \in Range(rest))
+        /\ adds \/ EventIs("coordinator_restart") \/ k'.store = k.store
+        /\ EventIs("restore") =>
+            Effects = <<<<"restored", IF k.store = <<>> THEN 0 ELSE k.store[Len(k.store)].id>>>>]_vars
+
 SUB_11 == [][\A n \in Completed :
     LET Notify(t) == <<"notify_complete", t, n>>
     IN  (PendingOf(k, n).type = "savepoint" /\ CoordinatorHas("stores_savepoints") /\ ~StoreThrows) =>

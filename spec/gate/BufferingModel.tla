@@ -89,15 +89,46 @@ Item == out'[1]
 Effects == Tail(out')
 LimitAborts == SelectSeq(Effects, LAMBDA e : e[1] = "abort" /\ e[3] = "ALIGNMENT_LIMIT_EXCEEDED")
 
-ALIGN_22 ==
-    [][IF Limit # 0 /\ ChannelOf(Item) \in buffer.gate.blocked /\ Len(buffer.stored) >= Limit
-       THEN /\ Len(LimitAborts) = 1
-            /\ IsPrefixOf(Append(Resumes(buffer.gate.blocked),
-                                 <<"abort", buffer.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>), Effects)
-       ELSE LimitAborts = <<>>]_vars
+Held == buffer.gate.blocked
+
+(* ALIGN-17 in its own words. Of the items that may be read, `items`, the    *)
+(* records of a channel are processed in their order, none while its channel *)
+(* is held, and the older of two that may be read comes first.               *)
+Places(items, c) == InOrder({i \in DOMAIN items : items[i][1] = "record" /\ ChannelOf(items[i]) = c})
+ProcessedBefore(effects, p) ==
+    Len(SelectSeq(SubSeq(effects, 1, p), LAMBDA e : e[1] = "process" /\ e[2] = effects[p][2]))
+Of(items, c) == SelectSeq(items, LAMBDA item : ChannelOf(item) = c)
+IsReadInOrder(items, held, effects, left) ==
+    LET processed == {p \in DOMAIN effects : effects[p][1] = "process"}
+        place(p) == Places(items, effects[p][2])[ProcessedBefore(effects, p)]
+        heldAt(p) == AfterEffects(held, SubSeq(effects, 1, p - 1))
+    IN  /\ \A c \in Channels :
+            /\ LET rest == Of(left, c)  all == Of(items, c)
+               IN  Len(rest) <= Len(all) /\ rest = SubSeq(all, Len(all) - Len(rest) + 1, Len(all))
+            /\ Len(Places(items, c)) - Len(Places(left, c)) = Cardinality({p \in processed : effects[p][2] = c})
+        /\ \A p \in processed : effects[p][2] \notin heldAt(p)
+        /\ \A p, q \in processed : p < q /\ place(q) < place(p) => effects[q][2] \in heldAt(p)
 
 (* A network that holds back what the gate has blocked. *)
 Blocked(g, held, effects) == g.blocked
+
+(* The alignment is given up, and what is stored is read as from a network,  *)
+(* oldest item first.                                                        *)
+LetGo ==
+    LET order == InOrder(Held)
+    IN  Append([i \in DOMAIN order |-> <<"resume", order[i]>>],
+               <<"abort", buffer.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>)
+ReadAgain ==
+    LET idle == [buffer.gate EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
+    IN  HandOn(AtGate, Blocked, [gate |-> idle, out |-> LetGo], Append(buffer.stored, Item), {})
+
+ALIGN_22 ==
+    [][IF Limit # 0 /\ ChannelOf(Item) \in Held /\ Len(buffer.stored) >= Limit
+       THEN /\ Len(LimitAborts) = 1 /\ IsPrefixOf(LetGo, Effects)
+            /\ Effects = ReadAgain.out /\ buffer'.gate = ReadAgain.gate /\ buffer'.stored = ReadAgain.waiting
+            /\ LET again == SubSeq(Effects, Len(LetGo) + 1, Len(Effects))
+               IN  IsReadInOrder(Append(buffer.stored, Item), {}, again, buffer'.stored)
+       ELSE LimitAborts = <<>>]_vars
 
 ALIGN_23 ==
     [][LimitAborts = <<>> =>
@@ -107,14 +138,36 @@ ALIGN_23 ==
                 Effects = <<<<"process", ChannelOf(Item)>>>> /\ buffer' = buffer
             /\ AfterEffects(buffer.gate.blocked, Effects) = buffer'.gate.blocked]_vars
 
+ALIGN_17 ==
+    [][/\ \A i \in DOMAIN buffer'.stored :
+            /\ ChannelOf(buffer'.stored[i]) \in buffer'.gate.blocked
+            /\ \A j \in 1 .. i - 1 : buffer'.stored[j] # <<"end_of_partition", ChannelOf(buffer'.stored[i])>>
+       /\ LimitAborts = <<>> =>
+            IF ChannelOf(Item) \in Held
+            THEN Effects = <<>> /\ buffer' = [buffer EXCEPT !.stored = Append(@, Item)]
+            ELSE /\ Item[1] = "record" => Effects = <<<<"process", ChannelOf(Item)>>>> /\ buffer' = buffer
+                 /\ Item[1] # "record" => IsReadInOrder(buffer.stored, Held, Effects, buffer'.stored)]_vars
+
 ALIGN_23_Stored ==
     /\ buffer.rolled = <<>>
     /\ \A i \in DOMAIN buffer.stored : ChannelOf(buffer.stored[i]) \in buffer.gate.blocked
 
 ------------------------------------------------------------------------------
+(* From 1.11 on the network holds a blocked channel back: `stored` is what   *)
+(* waits in the network. It replaces OnArrival.                              *)
+
+HoldsBack(b, item) ==
+    LET step == Arrives(AtGate, Blocked, b.gate, b.stored, b.gate.blocked, item)
+    IN  [buffer |-> [b EXCEPT !.gate = step.gate, !.stored = step.waiting], out |-> step.out]
+
+------------------------------------------------------------------------------
 (* Replacements, each for the operator in its comment. *)
 
 NeverFull(b) == FALSE                                           \* IsFull
+LosesWhatIsStored(b) ==                                         \* Exceeds
+    [buffer |-> [b EXCEPT !.gate = Idle(@), !.stored = <<>>],
+     out    |-> Append(Resumes(b.gate.blocked), <<"abort", b.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>)]
+Newest(places) == CHOOSE i \in places : \A j \in places : j <= i      \* Oldest
 RollsBehind(b) ==                                               \* RollOver
     IF b.stored = <<>> THEN b ELSE [b EXCEPT !.stored = <<>>, !.rolled = Append(@, b.stored)]
 ===============================================================================

@@ -88,6 +88,16 @@ UNAL_29 == [][(AllArrived /\ ~gate'.failed) =>
     ELSE IF EventIs("cancel") /\ EventId < gate.current THEN Effects = <<>> /\ gate' = gate
     ELSE EventIs("cancel") \/ EventIs("end_of_partition") => Count("abort") = 1 /\ ~gate'.pending]_vars
 
+(* The options of the first barrier are no state here: its decision is.      *)
+UNAL_26 == ~gate.failed =>
+    /\ gate.blocked \subseteq gate.arrived /\ gate.closed \cap gate.arrived = {}
+    /\ gate.overtaking => gate.blocked = {}
+    /\ gate.arrived # {} \/ gate.repeats = 0
+    /\ IF gate.pending
+       THEN /\ gate.arrived # {}
+            /\ AllArrived \/ Cardinality(Channels \ (gate.arrived \cup gate.closed)) > gate.repeats
+       ELSE gate.arrived = {}
+
 ------------------------------------------------------------------------------
 (* All effects in order, and what changes.                                   *)
 
@@ -155,4 +165,5 @@ Frame == [][
 AgreesAlways(g, c, o) == FALSE                                                   \* Disagrees
 EverythingOvertakes(o) == TRUE                                                   \* OfItself
 NothingIsWhole(g) == FALSE                                                       \* Whole
+StaysBlocked(g) == [g EXCEPT !.pending = FALSE, !.arrived = {}, !.repeats = 0]   \* Idle
 ==============================================================================

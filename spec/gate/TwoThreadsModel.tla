@@ -76,15 +76,48 @@ StuckOnlyAtTheEnd == (threads.gate.closed = Channels /\ mail = <<>>) \/ ENABLED 
 (* effects at once.                                                          *)
 
 EventIs(kind) == out'[1][1] = kind
+EventChannel == out'[1][2]
 EventId == out'[1][3]
 Effects == Tail(out')
 Started == threads.gate.current
 Starts == SelectSeq(Effects, LAMBDA e : e[1] = "start_persisting")
 
+(* One thread alone: the gate after its event, and its effects.              *)
+Shared == threads.gate
+IsNew == EventId > Shared.current
+Arrives ==
+    /\ EventIs("receive_barrier") \/ EventIs("barrier")
+    /\ EventIs("barrier") => EventId > threads.read \/ (EventId = threads.read /\ threads.reading)
+Ends(n) == [Shared EXCEPT !.current = n, !.pending = FALSE, !.arrived = {}]
+Cancels == EventIs("cancel") /\ (IsNew \/ (EventId = Shared.current /\ Shared.arrived # {}))
+Alone ==
+    CASE Arrives /\ (IsNew \/ (EventId = Shared.current /\ Shared.pending)) ->
+            [Shared EXCEPT !.current = EventId, !.pending = TRUE,
+                           !.arrived = (IF IsNew THEN {} ELSE @) \cup {EventChannel}]
+      [] Cancels -> Ends(EventId)
+      [] EventIs("end_of_partition") ->
+            [(IF Shared.pending THEN Ends(Shared.current) ELSE Shared) EXCEPT !.closed = @ \cup {EventChannel}]
+      [] OTHER -> Shared
+IsHalf == Shared.pending /\ Shared.arrived \cup Shared.closed # Channels
+AloneEmits ==
+    CASE Arrives /\ IsNew ->
+            (IF IsHalf THEN <<<<"abort", Shared.current, "SUBSUMED">>>> ELSE <<>>)
+                \o <<<<"start_persisting", EventId>>, <<"trigger", EventId, TRUE>>>>
+      [] Cancels -> <<<<"abort", EventId, "ON_CANCELLATION_BARRIER">>>>
+      [] EventIs("end_of_partition") /\ Shared.pending ->
+            <<<<"abort", Shared.current, "INPUT_END_OF_STREAM">>>>
+      [] OTHER -> <<>>
+
 UNAL_30 == [][
     LET isBarrier == EventIs("receive_barrier") \/ EventIs("barrier")
         isNewer == (isBarrier \/ EventIs("cancel")) /\ EventId > Started
-    IN  /\ threads'.gate.current = IF isNewer THEN EventId ELSE Started
+    IN  /\ threads'.gate = Alone
+        /\ EventIs("mail") \/ AloneEmits =
+            IF EventIs("receive_barrier")
+            THEN LET left == SubSeq(mail', Len(mail) + 1, Len(mail'))
+                 IN  SelectSeq(left, LAMBDA e : e[1] = "abort") \o Effects \o SelectSeq(left, LAMBDA e : e[1] # "abort")
+            ELSE Effects
+        /\ threads'.gate.current = IF isNewer THEN EventId ELSE Started
         /\ Starts = IF isBarrier /\ isNewer THEN <<<<"start_persisting", EventId>>>> ELSE <<>>
         /\ EventIs("receive_barrier") => /\ Effects = Starts
                                          /\ threads'.read = threads.read
@@ -117,5 +150,6 @@ CancelsWhatItReadsOnly(g, n) ==                                                 
     IF n = g.current /\ g.arrived # {}
     THEN Step(Idle(g), Append(LetGo(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
     ELSE Step(g, IF n > g.current THEN <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>> ELSE <<>>)
+CountsNobody(g, c) == g                                                          \* Counted
 NothingWaits(effects) == effects                                                 \* AtOnce
 ==============================================================================

@@ -248,6 +248,7 @@ UNAL_26 == ~gate.failed =>
     /\ ~gate.begun => gate.arrived \subseteq gate.closed
     /\ IF gate.pending THEN gate.arrived \cup gate.closed # Channels
        ELSE NothingLeft(gate)
+    /\ gate.pending /\ gate.first.savepoint => gate.first.alignment # "unaligned"
 
 ------------------------------------------------------------------------------
 (* All effects in order, and what changes.                                   *)
@@ -355,5 +356,7 @@ AbortsNothing(g) == <<>>                                                        
 ReleasesFirst(g, effects) ==                                                        \* Complete
     Step(Idle(g), effects \o Resumes(g.blocked) \o <<<<"trigger", g.current>>>>)
 PersistsNothing(g) == {}                                                         \* Persisting
+BeginsUnaligned(g, n, o) ==                                                      \* Begin
+    [Idle(g) EXCEPT !.current = n, !.pending = TRUE, !.first = [o EXCEPT !.alignment = "unaligned"]]
 ReadsEverything(c) == TRUE                                                       \* Readable
 ==============================================================================

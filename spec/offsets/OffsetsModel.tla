@@ -97,7 +97,14 @@ OFFSET_06 == [][
     /\ (EventIs("restore") \/ EventIs("crash")) =>
         New = <<>> /\ reader' = [reader EXCEPT !.running = reader'.running, !.remembered = <<>>]]_vars
 
-OFFSET_07 == [][reader'.committed # reader.committed => reader'.committed[1] > reader.committed[1]]_vars
+(* What is remembered is newer than what is committed, oldest first.         *)
+OFFSET_07 == [][
+    /\ reader'.committed # reader.committed => reader'.committed[1] > reader.committed[1]
+    /\ \A i \in DOMAIN Effects : Effects[i][1] = "commit_offsets" =>
+        Effects[i][2] > reader.committed[1] /\ Effects[i][2] >= 0
+    /\ \A i \in DOMAIN New : New[i][1] \in reader'.committed[1] + 1 .. reader'.newest /\ New[i][1] >= 0
+    /\ \A i, j \in DOMAIN New : i < j => New[i][1] < New[j][1]
+    /\ reader'.committed[1] <= reader'.newest]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
@@ -107,6 +114,7 @@ ForgetsTheNewest(filed) == SubSeq(filed, 1, IF Len(filed) > Bound THEN Bound ELS
 ForgetsNothing(filed) == filed                                          \* Trimmed
 MeansAllUpTo(filed, n) == filed[1] <= n                                 \* IsMeant
 OnlyItself(filed, n) == filed[1] = n                                    \* IsOver
+OnlyOlderOnes(filed, n) == filed[1] < n                                 \* IsOver
 ForgetsOnAbort(r, n) ==                                                 \* AfterAbort
     ReaderStep([r EXCEPT !.remembered = SelectSeq(@, LAMBDA filed : filed[1] # n)], <<>>)
 FromTheCommitted(r, offsets) ==                                         \* From

@@ -229,6 +229,8 @@ ForgetsAtRestore(s, held) == BeginTransaction([s EXCEPT !.running = TRUE])      
 OnlyReports(s, n) ==                                                    \* OnNotifyComplete
     SinkStep([s EXCEPT !.pending = SelectSeq(@, LAMBDA f : f \notin Range(Covered(s, n)))],
              Commits(Covered(s, n)))
+KeepsWhatIsCommitted(s, n) ==                                           \* OnNotifyComplete
+    SinkStep([s EXCEPT !.committed = @ \cup Transactions(Covered(s, n))], Commits(Covered(s, n)))
 CommitsOnAbort(s, n) == OnNotifyComplete(s, n)                          \* AfterAbort
 FailsWithNothing(s) == OnSinkClose(s)                                       \* WithNothing
 Never == FALSE                                                          \* WaitsAtTheEnd

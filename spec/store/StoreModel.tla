@@ -66,8 +66,9 @@ IsInOrderOfAdding ==
 
 (* Before the first addition the latest is the initial state, 0. *)
 SUB_06 == [][
-    /\ IsInOrderOfAdding /\ store' # <<>> /\ LatestId(store') = EventId
-    /\ store = <<>> => LatestId(store) = 0]_vars
+    /\ IsInOrderOfAdding /\ store' # <<>> /\ store'[Len(store')] = New
+    /\ \A i, j \in DOMAIN store' : i # j => store'[i].id # store'[j].id
+    /\ LatestId(store') = EventId /\ (store = <<>> => LatestId(store) = 0)]_vars
 
 (* The newest checkpoint, while the job runs; none is protected after a      *)
 (* stop, and none up to 1.11.                                                *)
@@ -109,5 +110,8 @@ HighestIsLast(s, i) == s[i].id = Greatest({s[j].id : j \in DOMAIN s})     \* IsL
 NothingIsNewest(s, i) == FALSE                                          \* IsNewestCheckpoint
 OneMore(s) == Len(s) - Retain - 1                                       \* Surplus
 DeletesEverything(entry) == TRUE                                        \* IsDeleted
+AnswersTheHighest(s) == IF s = <<>> THEN 0 ELSE Greatest({s[i].id : i \in DOMAIN s})      \* LatestId
+ListsTwice(s, n, type) ==                                               \* OnAdd
+    LET new == [id |-> n, type |-> type] IN [store |-> s \o <<new, new>>, out |-> <<>>]
 ProtectsAnyway(s, i) == ~IsLast(s, i) /\ ~IsNewestCheckpoint(s, i)      \* MayGo
 ==============================================================================

@@ -182,14 +182,18 @@ TASK_08 == [][(EventIs("async_failed") \/ EventIs("async_done")) =>
     /\ EventId \notin task.running => Effects = <<>>
     /\ task' = [task EXCEPT !.running = @ \ {EventId}]]_vars
 
-(* The abort that was remembered first is dropped. *)
+(* The abort of this id comes before its trigger. *)
+Ahead == EventIs("abort_notification") /\ task.runs /\ EventId > task.last /\ EventId \notin task.running
+
+(* Each id is remembered once, the last one behind the others; the one       *)
+(* remembered first is dropped.                                              *)
 TASK_09 == [][
     /\ Len(task'.aborted) <= MaxRemembered
-    /\ (EventIs("abort_notification") /\ Range(task'.aborted) # Remembered) =>
-        LET grown == Append(task.aborted, EventId)
-        IN  task'.aborted = SubSeq(grown, 1 + Len(grown) - Len(task'.aborted), Len(grown))
-            /\ Len(task'.aborted) = Least({Len(grown), MaxRemembered})
-    /\ (EventIs("abort_notification") /\ EventId \in Remembered) => task'.aborted = task.aborted]_vars
+    /\ \A i, j \in DOMAIN task'.aborted : i # j => task'.aborted[i] # task'.aborted[j]
+    /\ EventIs("abort_notification") =>
+        LET joins == TaskHas("notified_of_aborts") /\ Ahead /\ EventId \notin Remembered
+            grown == IF joins THEN Append(task.aborted, EventId) ELSE task.aborted
+        IN  task'.aborted = IF Len(grown) > MaxRemembered THEN Tail(grown) ELSE grown]_vars
 
 TASK_10 == [][(EventIs("checkpoint") /\ ~task.runs) =>
     /\ task' = task
@@ -235,9 +239,6 @@ TASK_18 == [][
         THEN <<<<"notify_subsumed", EventId>>>> ELSE <<>>
     /\ EventIs("subsumed_notification") => Effects = EffectsOf("notify_subsumed") /\ task' = task]_vars
 
-(* The abort of this id comes before its trigger. *)
-Ahead == EventIs("abort_notification") /\ task.runs /\ EventId > task.last /\ EventId \notin task.running
-
 TASK_19 == [][
   /\ task'.highest = IF TaskHas("infers_aborts") /\ Ahead /\ EventId > task.highest THEN EventId ELSE task.highest
   /\ TaskHas("infers_aborts") =>
@@ -264,4 +265,5 @@ EndsAgain(t, n) == n <= t.last                                          \* Runs
 Unbounded(ids) == ids                                                   \* Bounded
 ThrowsFirst(n) == <<<<"fail", "snapshot">>, <<"broadcast_barrier", n>>>>    \* BrokenSnapshot
 NothingStops(ids) == <<>>                                               \* Stopped
+RemembersAgain(ids, n) == Bounded(Append(ids, n))                       \* Remember
 ==============================================================================

@@ -251,6 +251,11 @@ def thorough_coordinators() -> Mapping[str, Closed]:
     few = Numbers(1, 0, 1, 0, 0)
     return {
         "2.3": Closed(any_plan("2.3"), Numbers(1, 1, 1, 1, 0)),
+        "2.3-master": Closed(any_plan("2.3", hooks=1), few),
+        "2.3-operator-coordinator": Closed(any_plan("2.3", coordinators=1), few),
+        "2.3-two-pending": Closed(any_plan("2.3"), few._replace(pending=2, stored=0)),
+        "2.3-counted": Closed(any_plan("2.3"), few._replace(counted=1)),
+        "2.3-two-tasks": Closed(any_plan("2.3", sources=(True, False)), few),
         **{name: Closed(any_plan(name), few) for name in ("1.9", "1.14", "1.20")},
     }
 

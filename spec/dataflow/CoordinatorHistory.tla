@@ -1,0 +1,37 @@
+-------------------------- MODULE CoordinatorHistory ---------------------------
+(***************************************************************************)
+(* COORD-07 over a recorded history: what the coordinator sent and what it *)
+(* received, not what it keeps. A completed checkpoint means that every    *)
+(* task has acknowledged this id since the checkpoint started, in the      *)
+(* present attempt of the job.                                             *)
+(*                                                                         *)
+(* The variables decide nothing. Each is computed from events and effects. *)
+(***************************************************************************)
+EXTENDS CoordinatorModel
+
+VARIABLES
+    running,        \* the ids triggered in this attempt that have not ended
+    heard           \* <<task, id>>: acknowledged since the id was triggered
+
+historyVars == <<vars, running, heard>>
+
+HistoryTypeOK == running \subseteq Ids /\ heard \subseteq Tasks \X running
+
+HistoryInit == Init /\ running = {} /\ heard = {}
+
+EndsAttempt == out'[1][1] \in {"fail_tasks", "coordinator_restart"} \/ out'[1] = <<"job_status", FALSE>>
+Heard == IF out'[1][1] = "acknowledge" THEN heard \cup ({<<out'[1][2], out'[1][3]>>} \cap (Tasks \X running)) ELSE heard
+Named(kinds) == {Effects[i][IF Effects[i][1] = "trigger_task" THEN 3 ELSE 2] :
+                    i \in {i \in DOMAIN Effects : Effects[i][1] \in kinds}}
+
+HistoryNext ==
+    /\ Next
+    /\ running' = IF EndsAttempt THEN {} ELSE (running \cup Named({"trigger_task"})) \ Named({"abort", "complete"})
+    /\ heard' = {one \in Heard : one[2] \in running'}
+
+HistorySpec == HistoryInit /\ [][HistoryNext]_historyVars
+
+COORD_07_History == [][
+    /\ \A n \in Named({"complete"}) : n \in running /\ \A t \in Tasks : <<t, n>> \in Heard
+    /\ \A n \in running' : \E t \in Tasks : <<t, n>> \notin heard']_historyVars
+===============================================================================

@@ -1,0 +1,38 @@
+------------------------------ MODULE SinkHistory -------------------------------
+(***************************************************************************)
+(* What a commit means, over a recorded history: a committed transaction   *)
+(* was pre-committed under a checkpoint that has completed, or under an    *)
+(* older one, and no completion commits it again (SINK-03, SINK-08).       *)
+(*                                                                         *)
+(* The variable decides nothing. It is computed from events and effects,   *)
+(* not from what the sink keeps.                                           *)
+(***************************************************************************)
+EXTENDS SinkModel
+
+VARIABLES
+    belongs         \* <<transaction, id>>: pre-committed under this id; undone by a restore of an older one
+
+historyVars == <<vars, belongs>>
+
+HistoryInit == Init /\ belongs = {}
+
+PreCommitted == {out'[i][2] : i \in {i \in DOMAIN out' : i > 1 /\ out'[i][1] = "pre_commit"}}
+
+HistoryNext ==
+    /\ Next
+    /\ belongs' =
+        CASE out'[1][1] = "snapshot" -> belongs \cup (PreCommitted \X {out'[1][2]})
+          [] out'[1][1] = "restore"  -> {one \in belongs : one[2] <= completed}
+          [] OTHER                   -> belongs
+
+HistorySpec == HistoryInit /\ [][HistoryNext]_historyVars
+
+CommittedNow == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] = "commit"}}
+
+SINK_08_History == [][
+    /\ \A t \in CommittedNow \cup sink'.committed : \E n \in 1 .. completed' : <<t, n>> \in belongs'
+    /\ \A one, other \in belongs' : one[1] = other[1] => one = other
+    /\ EventIs("restore") \/ EventIs("restore_failing") \/ CommittedNow \cap sink.committed = {}
+    /\ \A i, j \in DOMAIN Effects :
+        i # j /\ Effects[i][1] = "commit" /\ Effects[j][1] = "commit" => Effects[i][2] # Effects[j][2]]_historyVars
+===============================================================================
