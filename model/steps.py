@@ -40,6 +40,7 @@ from model.store import store
 from model.store.generations import store_steps
 from model.subtask import events as subtask_events
 from model.subtask.generations import subtask_steps
+from model.subtask.subtask import CheckpointOnBarrier
 
 Handler = Callable[..., Step[Any]]
 
@@ -70,7 +71,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
     ),
     "threads": _of((ReceiveBarrier, RunMail, OptionedBarrier, Cancel, EndOfPartition, Advance), two_threads),
     "channel": _of(channel_events.EVENTS, channel, channel_steps),
-    "subtask": _of(subtask_events.EVENTS, None, subtask_steps),
+    "subtask": _of((*subtask_events.EVENTS, CheckpointOnBarrier), None, subtask_steps),
     "source": _of(source_events.EVENTS, source_task, source_steps),
     "coordinator": _of((*coordinator_events.EVENTS, MasterAnswer), None, coordinator_steps),
     "store": _of(store_events.EVENTS, store, store_steps),

@@ -16,6 +16,7 @@ from conformance.vectors.tla.text import Raw, Word, filled, plain, steps
 from model.checker.prove import Case
 from model.subtask.environment import closed_subtask
 from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
+from model.subtask.subtask import CheckpointOnBarrier
 
 SUBTASK = Record(
     *fields("last", "aborted", "completed", "failed", runs="task_runs", highest="highest_aborted"),
@@ -34,7 +35,9 @@ def project_subtask(given: Given) -> Projection:
 
     ids, remembered = given.number("M"), given.number("MaxRemembered")
     profile = TASK_PROFILES[given.generation("TaskSwitches", "Task_") or NEWEST_TASK.name]
-    closed = closed_subtask(ids, remembered, profile, completable=given.sets["Completable"])
+    closed = closed_subtask(
+        ids, remembered, profile, completable=given.sets["Completable"], barriers=given.flag("Barriers")
+    )
 
     def cases() -> list[Case]:
         shapes = product(range(remembered + 1), range(ids + 1))
@@ -51,6 +54,8 @@ def project_subtask(given: Given) -> Projection:
 
 
 def _event(event: Wire) -> Word:
+    if event["kind"] == "checkpoint_on_barrier":  # not on the wire
+        return ("checkpoint_on_barrier", event["checkpoint"], event["fails"])
     return plain("subtask", filled("subtask", event))
 
 
@@ -76,6 +81,7 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         constants={
             "M": ids,
             "Completable": frozenset(range(1, ids + 1)),
+            "Barriers": False,
             "MaxRemembered": TASK_PROFILES[named].remembers or config.get("max_concurrent", 1),
             "TaskSwitches": Raw(f"Task_{_switches_since(named)}"),
         },
@@ -189,11 +195,12 @@ class _Drawn:
 
 
 def directed_subtask() -> Iterator[Case]:
-    """The cases of a subtask with up to two remembered aborts and two snapshots that are written."""
+    """The cases of a subtask with up to two remembered aborts and two snapshots, without barriers."""
     from model.subtask.proofs.subtask import subtask_cases
 
     for aborted, running in product((0, 1, 2), repeat=2):
-        yield from subtask_cases(aborted, running, 2)
+        cases = subtask_cases(aborted, running, 2)
+        yield from (case for case in cases if type(case.event) is not CheckpointOnBarrier)
 
 
 COMPONENT = Component(

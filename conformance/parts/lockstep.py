@@ -48,6 +48,8 @@ class Driven(NamedTuple):
     numbers: Counter[str]
     fired: frozenset[str]
     findings: tuple[Finding, ...]
+    without_jar: str = ""
+    """The component, and its profiles with which no released jar is driven; empty if there is none."""
 
 
 def run(context: Context) -> PartResult:
@@ -61,11 +63,13 @@ def run(context: Context) -> PartResult:
     fired = frozenset[str]().union(*(one.fired for one in driven))
     findings = tuple(finding for one in driven for finding in one.findings)
     steps = f"{numbers['steps']:,} steps, all {numbers['transitions']:,} transitions toured"
+    without = ", ".join(sorted(one.without_jar for one in driven if one.without_jar))
     paths = phrases.of_paths(numbers["paths"], numbers["paths_hit"], numbers["paths_excluded"])
     return PartResult(
         name="lock-step",
         verdict=verdict_of(findings),
-        bound=f"{steps}, {paths}, {len(fired)} rules fired",
+        bound=f"{steps}, {paths}, {len(fired)} rules fired"
+        + (f"; no released jar was compared with {without}" if without else ""),
         numbers={**numbers, "rules": len(fired)},
         rules=tuple(sorted(fired)),
         findings=findings,
@@ -93,7 +97,8 @@ def drive_all(component: str, context: Context) -> Driven:
     if not findings and counted["paths_hit"] < expected:
         line = f"{component}: {counted['paths_hit']} paths of the step functions hit, {expected} were before"
         findings = (Finding(None, line),)
-    return Driven(counted, frozenset(played.fired), findings)
+    without = " ".join([component, *played.tried.profiles_without_jar]) if played.tried.unseen else ""
+    return Driven(counted, frozenset(played.fired), findings, without)
 
 
 _LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask")

@@ -1,12 +1,17 @@
 """The snapshot steps of a release's subtask, without what no coordinator and no task of a release does."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from conformance.adapters.protocol import Wire
+from conformance.adapters.protocol import FAILURES, Errored, Wire
 from conformance.released.results import Target
 from conformance.released.sequences import Search
+from model.components import COMPONENTS
+from model.subtask.environment import closed_subtask
+from model.subtask.profiles import TASK_PROFILES
+from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 IDS = 3
 """The highest checkpoint id of the toured models."""
@@ -27,7 +32,54 @@ def target(version: str, profile: str) -> SubtaskTarget:
 
 
 class SubtaskSearch(Search):
-    """Tours, and the random events that a release can receive."""
+    """Barriers of a gate, tours, and the random events that a release can receive."""
+
+    def begin(self) -> bool:
+        """As any search; then each barrier at each state of the closed subtask of two ids."""
+        return super().begin() and self.at_barriers()
+
+    def at_barriers(self) -> bool:
+        """Whether the release answers each barrier as the model does; it is not on the wire."""
+        config = self.small()[0]
+        known, profile = COMPONENTS["subtask"], TASK_PROFILES[self._target.profile]
+        for path, state in self._paths(config):
+            for checkpoint in (1, 2):
+                barrier = CheckpointOnBarrier(checkpoint)
+                step = closed_subtask(2, 1, profile).step(state, barrier)
+                wire = known.event(barrier)
+                made = self._adapter.new("subtask", config)
+                answer = made if isinstance(made, FAILURES) else self._adapter.apply([*path, wire])
+                if isinstance(answer, FAILURES):
+                    self._done.stopped = answer
+                    return False
+                observed = known.observe(step.state)
+                expected = [known.words.write_effect(effect) for effect in step.effects]
+                after = {name: observed[name] for name in answer.state}
+                if (answer.effects[-1], answer.state) != (expected, after):
+                    told = f"after {list(path)}, {wire}: expected {expected} {after}, got {answer}"
+                    self._done.stopped = Errored(told)
+                    return False
+                self._done.events += len(path) + 1
+                self._done.transitions += 1
+                self._done.rules.update(step.rules)
+        return True
+
+    def _paths(self, config: Wire) -> Iterator[tuple[tuple[Wire, ...], Subtask]]:
+        """Each state of the closed subtask that a release reaches, and a shortest way to it."""
+        known = COMPONENTS["subtask"]
+        closed = closed_subtask(2, 1, TASK_PROFILES[self._target.profile], breaks=False)
+        start = known.new(config)
+        ways: dict[Subtask, tuple[Wire, ...]] = {start: ()}
+        left = deque([start])
+        while left:
+            state = left.popleft()
+            yield ways[state], state
+            for _, event in closed.offers(state):
+                wire = known.event(event)
+                after = closed.step(state, event).state
+                if after not in ways and is_sent(known.observe(state), wire):
+                    ways[after] = (*ways[state], wire)
+                    left.append(after)
 
     def small(self) -> list[Wire]:
         """One and two concurrent checkpoints."""

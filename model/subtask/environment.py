@@ -19,7 +19,7 @@ from model.subtask.events import (
     SubsumedNotification,
 )
 from model.subtask.profiles import DISTINCT, NEWEST_TASK, TASK_PROFILES, TaskProfile
-from model.subtask.subtask import Subtask
+from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 CAUSE = "IO_EXCEPTION"
 """A reason that a failure names itself."""
@@ -32,14 +32,16 @@ def closed_subtask(
     *,
     breaks: bool = True,
     completable: Sequence[int] | None = None,
+    barriers: bool = False,
 ) -> ClosedModel:
     """Every event may arrive at any time, for every id from 1 to `ids`, until the task has failed.
 
     In generations without ordered triggers, no id is triggered while its asynchronous part runs. `breaks`:
     the synchronous part of a snapshot may also throw, after which no event arrives. `completable`: the ids
-    that a notification may name as completed; None for all of them.
+    that a notification may name as completed; None for all of them. `barriers`: the gate triggers as well.
     """
     start = subtask.new_subtask(remembered_at_most, profile)
+    behind = ", behind a gate" if barriers else ""
     completed_ids = range(1, ids + 1) if completable is None else completable
 
     def offers(state: Subtask) -> Iterator[tuple[str, Event]]:
@@ -52,6 +54,8 @@ def closed_subtask(
                 yield "Checkpoint", Checkpoint(checkpoint)
                 if breaks:
                     yield "Checkpoint", Checkpoint(checkpoint, fails=True)
+                for fails in (False, True)[: barriers + (barriers and breaks)]:
+                    yield "CheckpointOnBarrier", CheckpointOnBarrier(checkpoint, fails)
             yield "AbortOnBarrier", AbortOnBarrier(checkpoint, "SUBSUMED")
             if checkpoint in completed_ids:
                 yield "CompleteNotification", CompleteNotification(checkpoint)
@@ -63,14 +67,14 @@ def closed_subtask(
                 yield "AbortNotification", AbortNotification(checkpoint, completed)
 
     return ClosedModel(
-        f"subtask of {profile!r}, ids to {ids}, remembering {remembered_at_most}",
+        f"subtask of {profile!r}, ids to {ids}, remembering {remembered_at_most}{behind}",
         "subtask",
         start._replace(remembered_at_most=remembered_at_most),
         (),
         offers,
         _anything,
         step_of("subtask"),
-        toured=start.remembered_at_most == remembered_at_most,
+        toured=start.remembered_at_most == remembered_at_most and not barriers,
     )
 
 
@@ -85,6 +89,7 @@ def closed_subtask_models() -> tuple[ClosedModel, ...]:
         closed_subtask(3, 2, breaks=False),
         closed_subtask(3, 1, breaks=False),
         closed_subtask(2, 1),
+        *(closed_subtask(2, profile.remembers or 1, profile, barriers=True) for profile in DISTINCT),
         *(closed_subtask(2, profile.remembers or 1, profile) for profile in older),
         closed_subtask(3, 2, TASK_PROFILES["1.11"], breaks=False),
     )

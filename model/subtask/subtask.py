@@ -32,6 +32,15 @@ from model.subtask.events import (
 )
 from model.subtask.profiles import NEWEST_TASK, TaskProfile
 
+
+class CheckpointOnBarrier(NamedTuple):
+    """The gate triggers the checkpoint, at a barrier; an event of the model that is not on the wire."""
+
+    checkpoint: int
+    fails: bool = False
+    kind: str = "checkpoint_on_barrier"
+
+
 BROKEN_SNAPSHOT = "the synchronous part of the snapshot failed"
 
 
@@ -77,7 +86,7 @@ class SubtaskSteps:
     """The steps of a subtask, and the operators of which older generations have their own."""
 
     def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
-        """The gate, or the coordinator for a source, triggers `checkpoint`; `fails`: its snapshot throws."""
+        """The coordinator triggers `checkpoint`, as at a source; `fails`: its snapshot throws."""
         if not subtask.task_runs:
             refused = (BroadcastCancel(checkpoint), Decline(checkpoint, TASK_NOT_READY))
             return Step(subtask, refused, ("TASK-10",))
@@ -91,6 +100,14 @@ class SubtaskSteps:
         if self.is_far_below(subtask, checkpoint):
             return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-19",))
         return self.snapshot(subtask, checkpoint, fails, ())
+
+    def on_checkpoint_on_barrier(
+        self, subtask: Subtask, checkpoint: int, fails: bool = False
+    ) -> Step[Subtask]:
+        """The gate triggers `checkpoint`: nobody waits for an answer of a task that does not run."""
+        if not subtask.task_runs:
+            return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-10",))
+        return self.on_checkpoint(subtask, checkpoint, fails)
 
     def snapshot(self, subtask: Subtask, checkpoint: int, fails: bool, rules: Rules) -> Step[Subtask]:
         """The subtask sends the barrier; then the synchronous part runs and starts the asynchronous one."""

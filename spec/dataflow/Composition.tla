@@ -88,7 +88,7 @@ RECURSIVE ApplyEffects(_, _, _)
 ApplyEffects(t, orders, effects) ==
     IF orders = <<>> THEN Answer(t, effects)
     ELSE LET n == Head(orders)[2]
-             step == CASE Head(orders)[1] = "trigger" -> OnCheckpoint(t, n)
+             step == CASE Head(orders)[1] = "trigger" -> OnTriggerAtBarrier(t, n, FALSE)
                        [] Head(orders)[1] = "abort" -> OnAbortOnBarrier(t, n, Head(orders)[3])
                        [] OTHER -> Answer(t, <<>>)
              done == OnAsyncDone(step.task, n)

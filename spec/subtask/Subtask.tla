@@ -70,7 +70,8 @@ Remember(ids, n) == IF n \in Range(ids) THEN ids ELSE Bounded(Append(ids, n))
 Highest(t, n) == IF n > t.highest THEN n ELSE t.highest
 
 ------------------------------------------------------------------------------
-(* The trigger, from the gate or, for a source, from the coordinator.       *)
+(* The trigger: from the coordinator, for a source, or at a barrier of the   *)
+(* gate.                                                                    *)
 
 (* TASK-01: the barrier leaves first.                                       *)
 SynchronousPart(n) == <<<<"broadcast_barrier", n>>, <<"snapshot", n>>>>
@@ -95,6 +96,10 @@ OnTrigger(t, n, throws) ==
         ELSE TakeSnapshot(begun, n, throws)
 
 OnCheckpoint(t, n) == OnTrigger(t, n, FALSE)
+
+(* TASK-10: a task that does not run declines to the coordinator only.      *)
+OnTriggerAtBarrier(t, n, throws) ==
+    IF t.runs THEN OnTrigger(t, n, throws) ELSE Answer(t, <<<<"broadcast_cancel", n>>>>)
 
 (* TASK-04: the gate aborts n.                                              *)
 OnAbortOnBarrier(t, n, reason) ==

@@ -16,9 +16,10 @@ EXTENDS SubtaskGenerations
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
-    Completable     \* the ids that a notification may name as completed
+    Completable,    \* the ids that a notification may name as completed
+    Barriers        \* whether a gate triggers too, beside the coordinator
 
-ASSUME Completable \subseteq 1 .. M
+ASSUME Completable \subseteq 1 .. M /\ Barriers \in BOOLEAN
 
 VARIABLES
     task,           \* the subtask, see SubtaskType
@@ -32,7 +33,7 @@ Causes == {"ASYNC_EXCEPTION", "IO_EXCEPTION"}
 EventType ==
     ({"complete_notification", "subsumed_notification", "async_done"} \X Ids)
     \cup ({"abort_on_barrier"} \X Ids \X {"SUBSUMED"})
-    \cup ({"checkpoint"} \X Ids \X BOOLEAN) \cup ({"async_failed"} \X Ids \X Causes)
+    \cup ({"checkpoint", "checkpoint_on_barrier"} \X Ids \X BOOLEAN) \cup ({"async_failed"} \X Ids \X Causes)
     \cup ({"abort_notification"} \X Ids \X (Ids \cup {-1})) \cup ({"status"} \X BOOLEAN)
     \cup {<<"close">>}
 EffectType ==
@@ -57,6 +58,9 @@ Take(event, step) == ~task.failed /\ task' = step.task /\ out' = <<event>> \o st
 Checkpoint(n, throws) ==
     /\ n \in Ids /\ (TaskHas("orders_triggers") \/ n \notin task.running)
     /\ Take(<<"checkpoint", n, throws>>, OnTrigger(task, n, throws))
+CheckpointOnBarrier(n, throws) ==
+    /\ Barriers /\ n \in Ids /\ (TaskHas("orders_triggers") \/ n \notin task.running)
+    /\ Take(<<"checkpoint_on_barrier", n, throws>>, OnTriggerAtBarrier(task, n, throws))
 AbortOnBarrier(n) ==
     /\ n \in Ids
     /\ Take(<<"abort_on_barrier", n, "SUBSUMED">>, OnAbortOnBarrier(task, n, "SUBSUMED"))
@@ -84,6 +88,7 @@ Status(runs) ==
 Next ==
     \/ \E n \in Ids :
         \/ \E throws \in BOOLEAN : Checkpoint(n, throws)
+        \/ \E throws \in BOOLEAN : CheckpointOnBarrier(n, throws)
         \/ AbortOnBarrier(n)
         \/ \E completed \in Completable \cup {-1} : AbortNotification(n, completed)
         \/ CompleteNotification(n)
@@ -103,6 +108,7 @@ StuckOnlyAtTheEnd == (task.failed /\ out # <<>>) \/ ENABLED Next
 
 EventIs(kind) == out'[1][1] = kind
 EventId == out'[1][2]
+Triggered == EventIs("checkpoint") \/ EventIs("checkpoint_on_barrier")
 Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Remembered == Range(task.aborted)
@@ -111,7 +117,7 @@ Throws == out'[1][3]
 Ordered == TaskHas("orders_triggers")
 Lost == TaskHas("infers_aborts") /\ EventId + MaxRemembered < task.highest
 Taken ==
-    EventIs("checkpoint") /\ task.runs
+    Triggered /\ task.runs
     /\ (Ordered => EventId > task.last /\ EventId \notin Remembered /\ ~Lost)
 
 TASK_01 == [][
@@ -119,16 +125,16 @@ TASK_01 == [][
         /\ Effects = <<<<"broadcast_barrier", EventId>>, <<"snapshot", EventId>>>>
         /\ Ordered => task'.last = EventId
         /\ task' = [task EXCEPT !.last = task'.last, !.running = @ \cup {EventId}]
-    /\ EffectsOf("snapshot") # <<>> => EventIs("checkpoint")
+    /\ EffectsOf("snapshot") # <<>> => Triggered
     /\ EventIs("status") => Effects = <<>> /\ task' = [task EXCEPT !.runs = ~@]
     /\ out = <<>> => task = [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1,
                             highest |-> -1, failed |-> FALSE]]_vars
 
-TASK_02 == [][(Ordered /\ EventIs("checkpoint") /\ task.runs /\ EventId <= task.last) =>
+TASK_02 == [][(Ordered /\ Triggered /\ task.runs /\ EventId <= task.last) =>
     /\ Effects = <<>>
     /\ task' = [task EXCEPT !.aborted = SelectSeq(@, LAMBDA x : x # EventId)]]_vars
 
-TASK_03 == [][(EventIs("checkpoint") /\ task.runs /\ EventId > task.last /\ EventId \in Remembered) =>
+TASK_03 == [][(Triggered /\ task.runs /\ EventId > task.last /\ EventId \in Remembered) =>
     /\ Effects = <<<<"broadcast_cancel", EventId>>>>
     /\ task' = [task EXCEPT !.last = EventId, !.aborted = SelectSeq(@, LAMBDA x : x # EventId)]]_vars
 
@@ -195,16 +201,17 @@ TASK_09 == [][
             grown == IF joins THEN Append(task.aborted, EventId) ELSE task.aborted
         IN  task'.aborted = IF Len(grown) > MaxRemembered THEN Tail(grown) ELSE grown]_vars
 
-TASK_10 == [][(EventIs("checkpoint") /\ ~task.runs) =>
+TASK_10 == [][(Triggered /\ ~task.runs) =>
     /\ task' = task
-    /\ Effects = <<<<"broadcast_cancel", EventId>>, <<"decline", EventId, "TASK_NOT_READY">>>>]_vars
+    /\ Effects = <<<<"broadcast_cancel", EventId>>>> \o
+        (IF EventIs("checkpoint") THEN <<<<"decline", EventId, "TASK_NOT_READY">>>> ELSE <<>>)]_vars
 
 ------------------------------------------------------------------------------
 (* Differences between generations, and the end of a task. *)
 
 TASK_11 == [][~Ordered =>
     /\ task'.last = task.last
-    /\ (EventIs("checkpoint") /\ task.runs) => Head(Effects) = <<"broadcast_barrier", EventId>>]_vars
+    /\ (Triggered /\ task.runs) => Head(Effects) = <<"broadcast_barrier", EventId>>]_vars
 
 TASK_12 == [][(~TaskHas("notified_of_aborts") /\ EventIs("abort_notification")) =>
     Effects = <<>> /\ task' = task]_vars
@@ -243,7 +250,7 @@ TASK_19 == [][
   /\ task'.highest = IF TaskHas("infers_aborts") /\ Ahead /\ EventId > task.highest THEN EventId ELSE task.highest
   /\ TaskHas("infers_aborts") =>
     /\ \A n \in Range(task'.aborted) : n <= task'.highest
-    /\ (EventIs("checkpoint") /\ task.runs /\ EventId > task.last /\ Lost) =>
+    /\ (Triggered /\ task.runs /\ EventId > task.last /\ Lost) =>
         /\ Effects = <<<<"broadcast_cancel", EventId>>>>
         /\ task' = [task EXCEPT !.last = EventId, !.aborted = SelectSeq(@, LAMBDA x : x # EventId)]]_vars
 
@@ -266,4 +273,5 @@ Unbounded(ids) == ids                                                   \* Bound
 ThrowsFirst(n) == <<<<"fail", "snapshot">>, <<"broadcast_barrier", n>>>>    \* BrokenSnapshot
 NothingStops(ids) == <<>>                                               \* Stopped
 RemembersAgain(ids, n) == Bounded(Append(ids, n))                       \* Remember
+DeclinesAtBarrier(t, n, throws) == OnTrigger(t, n, throws)              \* OnTriggerAtBarrier
 ==============================================================================

@@ -123,10 +123,15 @@ class Tried:
         lines["left out"] = f"{self.cut:,} cases end before a known crash" if self.cut else ""
         return {name: text for name, text in lines.items() if text}
 
+    @property
+    def profiles_without_jar(self) -> list[str]:
+        """The profiles that no released jar was compared with; none if that is the whole component."""
+        return sorted(self.unseen - {"all"}, key=by_number)
+
     def _unseen(self) -> str:
         if not self.unseen:
             return ""
-        profiles = sorted(self.unseen - {"all"}, key=by_number)
+        profiles = self.profiles_without_jar
         what = f"profiles {', '.join(profiles)}" if profiles else "this component"
         return f"no released jar was compared with {what}"
 

@@ -27,6 +27,7 @@ from model.subtask.events import (
     SubsumedNotification,
 )
 from model.subtask.profiles import DISTINCT, NEWEST_TASK, TaskProfile
+from model.subtask.subtask import CheckpointOnBarrier
 
 ABORTED, RUNNING = Group("later aborts", distinct=True), Group("running snapshots", distinct=True)
 SIZES = (ABORTED.size >= 0, RUNNING.size >= 0)
@@ -103,6 +104,7 @@ def _aborts(profile: TaskProfile) -> Iterator[Rope]:
 def _events() -> Iterator[Any]:
     for event in (
         Checkpoint(0),
+        CheckpointOnBarrier(0),
         AbortOnBarrier(0, "SUBSUMED"),
         AbortNotification(0, 0),
         CompleteNotification(0),
@@ -118,7 +120,7 @@ def _events() -> Iterator[Any]:
 
 def _permitted(state: Any, event: Event) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
     """In generations without ordered triggers, no id is triggered while its asynchronous part runs."""
-    if type(event) is not Checkpoint or state.profile.orders_triggers:
+    if not isinstance(event, Checkpoint | CheckpointOnBarrier) or state.profile.orders_triggers:
         return ()
     return (z3.Not(any_(known == event.checkpoint for known in state.running).term),)
 

@@ -20,7 +20,7 @@ from model.subtask.events import (
     SubsumedNotification,
 )
 from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
-from model.subtask.subtask import Subtask
+from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 
 def subtask_cases(
@@ -37,6 +37,7 @@ def subtask_cases(
         state = state._replace(highest_aborted=shape.highest_aborted)
     for event in (
         Checkpoint(0),
+        CheckpointOnBarrier(0),
         AbortOnBarrier(0, "SUBSUMED"),
         AbortNotification(0, 0),
         CompleteNotification(0),
@@ -60,7 +61,7 @@ def subtask_cases(
 
 def _starts_once(state: Subtask, event: Event) -> tuple[z3.BoolRef, ...]:
     """In generations without ordered triggers, no id is triggered while its asynchronous part runs."""
-    if type(event) is not Checkpoint or state.profile.orders_triggers:
+    if not isinstance(event, Checkpoint | CheckpointOnBarrier) or state.profile.orders_triggers:
         return ()
     return tuple(int_term(known) != int_term(event.checkpoint) for known in state.running)
 

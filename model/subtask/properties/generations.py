@@ -24,7 +24,7 @@ from model.subtask.events import (
     SubsumedNotification,
 )
 from model.subtask.properties.subtask import is_taken
-from model.subtask.subtask import Subtask
+from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 SUBTASK_GENERATIONS = Registry("subtask")
 
@@ -34,7 +34,7 @@ def task_11(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     """In generations without ordered triggers, the task takes each at once and stores nothing about it."""
     if before.profile.orders_triggers:
         return True
-    if type(event) is Checkpoint and before.task_runs and not event.fails:
+    if isinstance(event, Checkpoint | CheckpointOnBarrier) and before.task_runs and not event.fails:
         taken = (BroadcastBarrier(event.checkpoint), Snapshot(event.checkpoint))
         return effects == taken and after.last == before.last
     return after.last == before.last
@@ -51,8 +51,16 @@ def task_12(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 @SUBTASK_GENERATIONS.step("TASK-13")
 def task_13(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """A synchronous part that throws fails the task, after the barrier has left; nothing else does."""
-    fails = type(event) is Checkpoint and event.fails and is_taken(before, event.checkpoint)
-    if type(event) is not Checkpoint or not fails or not before.profile.broken_snapshot_fails:
+    fails = (
+        isinstance(event, Checkpoint | CheckpointOnBarrier)
+        and event.fails
+        and is_taken(before, event.checkpoint)
+    )
+    if (
+        not isinstance(event, Checkpoint | CheckpointOnBarrier)
+        or not fails
+        or not before.profile.broken_snapshot_fails
+    ):
         return after.failed == before.failed and not any(type(effect) is Fail for effect in effects)
     left = len(effects) == 2 and effects[0] == BroadcastBarrier(event.checkpoint)
     return left and type(effects[1]) is Fail and after.failed
@@ -61,7 +69,7 @@ def task_13(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 @SUBTASK_GENERATIONS.step("TASK-14")
 def task_14(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """Up to 1.10 a task declines when its synchronous part throws, after the barrier has left."""
-    if type(event) is not Checkpoint or before.profile.broken_snapshot_fails:
+    if not isinstance(event, Checkpoint | CheckpointOnBarrier) or before.profile.broken_snapshot_fails:
         return True
     if not event.fails or not before.task_runs:
         return True
@@ -121,7 +129,11 @@ def task_19(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
         return after.highest_aborted == known
     if after.highest_aborted != before.highest_aborted:
         return False
-    if type(event) is not Checkpoint or not before.task_runs or event.checkpoint <= before.last:
+    if (
+        not isinstance(event, Checkpoint | CheckpointOnBarrier)
+        or not before.task_runs
+        or event.checkpoint <= before.last
+    ):
         return True
     if event.checkpoint + before.remembered_at_most >= before.highest_aborted:
         return True

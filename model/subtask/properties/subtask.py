@@ -30,7 +30,7 @@ from model.subtask.events import (
     Snapshot,
     SubsumedNotification,
 )
-from model.subtask.subtask import Subtask
+from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 SUBTASK = Registry("subtask")
 SUBTASK.frames({
@@ -38,6 +38,11 @@ SUBTASK.frames({
         "TASK-01",
         "aborted last running failed",
         "(broadcast_barrier (snapshot | fail | decline) | broadcast_cancel decline?)?",
+    ),
+    CheckpointOnBarrier: Frame(
+        "TASK-01",
+        "aborted last running failed",
+        "(broadcast_barrier (snapshot | fail | decline) | broadcast_cancel)?",
     ),
     AbortOnBarrier: Frame("TASK-04", "last aborted", "decline broadcast_cancel"),
     AbortNotification: Frame(
@@ -65,9 +70,9 @@ def task_01_at_first(subtask: Subtask) -> bool:
 def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """The task sends a barrier with a snapshot behind it, for a newer id only, and at no other time."""
     sent = any(type(effect) is BroadcastBarrier or type(effect) is Snapshot for effect in effects)
-    if type(event) is Checkpoint and is_far_below(before, event.checkpoint):
+    if isinstance(event, Checkpoint | CheckpointOnBarrier) and is_far_below(before, event.checkpoint):
         return True  # TASK-19
-    if type(event) is not Checkpoint or not is_taken(before, event.checkpoint):
+    if not isinstance(event, Checkpoint | CheckpointOnBarrier) or not is_taken(before, event.checkpoint):
         return not sent
     if event.fails:  # TASK-13, TASK-14
         return effects[0] == BroadcastBarrier(event.checkpoint) and after.running == before.running
@@ -98,7 +103,11 @@ def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
 @SUBTASK.step("TASK-02")
 def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """An id not above the last has no effect; the task drops a remembered abort of it."""
-    if type(event) is not Checkpoint or not before.task_runs or not before.profile.orders_triggers:
+    if (
+        not isinstance(event, Checkpoint | CheckpointOnBarrier)
+        or not before.task_runs
+        or not before.profile.orders_triggers
+    ):
         return True
     if event.checkpoint > before.last:
         return True
@@ -109,7 +118,11 @@ def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 @SUBTASK.step("TASK-02")
 def task_02_rises(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """A trigger above the last id becomes the last one, and its remembered abort is dropped, no other."""
-    if type(event) is not Checkpoint or not before.task_runs or not before.profile.orders_triggers:
+    if (
+        not isinstance(event, Checkpoint | CheckpointOnBarrier)
+        or not before.task_runs
+        or not before.profile.orders_triggers
+    ):
         return True
     aborted = tuple(known for known in before.aborted if known != event.checkpoint)
     return after.last == max(before.last, event.checkpoint) and after.aborted == aborted
@@ -126,7 +139,11 @@ def task_02_last(subtask: Subtask) -> bool:
 @SUBTASK.step("TASK-03")
 def task_03(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
     """A trigger of an aborted id sends a cancellation and nothing else."""
-    if type(event) is not Checkpoint or not before.task_runs or event.checkpoint <= before.last:
+    if (
+        not isinstance(event, Checkpoint | CheckpointOnBarrier)
+        or not before.task_runs
+        or event.checkpoint <= before.last
+    ):
         return True
     if not any(known == event.checkpoint for known in before.aborted):
         return True
@@ -265,8 +282,10 @@ def task_10_status(before: Subtask, event: Event, effects: Effects, after: Subta
 
 @SUBTASK.step("TASK-10")
 def task_10(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A task that does not run declines a trigger and changes nothing."""
-    if type(event) is not Checkpoint or before.task_runs:
+    """A task that does not run changes nothing: it cancels, and declines if the coordinator triggers."""
+    if not isinstance(event, Checkpoint | CheckpointOnBarrier) or before.task_runs:
         return True
-    refused = (BroadcastCancel(event.checkpoint), Decline(event.checkpoint, TASK_NOT_READY))
+    refused: Effects = (BroadcastCancel(event.checkpoint),)
+    if type(event) is Checkpoint:
+        refused = (*refused, Decline(event.checkpoint, TASK_NOT_READY))
     return effects == refused and after == before

@@ -18,6 +18,8 @@ from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan
 from conformance.drive.shrinking.shrink import shrink
 from conformance.generators import generate
+from conformance.parts import lockstep
+from conformance.parts.result import Context
 from conformance.rules.coverage import coverage, needs_injections, rules_that_fire
 from conformance.rules.index import rules
 from conformance.verdict import Verdict
@@ -266,3 +268,11 @@ def test_a_divergence_is_shown_with_the_fewest_channels_whichever_it_came_on():
 
     assert (found.rule, found.config["channels"]) == ("ALIGN-03", 2)
     assert [event["channel"] for event in found.events] == [0, 1]
+
+
+def test_the_bound_names_what_no_released_jar_was_compared_with(tmp_path, monkeypatch):
+    monkeypatch.setattr(generate, "COMPONENTS", ("offsets",))
+    done = lockstep.run(Context(11, tmp_path, quick=True))
+
+    assert done.verdict is Verdict.CONFORMS
+    assert done.bound.endswith("; no released jar was compared with offsets")

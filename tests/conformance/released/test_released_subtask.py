@@ -8,6 +8,8 @@ from conformance.parts.released import SEARCHES
 from conformance.released import sequences as driver
 from conformance.released.subtask import SubtaskSearch, is_sent, target
 from model.components import COMPONENTS
+from model.steps import step_of
+from model.subtask.subtask import CheckpointOnBarrier
 
 
 class Instance:
@@ -49,6 +51,37 @@ def test_every_kind_of_event_is_sent_and_the_model_conforms():
 def test_a_subtask_that_forgets_aborts_is_seen():
     _, found = played(lambda config: Instance(config, lambda state: state._replace(aborted=())))
     assert found
+
+
+class Gated(Instance):
+    """The subtask behind a gate; `answered` changes the effects of its barriers."""
+
+    def __init__(self, config, answered=lambda effects: effects):
+        super().__init__(config)
+        self._answered = answered
+
+    def apply(self, event):
+        if event["kind"] != "checkpoint_on_barrier":
+            return super().apply(event)
+        step = step_of("subtask")(self._state, CheckpointOnBarrier(event["checkpoint"]))
+        self._state = step.state
+        return self._answered([COMPONENTS["subtask"].words.write_effect(effect) for effect in step.effects])
+
+
+@pytest.mark.rule("TASK-10")
+@pytest.mark.parametrize("profile", ["1.9", "1.11", "1.14", "1.15", "2.3"])
+@pytest.mark.parametrize("declines", [False, True])
+def test_barriers_of_a_gate_are_compared_at_each_state(profile, declines):
+    def answered(effects):
+        if not declines or [effect["kind"] for effect in effects] != ["broadcast_cancel"]:
+            return effects
+        (cancelled,) = effects
+        return [cancelled, {**cancelled, "kind": "decline", "reason": "TASK_NOT_READY"}]
+
+    one = target("9.9.9", profile)
+    adapter = InProcess("subtask", {"subtask": lambda config: Gated(config, answered)}, ())
+    search = SubtaskSearch(adapter, one, driver.Conformed(one))
+    assert search.at_barriers() is not declines
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointMetaData;
+import org.apache.flink.runtime.checkpoint.CheckpointMetricsBuilder;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.channel.ChannelStateWriter;
 import org.apache.flink.runtime.event.AbstractEvent;
@@ -26,7 +27,7 @@ import org.apache.flink.streaming.runtime.tasks.mailbox.MailboxProcessor;
 /**
  * A released `StreamTask` and its `SubtaskCheckpointCoordinatorImpl`: triggers, aborts, notifications.
  *
- * <p>The coordinator triggers the task, as it does at a source. The harness has the operators, the outputs, the
+ * <p>The coordinator triggers the task, as it does at a source, or a gate at its barrier. The harness has the operators, the outputs, the
  * environment, and the threads: a mail is done at once, an asynchronous part when an event says so.
  */
 final class Subtasking implements Component {
@@ -167,6 +168,13 @@ final class Subtasking implements Component {
                 chain.breaksNext(event.get("fails") == Boolean.TRUE);
                 task.triggerCheckpointAsync(
                         new CheckpointMetaData(checkpoint, 0), CheckpointOptions.forCheckpointWithDefaultLocation());
+                return;
+            case "checkpoint_on_barrier":  // not on the wire
+                chain.breaksNext(event.get("fails") == Boolean.TRUE);
+                task.triggerCheckpointOnBarrier(
+                        new CheckpointMetaData(checkpoint, 0),
+                        CheckpointOptions.forCheckpointWithDefaultLocation(),
+                        new CheckpointMetricsBuilder().setAlignmentDurationNanos(0).setBytesProcessedDuringAlignment(0));
                 return;
             case "abort_on_barrier":
                 task.abortCheckpointOnBarrier(
