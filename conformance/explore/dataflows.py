@@ -14,6 +14,7 @@ from model.any_dataflow.any_dataflow import AnyDataflow
 from model.any_dataflow.bounds import Bounds
 from model.any_dataflow.environment import closed_any_dataflow, possible, small_dataflows
 from model.any_dataflow.job import Channel
+from model.any_dataflow.key_groups import Subtasks
 from model.any_dataflow.properties import properties_of
 from model.checker.closed_model import ClosedModel
 from model.checker.explore import Graph, explore
@@ -34,7 +35,8 @@ def closed_with_properties(
     """The closed model of a dataflow in which the last task is slow, and its properties."""
     tasks = frozenset(task for channel in channels for task in channel)
     bounds = bounds._replace(slow=tasks if bounds.unaligned else frozenset({max(tasks)}))
-    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow, bounds.unaligned)
+    subtasks = Subtasks(channels, bounds.parallelism)
+    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow, bounds.unaligned, bounds.stops, subtasks)
     properties = properties_of(dataflow, bounds.records, lambda job: any(possible(dataflow, bounds, job)))
     return closed_any_dataflow(dataflow, bounds), properties
 
