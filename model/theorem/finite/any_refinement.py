@@ -2,8 +2,9 @@
 
 As in `refinement`, a state of the theorem is kept beside each state of the model. Here the dataflow is an
 input, checkpoints may be unaligned or stop the job, and tasks may finish; nearly every step is one action. A
-step of a subtask is the action of each of its key groups in turn (see `model.theorem.rescaling`). Channels are those
-of the dataflow, then an input of each source, then an output of each sink. The histories of both are equal.
+step of a subtask is the action of each of its key groups in turn (see `model.theorem.rescaling`). Channels
+are those of the dataflow, then an input of each source, then an output of each sink. The histories of both
+are equal.
 """
 
 from collections.abc import Iterator, Mapping
