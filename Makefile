@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows any-number bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs engines generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs engines generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ thorough: $(READY)  ## Models, triangles and proofs that take minutes, within MI
 
 dataflows: $(READY)  ## Snapshots on all 29 dataflows of up to 4 tasks: 2 checkpoints, a crash, 1 record a source; half a minute
 	$(BIN)/python -m conformance.explore.dataflows
+
+dataflows-thorough: $(READY)  ## The same with every option of the model, within MINUTES=120; goes on where it ended
+	$(BIN)/python -m conformance.parts.thorough --dataflows --minutes $(or $(MINUTES),120) --resume
 
 any-number: $(READY)  ## Rules of components of any size, and mutants that they refute; some minutes
 	$(BIN)/barrierspec prove any-number --variants

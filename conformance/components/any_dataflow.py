@@ -12,10 +12,15 @@ from model.any_dataflow.any_dataflow import AnyDataflow
 from model.any_dataflow.bounds import Bounds
 from model.any_dataflow.environment import closed_any_dataflow
 from model.any_dataflow.job import Barrier, Checkpoint, End, Job, Snapshot, Task
+from model.any_dataflow.key_groups import Subtasks, scaled_in, scaled_out, unscaled
 from spec.values import State
 
 UNALIGNED = {"": (), "Both": (1, 2), "OnlyFirst": (1,)}
 """The ids of unaligned checkpoints, by what replaces `Unaligned` in models of two checkpoints."""
+STOPS = {"": (), "FirstStops": (1,), "SecondStops": (2,)}
+"""The ids of savepoints with which the job stops, by what replaces `Stops`."""
+PARALLELISM = {"": unscaled, "Out": scaled_out, "In": scaled_in}
+"""By what replaces `Parallelism`."""
 
 
 def project_any_dataflow(given: Given) -> Projection:
@@ -30,10 +35,13 @@ def project_any_dataflow(given: Given) -> Projection:
         slow=frozenset(given.sets["Slow"]),
         ends=given.replaced.get("Ends") == "InputsEnd",
         unaligned=frozenset(UNALIGNED[given.replaced.get("Unaligned", "")]),
+        stops=frozenset(STOPS[given.replaced.get("Stops", "")]),
+        parallelism=PARALLELISM[given.replaced.get("Parallelism", "")],
     )
     numbers = sorted(given.sets["Channels"])
     channels = tuple((number // 10 % 10, number % 10) for number in numbers)
-    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow, bounds.unaligned)
+    subtasks = Subtasks(channels, bounds.parallelism)
+    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow, bounds.unaligned, bounds.stops, subtasks)
 
     def task_of(state: Mapping[str, Any]) -> Task:
         places = {

@@ -5,7 +5,8 @@ and prints a table. The tasks of a dataflow have numbers from 1; all snapshots o
 """
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -14,6 +15,7 @@ from model.any_dataflow.any_dataflow import AnyDataflow
 from model.any_dataflow.bounds import Bounds
 from model.any_dataflow.environment import closed_any_dataflow, possible, small_dataflows
 from model.any_dataflow.job import Channel
+from model.any_dataflow.key_groups import Subtasks, scaled_in, scaled_out, unscaled
 from model.any_dataflow.properties import properties_of
 from model.checker.closed_model import ClosedModel
 from model.checker.explore import Graph, explore
@@ -26,6 +28,18 @@ DATAFLOWS: tuple[tuple[Channel, ...], ...] = (
     ((1, 3), (2, 3), (3, 4)),
 )
 """Explored in every verification: two inputs, a chain, a diamond, two inputs before a second stage."""
+THOROUGH: Mapping[str, Bounds] = {
+    "ends": Bounds(ends=True),
+    "stops": Bounds(stops=frozenset({2})),
+    "aborted": Bounds(stops=frozenset({1}), aborts=1),
+    "scaled-out": Bounds(parallelism=scaled_out),
+    "scaled-in": Bounds(parallelism=scaled_in),
+    "records": Bounds(records=2, max_concurrent=2),
+    "unaligned": Bounds(checkpoints=1, unaligned=frozenset({1})),
+    "ends-unaligned": Bounds(checkpoints=1, unaligned=frozenset({1}), ends=True),
+}
+"""The bounds within which `conformance.parts.thorough` explores each dataflow of up to 4 tasks."""
+PARALLELISM = {"out": scaled_out, "in": scaled_in}
 
 
 def closed_with_properties(
@@ -34,9 +48,25 @@ def closed_with_properties(
     """The closed model of a dataflow in which the last task is slow, and its properties."""
     tasks = frozenset(task for channel in channels for task in channel)
     bounds = bounds._replace(slow=tasks if bounds.unaligned else frozenset({max(tasks)}))
-    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow, bounds.unaligned)
+    subtasks = Subtasks(channels, bounds.parallelism)
+    dataflow = AnyDataflow(channels, bounds.capacity, bounds.slow, bounds.unaligned, bounds.stops, subtasks)
     properties = properties_of(dataflow, bounds.records, lambda job: any(possible(dataflow, bounds, job)))
     return closed_any_dataflow(dataflow, bounds), properties
+
+
+def thorough_dataflows() -> Iterator[str]:
+    """A name for each of the bounds and each dataflow of 2 to 4 tasks, such as `ends:1-2,2-3`."""
+    for size in range(2, 5):
+        for channels in small_dataflows(size):
+            named = ",".join(f"{sender}-{reader}" for sender, reader in channels)
+            yield from (f"{name}:{named}" for name in THOROUGH)
+
+
+def explore_named(name: str) -> Graph:
+    """Explore one of `thorough_dataflows`. Raises TooManyStatesError over 5,000,000 states."""
+    bounds, _, named = name.partition(":")
+    channels = tuple((int(pair[0]), int(pair[2])) for pair in named.split(","))
+    return explore(*closed_with_properties(channels, THOROUGH[bounds]), keep_transitions=False)
 
 
 def explore_all(tasks: int, bounds: Bounds) -> Iterator[Graph]:
@@ -58,22 +88,34 @@ def explore_all(tasks: int, bounds: Bounds) -> Iterator[Graph]:
 @click.option("--aborts", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--ends", is_flag=True, help="Inputs end, and tasks finish.")
 @click.option("--unaligned", is_flag=True, help="Barriers overtake records; all tasks are slow.")
-def main(tasks: int, at_once: int, *, ends: bool, unaligned: bool, **given: int) -> None:
+@click.option("--stops", is_flag=True, help="The last checkpoint is a savepoint that stops the job.")
+@click.option("--scales", type=click.Choice([*PARALLELISM]), help="After a crash: more subtasks, or fewer.")
+def main(
+    tasks: int, at_once: int, *, ends: bool, unaligned: bool, stops: bool, scales: str | None, **given: int
+) -> None:
     """Explore barrier snapshots on every small dataflow."""
     if unaligned and at_once > 1:
         raise click.UsageError("unaligned checkpoints follow one another: --at-once must be 1")
-    ids = frozenset(range(1, given["checkpoints"] + 1)) if unaligned else frozenset[int]()
+    if unaligned and stops:
+        raise click.UsageError("a savepoint is aligned: leave --unaligned or --stops out")
+    if scales and (ends or unaligned):
+        raise click.UsageError("--scales is for aligned checkpoints of tasks that do not finish")
+    last = given["checkpoints"]
+    ids = frozenset(range(1, last + 1)) if unaligned else frozenset[int]()
     bounds = Bounds(
         records=given["records"],
         capacity=given["capacity"],
-        checkpoints=given["checkpoints"],
+        checkpoints=last,
         max_concurrent=at_once,
         failures=given["failures"],
         aborts=given["aborts"],
         ends=ends,
         unaligned=ids,
+        stops=frozenset({last}) if stops else frozenset(),
+        parallelism=PARALLELISM[scales] if scales else unscaled,
     )
     found = []
+    began = time.process_time()
     click.echo(f"{'states':>10} {'transitions':>12} {'depth':>6}")
     for graph in explore_all(tasks, bounds):
         found.append(graph)
@@ -87,6 +129,7 @@ def main(tasks: int, at_once: int, *, ends: bool, unaligned: bool, **given: int)
             sys.exit(Exit.DIVERGES)
     states, transitions = sum(len(one.nodes) for one in found), sum(one.transition_count for one in found)
     click.echo(f"{states:>10,} {transitions:>12,}         {len(found)} dataflows of up to {tasks} tasks")
+    click.echo(f"{time.process_time() - began:.1f} s of processor time", err=True)
 
 
 if __name__ == "__main__":

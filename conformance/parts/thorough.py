@@ -1,8 +1,9 @@
-"""The thorough models, triangles and proofs, one by one, within a time limit.
+"""The thorough models, triangles, dataflows and proofs, one by one, within a time limit.
 
 `python -m conformance.parts.thorough --minutes 300` runs each in a process of its own, small models first.
 What is not finished when the time is over is listed, and the verdict is UNDETERMINED; `--resume` goes on with
-what the same sources have not finished.
+what the same sources have not finished. `--dataflows` explores each dataflow of up to 4 tasks instead, with
+inputs that end, unaligned checkpoints, savepoints that stop the job, rescaling, or more records.
 """
 
 import os
@@ -22,6 +23,7 @@ import click
 import orjson
 
 from conformance.compare.triangle import triangle
+from conformance.explore.dataflows import explore_named, thorough_dataflows
 from conformance.mutants.score import sources
 from conformance.own_process import own_process
 from conformance.parts.proofs import induction_of
@@ -83,6 +85,10 @@ def run(unit: str, build: Path) -> tuple[str, str]:
     kind, name = unit.split()
     if kind == "closed":
         return induction(thorough_coordinators()[name])
+    if kind == "dataflow":
+        graph = explore_named(name)
+        wrong = "" if graph.violation is None else ", ".join(graph.violation.properties)
+        return wrong, f"{len(graph.nodes):,} states, {graph.transition_count:,} transitions"
     if kind == "proofs":
         report = prove(islice(thorough_cases(), int(name), None, SHARES), PROPERTIES, stop_at_first=True)
         refuted = [f"{found.property} fails: {found.label}" for found in report.refutations]
@@ -187,22 +193,24 @@ def verdict(done: Sequence[Done], left: Sequence[str]) -> Verdict:
 @click.option("--minutes", type=click.FloatRange(0, LONGEST / 60), default=300.0, show_default=True)
 @click.option("--processes", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--resume", is_flag=True, help="Go on with what the same sources have not finished.")
+@click.option(
+    "--dataflows", is_flag=True, help="Any dataflow instead, within several bounds; recorded apart."
+)
 @click.option("--unit", help="Run this one only, and print its outcome as JSON.")
-def main(minutes: float, processes: int, resume: bool, unit: str | None) -> None:
+def main(minutes: float, processes: int, resume: bool, dataflows: bool, unit: str | None) -> None:
     """Run what is thorough, and record each unit as it finishes."""
     if unit is not None:
         click.echo(orjson.dumps(run(unit, RESULTS.parent)))
         return
-    every = units()
-    done = [one for one in finished(RESULTS) if not one.complaint] if resume else []
+    every = [f"dataflow {name}" for name in thorough_dataflows()] if dataflows else units()
+    record = RESULTS.with_stem("thorough-dataflows") if dataflows else RESULTS
+    done = [one for one in finished(record) if not one.complaint] if resume else []
     left = [name for name in every if name not in {one.unit for one in done}]
-    click.echo(
-        f"{len(left)} of {len(every)} models and blocks of proofs, at most {minutes:g} minutes; {RESULTS}"
-    )
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_bytes(b"\n".join(map(orjson.dumps, ([sources(SOURCES), SHARES], *map(list, done)))) + b"\n")
+    click.echo(f"{len(left)} of {len(every)} units, at most {minutes:g} minutes; {record}")
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_bytes(b"\n".join(map(orjson.dumps, ([sources(SOURCES), SHARES], *map(list, done)))) + b"\n")
     for one in run_all(left, time.monotonic() + minutes * 60, processes):
-        with RESULTS.open("ab") as file:
+        with record.open("ab") as file:
             file.write(orjson.dumps([*one]) + b"\n")
         done.append(one)
         left.remove(one.unit)
@@ -210,7 +218,8 @@ def main(minutes: float, processes: int, resume: bool, unit: str | None) -> None
     found = verdict(done, left)
     unfinished = f"; {len(left)} left, the first is {left[0]}" if left else ""
     click.echo(f"{found.value}   {len(done)} of {len(every)} finished{unfinished}")
-    click.echo(f"again   python -m conformance.parts.thorough --minutes {minutes:g}")
+    chosen = " --dataflows" if dataflows else ""
+    click.echo(f"again   python -m conformance.parts.thorough --minutes {minutes:g}{chosen}")
     sys.exit(found.exit_code)
 
 

@@ -3,7 +3,7 @@
 Tasks have numbers from 1, and a channel leads from a task to one with a greater number. A task without an
 input reads numbers; a task without an output writes transactions. What a task sends for a record is its
 history, so that a record shows all that it depends on. Checkpoints are aligned or unaligned. If inputs end,
-tasks finish.
+tasks finish. A subtask may hold several tasks, its key groups: these take their snapshots together.
 
 Each function of `AnyDataflow` takes a job in which the step is possible, as `model.any_dataflow.environment`
 decides.
@@ -13,7 +13,6 @@ from typing import Any
 
 from model.any_dataflow.job import (
     Barrier,
-    Channel,
     Checkpoint,
     End,
     History,
@@ -23,58 +22,12 @@ from model.any_dataflow.job import (
     Task,
     is_record,
 )
+from model.any_dataflow.structure import Structure
 from model.dataflow.dataflow import with_element
 
 
-class AnyDataflow:
-    """Barrier snapshots on one dataflow.
-
-    `channels`: two tasks may have several. `capacity`: number of items that a channel holds. `slow`: the
-    tasks whose snapshots take time; the others store and acknowledge at once. `unaligned`: the checkpoints
-    whose barriers overtake records.
-    """
-
-    def __init__(
-        self,
-        channels: tuple[Channel, ...],
-        capacity: int,
-        slow: frozenset[int],
-        unaligned: frozenset[int] = frozenset(),
-    ) -> None:
-        self.channels, self.capacity, self.slow, self.unaligned = channels, capacity, slow, unaligned
-        self.numbers = tuple(
-            100 * channels[:place].count(channel) + 10 * channel[0] + channel[1]
-            for place, channel in enumerate(channels)
-        )
-        self.tasks = tuple(sorted({task for channel in channels for task in channel}))
-        places = range(len(channels))
-        self.inputs = {t: frozenset(c for c in places if channels[c][1] == t) for t in self.tasks}
-        self.outputs = {t: frozenset(c for c in places if channels[c][0] == t) for t in self.tasks}
-        none = (False,) * len(self.tasks)
-        self.nothing = Checkpoint((None,) * len(self.tasks), none, none, ((),) * len(channels))
-
-    def new(self, checkpoints: int) -> Job:
-        """A new job; ids end with `checkpoints`."""
-        size = len(self.tasks)
-        everywhere = (True,) * size
-        return Job(
-            next=1,
-            pending=(),
-            latest=0,
-            up=True,
-            failures=0,
-            aborts=0,
-            tasks=(Task(),) * size,
-            channels=((),) * len(self.channels),
-            checkpoints=(
-                self.nothing._replace(
-                    captured=(Snapshot(),) * size, stored=everywhere, acknowledged=everywhere
-                ),
-                *(self.nothing,) * checkpoints,
-            ),
-            output=((),) * size,
-            committed=(0,) * size,
-        )
+class AnyDataflow(Structure):
+    """The steps of barrier snapshots on one dataflow."""
 
     # records
 
@@ -115,10 +68,21 @@ class AnyDataflow:
 
     # barriers and snapshots
 
+    def is_barrier_next(self, job: Job, channel: Place) -> bool:
+        """The barrier at the head of the channel is at the head of all between the two subtasks."""
+        bundle, head = self.bundle(job, channel), job.channels[channel][0]
+        return channel == bundle[0] and all(
+            self.is_readable(job, place) and job.channels[place][0] == head for place in bundle
+        )
+
+    def can_snapshot(self, job: Job, task: int) -> bool:
+        """All outputs of the subtask have credit."""
+        return all(self.can_send(job, one) for one in self.group(job, task))
+
     def aligned(self, job: Job, channel: Place) -> bool:
         """With the channel's barrier, those of all channels have arrived, and a snapshot is due."""
         reader, arrived = self._arrival(job, channel)
-        return arrived | self.counted(job, reader) == self.inputs[reader]
+        return all(self.inputs[u] <= arrived | self.counted(job, u) for u in self.group(job, reader))
 
     def counted(self, job: Job, task: int) -> frozenset[Place]:
         """The channels that count as delivered without a barrier: those that have ended."""
@@ -130,19 +94,22 @@ class AnyDataflow:
         state = job.tasks[reader - 1]
         if checkpoint <= state.passed or checkpoint < state.aligning:
             return reader, frozenset()
-        before = state.arrived if checkpoint == state.aligning else frozenset[Place]()
-        return reader, before | {channel}
+        before = self.group(job, reader) if checkpoint == state.aligning else ()
+        return reader, frozenset(self.bundle(job, channel)).union(*(job.tasks[u - 1].arrived for u in before))
 
     def read_barrier(self, job: Job, channel: Place) -> Job:
         """The reader takes the oldest item of a channel, a barrier: the newest one decides."""
         checkpoint = job.channels[channel][0].checkpoint
         reader, arrived = self._arrival(job, channel)
-        after = _without(job, channel)
+        after = job
+        for place in self.bundle(job, channel):
+            after = _without(after, place)
         if self.aligned(job, channel):
             return self.snapshot(after, reader, checkpoint)
-        if not arrived:
-            return after
-        return _with(after, reader, job.tasks[reader - 1]._replace(aligning=checkpoint, arrived=arrived))
+        for one in self.group(job, reader) if arrived else ():
+            state = job.tasks[one - 1]._replace(aligning=checkpoint, arrived=arrived & self.inputs[one])
+            after = _with(after, one, state)
+        return after
 
     def overtaking(self, job: Job, channel: Place) -> int:
         """The checkpoint whose barrier may overtake the records before it; 0 if there is none."""
@@ -180,10 +147,17 @@ class AnyDataflow:
         return _keeping(job, reader.aligning, channel, (*before, *records))
 
     def snapshot(self, job: Job, task: int, checkpoint: int, awaited: frozenset[Place] = frozenset()) -> Job:
-        """The synchronous part: the state is captured, the barrier goes on.
+        """The synchronous part: the state of the subtask's key groups is captured, the barrier goes on.
 
         `awaited`: the channels from which a barrier is still to come.
         """
+        group = self.group(job, task)
+        for one in group:
+            job = self._captured(job, one, checkpoint, awaited)
+        at_once = checkpoint in job.pending and self.slow.isdisjoint(group)
+        return self.acknowledge(self.store(job, task, checkpoint), task, checkpoint) if at_once else job
+
+    def _captured(self, job: Job, task: int, checkpoint: int, awaited: frozenset[Place]) -> Job:
         state = job.tasks[task - 1]
         prepared = (*state.prepared, (checkpoint, state.written)) if state.written else state.prepared
         captured = Snapshot(state.history, prepared)
@@ -199,10 +173,53 @@ class AnyDataflow:
         if checkpoint not in job.pending:
             return job
         known = job.checkpoints[checkpoint]
-        job = _holding(
-            job, checkpoint, known._replace(captured=with_element(known.captured, task - 1, captured))
+        known = known._replace(captured=with_element(known.captured, task - 1, captured))
+        return _holding(job, checkpoint, known)
+
+    def give_up(self, job: Job, task: int) -> Job:
+        """The subtask learns that the checkpoint whose barriers it collects is aborted."""
+        for one in self.group(job, task):
+            state = job.tasks[one - 1]
+            after = state._replace(passed=state.aligning, aligning=0, arrived=frozenset())
+            job = _with(job, one, after)
+        return job
+
+    def store(self, job: Job, task: int, checkpoint: int) -> Job:
+        """The asynchronous part of a snapshot ends."""
+        known = job.checkpoints[checkpoint]
+        return _holding(job, checkpoint, known._replace(stored=self._and(known.stored, job, task)))
+
+    def acknowledge(self, job: Job, task: int, checkpoint: int) -> Job:
+        """The coordinator receives the acknowledgement of a subtask."""
+        known = job.checkpoints[checkpoint]
+        return _holding(
+            job, checkpoint, known._replace(acknowledged=self._and(known.acknowledged, job, task))
         )
-        return job if task in self.slow else acknowledge(store(job, task, checkpoint), task, checkpoint)
+
+    def _and(self, flags: tuple[bool, ...], job: Job, task: int) -> tuple[bool, ...]:
+        group = self.group(job, task)
+        return tuple(known or number in group for number, known in enumerate(flags, start=1))
+
+    # a savepoint with which the job stops
+
+    def is_suspended(self, job: Job, task: int) -> bool:
+        """The task has passed such a savepoint, and waits for its completion or its abort."""
+        passed = job.tasks[task - 1].passed
+        return passed in self.stops and (passed in job.pending or passed == job.latest)
+
+    def is_stopping(self, job: Job) -> bool:
+        """The job stops with a savepoint that is in flight, or complete."""
+        is_in_flight = not self.stops.isdisjoint(job.pending)
+        return is_in_flight or any(self.is_suspended(job, task) for task in self.tasks)
+
+    def has_stopped(self, job: Job) -> bool:
+        """The savepoint is complete, and what it holds is committed."""
+        return (
+            job.up
+            and job.latest in self.stops
+            and all(job.tasks[task - 1].finished or self.is_suspended(job, task) for task in self.tasks)
+            and not any(task.prepared for task in job.tasks)
+        )
 
     # tasks that finish
 
@@ -234,6 +251,7 @@ class AnyDataflow:
         """A task whose channels have ended may finish; a source must also be exhausted."""
         state = job.tasks[task - 1]
         has_ended = state.ended == self.inputs[task] and self.is_settled(job, task)
+        has_ended &= not self.is_suspended(job, task)
         return not state.finished and has_ended and self.can_send(job, task)
 
     def finish(self, job: Job, task: int) -> Job:
@@ -251,7 +269,8 @@ class AnyDataflow:
         state, known = job.tasks[task - 1], job.checkpoints[checkpoint]
         captured = Snapshot(state.history, state.prepared, finished=True)
         known = known._replace(captured=with_element(known.captured, task - 1, captured))
-        return acknowledge(store(_holding(job, checkpoint, known), task, checkpoint), task, checkpoint)
+        stored = self.store(_holding(job, checkpoint, known), task, checkpoint)
+        return self.acknowledge(stored, task, checkpoint)
 
     # the coordinator, and the environment
 
@@ -272,9 +291,12 @@ class AnyDataflow:
         return self._keep(failed._replace(tasks=tasks, channels=channels))
 
     def restore(self, job: Job) -> Job:
-        """All tasks start from the latest completed checkpoint."""
+        """All tasks start from the latest completed checkpoint; a subtask has the state of its key groups."""
         known = job.checkpoints[job.latest]
-        saved = (snapshot or Snapshot() for snapshot in known.captured)
+        saved = (
+            (snapshot if self.subtasks.holds(job.failures, task) else None) or Snapshot()
+            for task, snapshot in zip(self.tasks, known.captured, strict=True)
+        )
         tasks = tuple(
             Task(history=one.history, prepared=one.prepared, finished=one.finished) for one in saved
         )
@@ -293,25 +315,6 @@ class AnyDataflow:
 def begin(job: Job) -> Job:
     """The coordinator begins a checkpoint."""
     return job._replace(next=job.next + 1, pending=(*job.pending, job.next))
-
-
-def give_up(job: Job, task: int) -> Job:
-    """The task learns that the checkpoint whose barriers it collects is aborted."""
-    state = job.tasks[task - 1]
-    return _with(job, task, state._replace(passed=state.aligning, aligning=0, arrived=frozenset()))
-
-
-def store(job: Job, task: int, checkpoint: int) -> Job:
-    """The asynchronous part of a snapshot ends."""
-    known = job.checkpoints[checkpoint]
-    return _holding(job, checkpoint, known._replace(stored=with_element(known.stored, task - 1, True)))
-
-
-def acknowledge(job: Job, task: int, checkpoint: int) -> Job:
-    """The coordinator receives the acknowledgement of a task."""
-    known = job.checkpoints[checkpoint]
-    after = known._replace(acknowledged=with_element(known.acknowledged, task - 1, True))
-    return _holding(job, checkpoint, after)
 
 
 def commit(job: Job, task: int) -> Job:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from model.any_dataflow.key_groups import Parallelism, unscaled
+
 
 class Bounds(NamedTuple):
     """How far the job is explored."""
@@ -20,6 +22,10 @@ class Bounds(NamedTuple):
     """Inputs end, and tasks finish."""
     unaligned: frozenset[int] = frozenset()
     """Checkpoints whose barriers overtake records; all tasks are slow then, and one is in flight."""
+    stops: frozenset[int] = frozenset()
+    """Savepoints with which the job stops; they are aligned."""
+    parallelism: Parallelism = unscaled
+    """Other than `unscaled` only with aligned checkpoints, and tasks that do not finish."""
 
 
 class Do(NamedTuple):

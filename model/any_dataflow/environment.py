@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
-from model.any_dataflow.any_dataflow import AnyDataflow, acknowledge, begin, commit, give_up, store
+from model.any_dataflow.any_dataflow import AnyDataflow, begin, commit
 from model.any_dataflow.bounds import Bounds, Do
 from model.any_dataflow.job import Channel, End, Job, is_record
 from model.checker.closed_model import ClosedModel, Environment, Offered
@@ -21,9 +21,9 @@ def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:
         "ReadEnd": lambda job, do: dataflow.read_end(job, do.of),
         "Finish": lambda job, do: dataflow.finish(job, do.of),
         "Count": lambda job, do: dataflow.count(job, do.of, do.checkpoint),
-        "GiveUp": lambda job, do: give_up(job, do.of),
-        "Store": lambda job, do: store(job, do.of, do.checkpoint),
-        "Acknowledge": lambda job, do: acknowledge(job, do.of, do.checkpoint),
+        "GiveUp": lambda job, do: dataflow.give_up(job, do.of),
+        "Store": lambda job, do: dataflow.store(job, do.of, do.checkpoint),
+        "Acknowledge": lambda job, do: dataflow.acknowledge(job, do.of, do.checkpoint),
         "Commit": lambda job, do: commit(job, do.of),
         "Begin": lambda job, _: begin(job),
         "Complete": lambda job, do: dataflow.complete(job, do.of),
@@ -61,10 +61,11 @@ def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
             yield from _of_channel(dataflow, job, channel)
         if dataflow.may_overtake(job, channel):
             yield Do("Overtake", channel)
-    if job.up and job.next <= bounds.checkpoints and len(job.pending) < bounds.max_concurrent:
+    may_begin = job.up and job.next <= bounds.checkpoints and not dataflow.is_stopping(job)
+    if may_begin and len(job.pending) < bounds.max_concurrent:
         yield Do("Begin")
     for checkpoint in job.pending:
-        for task in dataflow.tasks:
+        for task in dataflow.subtasks.firsts(job.failures):
             yield from _of_snapshot(dataflow, job, task, checkpoint)
         if all(job.checkpoints[checkpoint].acknowledged):
             yield Do("Complete", checkpoint)
@@ -72,7 +73,7 @@ def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
             yield Do("Abort", checkpoint)
     if job.up and job.failures < bounds.failures:
         yield Do("Crash")
-    if has_ended(dataflow, bounds, job):
+    if has_ended(dataflow, bounds, job) or dataflow.has_stopped(job):
         yield Do("Ended")
 
 
@@ -81,14 +82,15 @@ def _of_task(dataflow: AnyDataflow, bounds: Bounds, job: Job, task: int) -> Iter
     is_exhausted = bool(dataflow.inputs[task]) or len(state.history) == bounds.records
     if bounds.ends and is_exhausted and dataflow.may_finish(job, task):
         yield Do("Finish", task)
-    is_first = dataflow.inputs[task] == state.ended and not state.finished
-    if is_first and dataflow.can_send(job, task):
-        if not is_exhausted:
-            yield Do("ReadInput", task)
-        due = [checkpoint for checkpoint in job.pending if checkpoint > state.passed]
-        if due:
+    if not is_exhausted and not dataflow.is_suspended(job, task) and dataflow.can_send(job, task):
+        yield Do("ReadInput", task)
+    group = dataflow.group(job, task)
+    due = [checkpoint for checkpoint in job.pending if checkpoint > state.passed]
+    if due and task == group[0] and dataflow.can_snapshot(job, task):
+        states = [(one, job.tasks[one - 1]) for one in group]
+        if all(dataflow.inputs[one] == known.ended and not known.finished for one, known in states):
             yield Do("Trigger", task, due[0])
-    if state.aligning and state.aligning not in job.pending:
+    if task == group[0] and state.aligning and state.aligning not in job.pending:
         yield Do("GiveUp", task)
     if any(checkpoint <= job.latest for checkpoint, _ in state.prepared):
         yield Do("Commit", task)
@@ -117,8 +119,10 @@ def _of_channel(dataflow: AnyDataflow, job: Job, channel: int) -> Iterator[Do]:
             yield Do("ReadEnd", channel)
     elif item.checkpoint in dataflow.unaligned:
         return
-    elif can_send or not dataflow.aligned(job, channel):
-        yield Do("ReadBarrier", channel)
+    elif dataflow.is_barrier_next(job, channel):
+        reader = dataflow.channels[channel][1]
+        if dataflow.can_snapshot(job, reader) or not dataflow.aligned(job, channel):
+            yield Do("ReadBarrier", channel)
 
 
 def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:

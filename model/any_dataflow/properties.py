@@ -99,6 +99,23 @@ def properties_of(
             for number, task, output in zip(dataflow.tasks, job.tasks, job.output, strict=True)
         )
 
+    @registry.state("ONCE-01")
+    def stops_at_the_savepoint(job: Job) -> bool:
+        """When the savepoint with which the job stops is complete, nothing behind it is read or sent."""
+        is_over = any(task.passed in dataflow.stops and task.passed == job.latest for task in job.tasks)
+        saved = [snapshot and snapshot.history for snapshot in job.checkpoints[job.latest].captured]
+        is_read = any(is_record(item) for items in job.channels for item in items)
+        is_at_it = saved == [task.history for task in job.tasks] and not is_read
+        return is_at_it or not is_over
+
+    @registry.state("ONCE-03")
+    def complete_when_stopped(job: Job) -> bool:
+        """When the job has stopped, all that its savepoint holds is visible."""
+        return not dataflow.has_stopped(job) or all(
+            dataflow.outputs[number] or output == task.history
+            for number, task, output in zip(dataflow.tasks, job.tasks, job.output, strict=True)
+        )
+
     @registry.state("LIVE-03")
     def no_deadlock(job: Job) -> bool:
         """Something can happen, or nothing is left to do."""

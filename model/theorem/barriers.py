@@ -15,6 +15,7 @@ from model.theorem.dataflow import (
     has_reader,
     has_sender,
     is_delivered,
+    is_stopping,
     reads_from,
     sends_on,
 )
@@ -79,7 +80,7 @@ def process(s: State, t: Term, c: Term) -> Step:
             ),
             "a source does not read behind a savepoint that stops": either(
                 no(s.is_input(c)),
-                s.all(ID, holds=lambda n: no(both(s.stops(n), s.current(n), s.passed(t, n)))),
+                s.all(ID, holds=lambda n: no(both(is_stopping(s, n), s.passed(t, n)))),
             ),
         },
         {

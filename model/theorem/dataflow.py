@@ -111,6 +111,11 @@ def is_delivered(s: State, c: Term, n: Term) -> Formula:
     return either(s.arrived(c, n), s.ended(c))
 
 
+def is_stopping(s: State, n: Term) -> Formula:
+    """The job stops with the savepoint: it is pending or complete, and was not aborted."""
+    return both(s.stops(n), s.current(n), either(s.pending(n), s.completed(n)))
+
+
 def is_read_to_the_end(s: State, c: Term, position: Term) -> Formula:
     """The position is the end of a bounded input."""
     return both(s.is_bounded(c), position == s.size(c))

@@ -10,6 +10,7 @@ from model.theorem.dataflow import (
     has_reader,
     has_sender,
     is_delivered,
+    is_stopping,
 )
 from model.theorem.logic import Formula, State, Term, both, chosen, either, implies, no
 from model.theorem.theory import clause
@@ -323,8 +324,8 @@ def visible(s: State, c: Term, p: Term) -> Formula:
 
 @clause(TASK, ID)
 def stopped(s: State, t: Term, n: Term) -> Formula:
-    """No task reads a record after its snapshot for a savepoint that stops the job."""
-    return implies(both(s.current(n), s.stops(n), s.passed(t, n)), s.length(t) == s.cut(t, n))
+    """No task reads a record after its snapshot for a savepoint that stops the job, unless it is aborted."""
+    return implies(both(is_stopping(s, n), s.passed(t, n)), s.length(t) == s.cut(t, n))
 
 
 INVARIANT = (

@@ -158,7 +158,7 @@ VARIANTS = (
     Variant("begin", "begun", "ids"),
     Variant("begin", "current", "ids"),
     Variant("acknowledge", "its state is stored", "acknowledged"),
-    Variant("complete", "it is pending", "ids"),
+    Variant("complete", "it is pending", "complete"),
     Variant("complete", "all tasks acknowledged", "channel state"),
     Variant("complete", "completed", "ids"),
     Variant("complete", "latest", "ids"),

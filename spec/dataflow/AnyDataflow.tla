@@ -8,7 +8,8 @@
 (* What it sends for a record is its history, so that a record shows all   *)
 (* that it depends on, also the order in which channels were read. The     *)
 (* histories of all tasks are a failure-free run if each task has read     *)
-(* only what the others send (see AnyDataflowModel).                       *)
+(* only what the others send (see AnyDataflowModel). A subtask may hold    *)
+(* several tasks, then called key groups (see KeyGroups).                  *)
 (*                                                                         *)
 (* Each thing that may be late is a step of its own: a snapshot is taken,  *)
 (* stored, acknowledged; a checkpoint begins, completes, is aborted; a     *)
@@ -16,10 +17,9 @@
 (*                                                                         *)
 (* Source: Carbone et al. 2015; Flink's documentation of fault tolerance.  *)
 (***************************************************************************)
-EXTENDS Order, TLC
+EXTENDS KeyGroups, TLC
 
 CONSTANTS
-    Channels,       \* the dataflow: channel 23 leads from task 2 to task 3
     MaxRecords,     \* number of records that each source reads
     Capacity,       \* number of records and barriers that a channel holds
     MaxCheckpoint,  \* checkpoints have ids 1 .. MaxCheckpoint; 0 is the start of the job
@@ -28,23 +28,20 @@ CONSTANTS
     MaxAborts,      \* number of checkpoints that time out or are declined
     Slow            \* tasks whose snapshots take time; the others store and acknowledge at once
 
-From(c) == (c \div 10) % 10     \* 123 is a second channel from task 2 to task 3
-To(c) == c % 10
-Tasks == {From(c) : c \in Channels} \cup {To(c) : c \in Channels}
-Inputs(t) == {c \in Channels : To(c) = t}
-Outputs(t) == {c \in Channels : From(c) = t}
-Sources == {t \in Tasks : Inputs(t) = {}}
-Sinks == {t \in Tasks : Outputs(t) = {}}
 Ids == 1 .. MaxCheckpoint
 
 Unaligned == {}     \* checkpoints whose barriers overtake records; a model replaces it
 
 Ends == FALSE       \* inputs end, and tasks finish; a model replaces it
 
+Stops == {}         \* savepoints with which the job stops; a model replaces it
+
 (* Unaligned checkpoints: one after the other, and their snapshots take time. *)
 ASSUME Unaligned # {} => MaxConcurrent = 1 /\ Tasks \subseteq Slow
+ASSUME Unaligned \cap Stops = {}
 
-ASSUME \A c \in Channels : 0 < From(c) /\ From(c) < To(c)      \* no cycle
+(* Rescaling is here without channel state, and without tasks that finish.   *)
+ASSUME Ends \/ Unaligned # {} => \A t \in Tasks : \A k \in 0 .. MaxFailures : GroupAt(k, t) = {t}
 
 VARIABLES
     up,             \* the tasks run
@@ -77,6 +74,16 @@ NewTask ==
      ended |-> {},          \* the channels on which nothing follows
      finished |-> FALSE]    \* it has read all and has finished
 
+Groups == [k \in 0 .. MaxFailures |-> [t \in Tasks |-> GroupAt(k, t)]]
+
+(* The key groups of the task's subtask. One of them stands for all.         *)
+Group(t) == Groups[failures][t]
+IsFirst(t) == t = Least(Group(t))
+
+(* The channels between two subtasks: a barrier comes on all of them.        *)
+Bundle(c) ==
+    {d \in Channels : From(d) \in Group(From(c)) /\ To(d) \in Group(To(c)) /\ Copy(d) = Copy(c)}
+
 StateOf(t, prepared) ==
     [history |-> task[t].history, prepared |-> prepared, finished |-> task[t].finished]
 
@@ -100,19 +107,23 @@ HasCredit(c) == Len(channel[c]) < Capacity
 
 CanSend(t) == up /\ \A c \in Outputs(t) : HasCredit(c)
 
-Sent(t, item, channels) ==
-    [c \in Channels |-> IF From(c) = t THEN Append(channels[c], item) ELSE channels[c]]
+Sent(group, item, channels) ==
+    [c \in Channels |-> IF From(c) \in group THEN Append(channels[c], item) ELSE channels[c]]
 
-Without(c) == [channel EXCEPT ![c] = Tail(@)]
+Without(cs) == [c \in Channels |-> IF c \in cs THEN Tail(channel[c]) ELSE channel[c]]
 
 Process(t, entry, channels) ==
     LET history == Append(task[t].history, entry)
     IN  /\ task' = [task EXCEPT ![t].history = history,
                                 ![t].written = IF t \in Sinks THEN Append(@, entry) ELSE @]
-        /\ channel' = Sent(t, <<"record", history>>, channels)
+        /\ channel' = Sent({t}, <<"record", history>>, channels)
+
+(* A task that has passed a savepoint with which the job stops waits for its *)
+(* completion, which ends the job, or for its abort.                         *)
+Suspended(t) == task[t].passed \in Stops /\ task[t].passed \in pending \cup {latest}
 
 ReadInput(t) ==
-    /\ CanSend(t) /\ Len(task[t].history) < MaxRecords
+    /\ CanSend(t) /\ ~Suspended(t) /\ Len(task[t].history) < MaxRecords
     /\ Process(t, Len(task[t].history) + 1, channel)
     /\ UNCHANGED <<up, failures, coordinator, snapshots, outside>>
 
@@ -130,7 +141,7 @@ Kept(c, records) ==
 
 ReadRecord(c) ==
     /\ CanSend(To(c)) /\ channel[c] # <<>> /\ Head(channel[c])[1] = "record" /\ Readable(c)
-    /\ Process(To(c), <<c, Head(channel[c])[2]>>, Without(c))
+    /\ Process(To(c), <<c, Head(channel[c])[2]>>, Without({c}))
     /\ kept' = Kept(c, <<Head(channel[c])>>)
     /\ UNCHANGED <<up, failures, coordinator, captured, stored, acknowledged, outside>>
 
@@ -142,47 +153,55 @@ PreCommitted(t, n) ==
     IF task[t].written = <<>> THEN task[t].prepared
     ELSE Append(task[t].prepared, <<n, task[t].written>>)
 
-(* The synchronous part: the state is captured, the barrier goes on. From    *)
-(* the channels `awaited` a barrier is still to come; others have `ended`.   *)
+(* The synchronous part: the state of the subtask's key groups is captured,  *)
+(* the barrier goes on. From the channels `awaited` a barrier is still to    *)
+(* come; others have `ended`.                                                *)
 SnapshotBefore(t, n, channels, awaited, ended) ==
-    LET prepared == PreCommitted(t, n)
-        at_once == n \in pending /\ t \notin Slow
-    IN  /\ CanSend(t)
-        /\ channel' = Sent(t, <<"barrier", n>>, channels)
-        /\ task' = [task EXCEPT ![t] = [@ EXCEPT !.written = <<>>, !.prepared = prepared, !.passed = n,
-                                                 !.ended = ended,
-                                                 !.aligning = IF awaited = {} THEN 0 ELSE n,
-                                                 !.arrived = IF awaited = {} THEN {} ELSE Inputs(t) \ awaited]]
+    LET group == Group(t)
+        at_once == n \in pending /\ group \cap Slow = {}
+        After(u) == [task[u] EXCEPT !.written = <<>>, !.prepared = PreCommitted(u, n), !.passed = n,
+                                    !.ended = ended \cap Inputs(u),
+                                    !.aligning = IF awaited = {} THEN 0 ELSE n,
+                                    !.arrived = IF awaited = {} THEN {} ELSE Inputs(u) \ awaited]
+    IN  /\ \A u \in group : CanSend(u)
+        /\ channel' = Sent(group, <<"barrier", n>>, channels)
+        /\ task' = [u \in Tasks |-> IF u \in group THEN After(u) ELSE task[u]]
         /\ captured' = IF n \in pending
-                       THEN [captured EXCEPT ![n] = (t :> StateOf(t, prepared)) @@ @] ELSE captured
-        /\ stored' = IF at_once THEN [stored EXCEPT ![n] = @ \cup {t}] ELSE stored
-        /\ acknowledged' = IF at_once THEN [acknowledged EXCEPT ![n] = @ \cup {t}] ELSE acknowledged
+                       THEN [captured EXCEPT ![n] = [u \in group |-> StateOf(u, PreCommitted(u, n))] @@ @]
+                       ELSE captured
+        /\ stored' = IF at_once THEN [stored EXCEPT ![n] = @ \cup group] ELSE stored
+        /\ acknowledged' = IF at_once THEN [acknowledged EXCEPT ![n] = @ \cup group] ELSE acknowledged
 
-Snapshot(t, n, channels) == SnapshotBefore(t, n, channels, {}, task[t].ended) /\ kept' = kept
+Snapshot(t, n, channels) ==
+    SnapshotBefore(t, n, channels, {}, UNION {task[u].ended : u \in Group(t)}) /\ kept' = kept
 
 (* The coordinator's trigger arrives at a task without a running predecessor. *)
 Trigger(t) ==
     LET due == {n \in pending : n > task[t].passed}
-    IN  /\ Inputs(t) = task[t].ended /\ ~task[t].finished
+    IN  /\ IsFirst(t) /\ \A u \in Group(t) : Inputs(u) = task[u].ended /\ ~task[u].finished
         /\ due # {} /\ Snapshot(t, Least(due), channel)
         /\ UNCHANGED <<up, failures, coordinator, outside>>
 
-(* The barriers of all channels have arrived; an ended channel counts. *)
+(* All barriers have arrived; an ended channel counts. *)
 Counted(t) == task[t].ended
-IsAligned(t, arrived) == arrived \cup Counted(t) = Inputs(t)
+IsAligned(t, arrived) == \A u \in Group(t) : Inputs(u) \subseteq arrived \cup Counted(u)
 
 (* Barriers of a newer checkpoint end the alignment of an older one. *)
 ReadBarrier(c) ==
-    /\ up /\ channel[c] # <<>> /\ Head(channel[c])[1] = "barrier" /\ Readable(c)
+    /\ up /\ c = Least(Bundle(c)) /\ channel[c] # <<>> /\ Head(channel[c])[1] = "barrier"
+    /\ \A d \in Bundle(c) : Readable(d) /\ channel[d] # <<>> /\ Head(channel[d]) = Head(channel[c])
     /\ Head(channel[c])[2] \notin Unaligned
-    /\ LET t == To(c)
+    /\ LET group == Group(To(c))
            n == Head(channel[c])[2]
-           arrived == {c} \cup IF n = task[t].aligning THEN task[t].arrived ELSE {}
-       IN  IF n > task[t].passed /\ n >= task[t].aligning /\ IsAligned(t, arrived)
-           THEN Snapshot(t, n, Without(c))
-           ELSE /\ channel' = Without(c) /\ UNCHANGED snapshots
-                /\ task' = IF n > task[t].passed /\ n >= task[t].aligning
-                           THEN [task EXCEPT ![t].aligning = n, ![t].arrived = arrived] ELSE task
+           is_new == n > task[To(c)].passed /\ n >= task[To(c)].aligning
+           before == IF n = task[To(c)].aligning THEN UNION {task[u].arrived : u \in group} ELSE {}
+           arrived == Bundle(c) \cup before
+       IN  IF is_new /\ IsAligned(To(c), arrived)
+           THEN Snapshot(To(c), n, Without(Bundle(c)))
+           ELSE /\ channel' = Without(Bundle(c)) /\ UNCHANGED snapshots
+                /\ task' = [u \in Tasks |->
+                     IF is_new /\ u \in group
+                     THEN [task[u] EXCEPT !.aligning = n, !.arrived = arrived \cap Inputs(u)] ELSE task[u]]
     /\ UNCHANGED <<up, failures, coordinator, outside>>
 
 (* The first barrier of an unaligned checkpoint is the moment of the         *)
@@ -218,8 +237,8 @@ ReadEnd(c) ==
            ended == task[t].ended \cup {c}
            delivered == task[t].arrived \cup ended = Inputs(t)
        IN  IF n # 0 /\ delivered /\ ~Recording(t)
-           THEN SnapshotBefore(t, n, Without(c), {}, ended) /\ kept' = kept
-           ELSE /\ channel' = Without(c) /\ UNCHANGED snapshots
+           THEN SnapshotBefore(t, n, Without({c}), {}, ended) /\ kept' = kept
+           ELSE /\ channel' = Without({c}) /\ UNCHANGED snapshots
                 /\ task' = [task EXCEPT ![t] =
                      [@ EXCEPT !.ended = ended,
                                !.aligning = IF delivered THEN 0 ELSE @,
@@ -231,36 +250,41 @@ ReadEnd(c) ==
 IsSettled(t) == task[t].written = <<>> /\ task[t].prepared = <<>>
 
 Finish(t) ==
-    /\ Ends /\ ~task[t].finished /\ CanSend(t)
+    /\ Ends /\ ~task[t].finished /\ CanSend(t) /\ ~Suspended(t)
     /\ Inputs(t) = task[t].ended /\ IsSettled(t)
     /\ t \in Sources => Len(task[t].history) = MaxRecords
     /\ task' = [task EXCEPT ![t].finished = TRUE]
-    /\ channel' = Sent(t, <<"end">>, channel)
+    /\ channel' = Sent({t}, <<"end">>, channel)
     /\ UNCHANGED <<up, failures, coordinator, snapshots, outside>>
 
 (* A task learns that the checkpoint is aborted. *)
 GiveUp(t) ==
-    /\ up /\ task[t].aligning \notin pending \cup {0}
-    /\ task' = [task EXCEPT ![t] = [@ EXCEPT !.passed = task[t].aligning, !.aligning = 0, !.arrived = {}]]
+    /\ up /\ IsFirst(t) /\ task[t].aligning \notin pending \cup {0}
+    /\ task' = [u \in Tasks |->
+         IF u \in Group(t)
+         THEN [task[u] EXCEPT !.passed = task[u].aligning, !.aligning = 0, !.arrived = {}] ELSE task[u]]
     /\ UNCHANGED <<up, failures, coordinator, channel, snapshots, outside>>
 
 (* The asynchronous part ends. *)
 Store(t, n) ==
-    /\ up /\ t \in DOMAIN captured[n] \ stored[n] /\ task[t].aligning # n
-    /\ stored' = [stored EXCEPT ![n] = @ \cup {t}]
+    /\ up /\ IsFirst(t) /\ t \in DOMAIN captured[n] \ stored[n] /\ task[t].aligning # n
+    /\ stored' = [stored EXCEPT ![n] = @ \cup Group(t)]
     /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, acknowledged, kept, outside>>
 
 ------------------------------------------------------------------------------
 (* System: the coordinator, and the commits. *)
 
+(* The job stops with a savepoint that is in flight, or complete. *)
+Stopping == Stops \cap pending # {} \/ \E t \in Tasks : Suspended(t)
+
 Begin ==
-    /\ up /\ next <= MaxCheckpoint /\ Cardinality(pending) < MaxConcurrent
+    /\ up /\ ~Stopping /\ next <= MaxCheckpoint /\ Cardinality(pending) < MaxConcurrent
     /\ next' = next + 1 /\ pending' = pending \cup {next}
     /\ UNCHANGED <<up, failures, latest, aborts, task, channel, snapshots, outside>>
 
 Acknowledge(t, n) ==
-    /\ n \in pending /\ t \in stored[n] \ acknowledged[n]
-    /\ acknowledged' = [acknowledged EXCEPT ![n] = @ \cup {t}]
+    /\ n \in pending /\ IsFirst(t) /\ t \in stored[n] \ acknowledged[n]
+    /\ acknowledged' = [acknowledged EXCEPT ![n] = @ \cup Group(t)]
     /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, stored, kept, outside>>
 
 (* The coordinator counts a finished task: its part is its final state. It   *)
@@ -335,10 +359,12 @@ StaysFinished(t) == captured[latest][t].finished
 
 EndsAgain(t) == StaysFinished(t)
 
+(* A key group that the subtask does not hold is there as in a new task.     *)
+Part(t) == captured[IF Holds(failures, t) THEN RestoredFrom(t) ELSE 0][t]
+
 Restore ==
     /\ ~up /\ up' = TRUE
-    /\ task' = [t \in Tasks |-> [NewTask EXCEPT !.history = captured[RestoredFrom(t)][t].history,
-                                                !.prepared = captured[RestoredFrom(t)][t].prepared,
+    /\ task' = [t \in Tasks |-> [NewTask EXCEPT !.history = Part(t).history, !.prepared = Part(t).prepared,
                                                 !.finished = StaysFinished(t)]]
     /\ channel' = [c \in Channels |-> IF EndsAgain(From(c)) THEN Append(kept[latest][c], <<"end">>)
                                       ELSE kept[latest][c]]
@@ -351,8 +377,14 @@ HasEnded ==
     /\ \A c \in Channels : channel[c] = <<>> /\ (Ends => c \in task[To(c)].ended)
     /\ \A t \in Sinks : \A i \in DOMAIN task[t].prepared : task[t].prepared[i][1] > latest
 
+(* The job has stopped: the savepoint is complete, and what it holds is      *)
+(* committed.                                                                *)
+HasStopped ==
+    /\ up /\ latest \in Stops /\ \A t \in Tasks : Suspended(t) \/ task[t].finished
+    /\ \A t \in Sinks : task[t].prepared = <<>>
+
 (* The job stays as it is; any other state without a next one is a deadlock. *)
-Ended == HasEnded /\ UNCHANGED vars
+Ended == (HasEnded \/ HasStopped) /\ UNCHANGED vars
 
 Next ==
     \/ \E t \in Tasks : GiveUp(t) \/ Trigger(t) \/ Finish(t)

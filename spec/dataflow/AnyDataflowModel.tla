@@ -73,12 +73,29 @@ CompleteAtTheEnd ==
         /\ \A c \in Channels : Records(channel[c]) = <<>>
         /\ \A t \in Sinks : output[t] = task[t].history
 
+(* When a savepoint with which the job stops is complete, nothing behind it  *)
+(* is read or sent, and in the end all that it holds is visible.             *)
+StopsAtTheSavepoint ==
+    /\ (\E t \in Tasks : task[t].passed \in Stops /\ task[t].passed = latest) =>
+        /\ \A t \in Tasks : task[t].history = captured[latest][t].history
+        /\ \A c \in Channels : Records(channel[c]) = <<>>
+    /\ HasStopped => \A t \in Sinks : output[t] = task[t].history
+
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
 Both == Ids                                                         \* Unaligned
 OnlyFirst == {1}                                                    \* Unaligned
+SecondStops == {2}                                                  \* Stops
+FirstStops == {1}                                                   \* Stops
+NeverSuspended(t) == FALSE                                          \* Suspended
+SuspendedForGood(t) == task[t].passed \in Stops                     \* Suspended
+Out(attempt, groups) == IF attempt = 0 THEN 1 ELSE groups           \* Parallelism
+In(attempt, groups) ==                                              \* Parallelism
+    IF attempt = 0 \/ groups = 1 THEN groups ELSE groups - 1
+Even(subtask, subtasks, groups) ==                                  \* RangeOf
+    (subtask * groups) \div subtasks .. ((subtask + 1) * groups) \div subtasks - 1
 InputsEnd == TRUE                                                   \* Ends
 NoneCounted(t) == {}                                                \* Counted
 WaitsForNothing(t) == TRUE                                          \* IsSettled

@@ -4,10 +4,12 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.explore import dataflows
+from conformance.parts import thorough
 from model.any_dataflow.any_dataflow import AnyDataflow, commit
 from model.any_dataflow.bounds import Bounds
 from model.any_dataflow.environment import small_dataflows
 from model.any_dataflow.job import History, Job, Place, Task
+from model.any_dataflow.key_groups import Subtasks, scaled_in, scaled_out
 
 TWO_INPUTS = ((1, 3), (2, 3))
 
@@ -65,6 +67,31 @@ class CountedAsFinished(AnyDataflow):
         return job._replace(checkpoints=(*before, known, *behind))
 
 
+class ReadsOn(AnyDataflow):
+    def is_suspended(self, job: Job, task: int) -> bool:
+        return False
+
+
+class SuspendedForGood(AnyDataflow):
+    def is_suspended(self, job: Job, task: int) -> bool:
+        return job.tasks[task - 1].passed in self.stops
+
+
+class StopsUncommitted(AnyDataflow):
+    def has_stopped(self, job: Job) -> bool:
+        return job.latest in self.stops
+
+
+class EvenRanges(Subtasks):
+    def ranges(self, subtask: int, subtasks: int, groups: int) -> range:
+        return range(subtask * groups // subtasks, (subtask + 1) * groups // subtasks)
+
+
+class HalfASnapshot(AnyDataflow):
+    def group(self, job: Job, task: int) -> tuple[int, ...]:
+        return super().group(job, task)[:1]
+
+
 class KeepsNothing(AnyDataflow):
     def _kept(self, job: Job, channel: Place, records: tuple[History, ...]) -> Job:
         return job
@@ -78,11 +105,13 @@ class KeepsNothing(AnyDataflow):
         (EndsOnce, "no_deadlock", Bounds(checkpoints=1, ends=True)),
         (CountedAsFinished, "finished_for_good", Bounds(checkpoints=1, failures=0, ends=True)),
         (KeepsNothing, "consistent_cut", Bounds(checkpoints=1, failures=0, unaligned=frozenset({1}))),
+        (ReadsOn, "stops_at_the_savepoint", Bounds(checkpoints=1, failures=0, stops=frozenset({1}))),
+        (SuspendedForGood, "no_deadlock", Bounds(checkpoints=1, aborts=1, stops=frozenset({1}))),
+        (StopsUncommitted, "complete_when_stopped", Bounds(checkpoints=1, stops=frozenset({1}))),
+        (HalfASnapshot, "no_deadlock", Bounds(checkpoints=1, failures=0, parallelism=scaled_out)),
     ],
 )
-def test_properties_of_tasks_that_finish_and_of_unaligned_checkpoints_go_red(
-    monkeypatch, broken, found, bounds
-):
+def test_properties_of_each_option_go_red(monkeypatch, broken, found, bounds):
     monkeypatch.setattr(dataflows, "AnyDataflow", broken)
 
     violation = dataflows.explore(*dataflows.closed_with_properties(TWO_INPUTS, bounds)).violation
@@ -91,13 +120,39 @@ def test_properties_of_tasks_that_finish_and_of_unaligned_checkpoints_go_red(
     assert found in violation.properties
 
 
+def test_other_ranges_of_key_groups_than_records_are_sent_to_are_found(monkeypatch):
+    monkeypatch.setattr(dataflows, "Subtasks", EvenRanges)
+    bounds = Bounds(checkpoints=1, parallelism=scaled_in)
+
+    violation = dataflows.explore(
+        *dataflows.closed_with_properties(((1, 2), (1, 3), (1, 4)), bounds)
+    ).violation
+
+    assert violation is not None
+    assert "each_record_once" in violation.properties
+
+
+@pytest.mark.parametrize("groups", range(1, 9))
+@pytest.mark.parametrize("subtasks", range(1, 9))
+def test_each_key_group_is_restored_where_its_records_go_and_nowhere_else(groups, subtasks):
+    fan = Subtasks([(1, task) for task in range(2, groups + 2)], lambda _, most: min(subtasks, most))
+    many = min(subtasks, groups)
+
+    held = [number for one in range(many) for number in fan.ranges(one, many, groups)]
+
+    assert held == [*range(groups)]
+    assert all(fan.holds(0, task) for task in range(2, groups + 2))
+
+
 @pytest.mark.parametrize(
     ("channels", "bounds", "states"),
     [
         (((1, 2), (1, 2)), Bounds(), 495),
         (((1, 2), (2, 3)), Bounds(max_concurrent=2, ends=True), 4606),
+        (((1, 2), (2, 3)), Bounds(aborts=1, stops=frozenset({1})), 416),
+        (((1, 3), (2, 3)), Bounds(checkpoints=1, slow=frozenset({3}), parallelism=scaled_out), 361),
     ],
-    ids=["two channels between two tasks", "tasks that finish"],
+    ids=["two channels between two tasks", "tasks that finish", "an aborted stop", "two splits, scaled out"],
 )
 def test_other_dataflows_hold(channels, bounds, states):
     graph = dataflows.explore(*dataflows.closed_with_properties(channels, bounds))
@@ -135,7 +190,29 @@ def test_all_dataflows_of_three_tasks_hold():
     result = CliRunner().invoke(dataflows.main, ["--tasks", "3"])
 
     assert "5 dataflows of up to 3 tasks" in result.output
-    assert result.output.splitlines()[-1].split()[:2] == ["3,801", "8,361"]
+    assert result.stdout.splitlines()[-1].split()[:2] == ["3,801", "8,361"]
+
+
+@pytest.mark.parametrize("options", [["--unaligned", "--stops"], ["--ends", "--scales", "out"]])
+def test_options_that_exclude_each_other_are_refused(options):
+    assert CliRunner().invoke(dataflows.main, ["--tasks", "2", *options]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "states"),
+    [(["--ends"], "833"), (["--stops"], "183"), (["--scales", "in"], "209"), (["--unaligned"], "618")],
+)
+def test_each_option_changes_what_is_explored(options, states):
+    result = CliRunner().invoke(dataflows.main, ["--tasks", "2", *options])
+
+    assert result.output.splitlines()[1].split()[0] == states
+
+
+def test_the_thorough_dataflows_are_units_of_their_own(tmp_path):
+    names = [*dataflows.thorough_dataflows()]
+
+    assert len(names) == len(set(names)) == 29 * len(dataflows.THOROUGH)
+    assert thorough.run("dataflow stops:1-2", tmp_path) == ("", "183 states, 300 transitions")
 
 
 def test_a_violation_is_shown_with_its_run(monkeypatch):

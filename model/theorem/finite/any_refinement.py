@@ -1,8 +1,10 @@
 """Barrier snapshots on any dataflow take only steps of the theorem: a refinement of `model.any_dataflow`.
 
 As in `refinement`, a state of the theorem is kept beside each state of the model. Here the dataflow is an
-input, checkpoints may be unaligned, and tasks may finish; nearly every step is one action. Channels are those
-of the dataflow, then an input of each source, then an output of each sink. The histories of both are equal.
+input, checkpoints may be unaligned or stop the job, and tasks may finish; nearly every step is one action. A
+step of a subtask is the action of each of its key groups in turn (see `model.theorem.rescaling`). Channels
+are those of the dataflow, then an input of each source, then an output of each sink. The histories of both
+are equal.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,7 +57,7 @@ class AnyRefinement(Refinement):
             "count": lambda c, h: 1,
             "emit": lambda c, h, p: h if c < count else h[-1] if h else (),
             "overtakes": lambda n: n in bounds.unaligned,
-            "stops": lambda n: False,
+            "stops": lambda n: n in bounds.stops,
             "is_savepoint": lambda n: False,
             "lost": lambda: (),
         }
@@ -79,9 +81,10 @@ class AnyRefinement(Refinement):
                 new = [m for m in due if before.committed[of - 1] < m <= before.latest]
                 yield from (("commit", self.output_of[of], m) for m in new)
             case "GiveUp":
-                yield "give up", of - 1, before.tasks[of - 1].aligning
+                aligning = before.tasks[of - 1].aligning
+                yield from (("give up", u - 1, aligning) for u in self.dataflow.group(before, of))
             case "Store" | "Acknowledge":
-                yield event.action.lower(), of - 1, n
+                yield from ((event.action.lower(), u - 1, n) for u in self.dataflow.group(before, of))
             case "Finish":
                 yield "finish", of - 1
             case "Begin":
@@ -100,7 +103,7 @@ class AnyRefinement(Refinement):
             yield "process", reader - 1, channel
         elif action == "ReadBarrier":
             n = before.channels[channel][0].checkpoint
-            yield "receive", channel, n
+            yield from (("receive", place, n) for place in self.dataflow.bundle(before, channel))
             if self.dataflow.aligned(before, channel):
                 yield from self._snapshot(before, reader, n)
         elif action == "Overtake":
@@ -114,10 +117,10 @@ class AnyRefinement(Refinement):
                 yield from self._snapshot(before, reader, state.aligning)
 
     def _snapshot(self, before: Job, task: int, n: int) -> Iterator[Taken]:
-        yield "snapshot", task - 1, n
-        if n in before.pending and task not in self.dataflow.slow:
-            yield "store", task - 1, n
-            yield "acknowledge", task - 1, n
+        group = self.dataflow.group(before, task)
+        at_once = n in before.pending and self.dataflow.slow.isdisjoint(group)
+        for name in ("snapshot", "store", "acknowledge") if at_once else ("snapshot",):
+            yield from ((name, u - 1, n) for u in group)
 
     def given_up(self, dataflow: Job, s: State) -> Iterator[tuple[int, int]]:
         """Alignments that block a channel in the theorem and none in the model."""

@@ -5,6 +5,7 @@ import pytest
 from model.any_dataflow.any_dataflow import AnyDataflow
 from model.any_dataflow.bounds import Bounds
 from model.any_dataflow.environment import closed_any_dataflow
+from model.any_dataflow.key_groups import Subtasks, scaled_out
 from model.dataflow import actions, dataflow
 from model.dataflow.actions import Deliver, Produce, Receive, StartCheckpoint
 from model.dataflow.dataflow import Wires
@@ -32,7 +33,10 @@ def test_each_state_satisfies_the_invariant_and_each_step_is_one_of_the_theorem(
 
 
 PAIR = ((1, 2),)
+FAN = ((1, 2), (1, 3))
 FINISHES = Bounds(checkpoints=1, failures=0, ends=True)
+STOPS = Bounds(checkpoints=1, aborts=1, stops=frozenset({1}))
+SCALES = Bounds(checkpoints=1, parallelism=scaled_out)
 UNALIGNED = Bounds(checkpoints=1, failures=0, slow=frozenset({1, 2}), unaligned=frozenset({1}))
 
 
@@ -49,9 +53,46 @@ class KeepsNothing(AnyDataflow):
         )
 
 
-def any_checked(bounds, broken=AnyDataflow):
-    dataflow = broken(PAIR, bounds.capacity, bounds.slow, bounds.unaligned)
+class ReadsOn(AnyDataflow):
+    def is_suspended(self, job, task):
+        return False
+
+
+class OneKeyGroup(AnyDataflow):
+    """The snapshot of a subtask holds only the state of its first key group."""
+
+    def snapshot(self, job, task, checkpoint, awaited=frozenset()):
+        known = super().snapshot(job, task, checkpoint, awaited)
+        lost = [one for one in self.group(job, task) if one != task]
+        parts = tuple(
+            one._replace(
+                captured=tuple(
+                    part and part._replace(history=()) if number in lost else part
+                    for number, part in enumerate(one.captured, start=1)
+                )
+            )
+            for one in known.checkpoints
+        )
+        return known._replace(checkpoints=parts)
+
+
+def any_checked(bounds, broken=AnyDataflow, channels=PAIR):
+    subtasks = Subtasks(channels, bounds.parallelism)
+    dataflow = broken(channels, bounds.capacity, bounds.slow, bounds.unaligned, bounds.stops, subtasks)
     return compared(closed_any_dataflow(dataflow, bounds), AnyRefinement(dataflow, bounds), 10_000)
+
+
+def test_a_savepoint_that_stops_and_is_aborted_takes_only_steps_of_the_theorem():
+    assert any_checked(STOPS) == (172, 243)
+
+
+def test_a_restore_at_another_parallelism_takes_only_steps_of_the_theorem():
+    assert any_checked(SCALES, channels=FAN) == (244, 413)
+
+
+def test_a_subtask_that_saves_one_key_group_of_two_differs_from_the_theorem():
+    with pytest.raises(NoRefinementError, match="saved differ"):
+        any_checked(SCALES, OneKeyGroup, FAN)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +109,7 @@ def test_any_dataflow_takes_only_steps_of_the_theorem(bounds, states, steps):
     [
         (FINISHES, FinishesEarly, r"finish \(1,\): not 'the open transaction is empty'"),
         (UNALIGNED, KeepsNothing, "kept differ"),
+        (STOPS, ReadsOn, r"process .*: not 'a source does not read behind a savepoint that stops'"),
     ],
 )
 def test_a_broken_model_of_any_dataflow_takes_a_step_that_the_theorem_does_not_allow(bounds, broken, found):
