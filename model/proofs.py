@@ -27,7 +27,7 @@ from model.initial_states import INITIAL_STATES, PERMITTED
 from model.offsets.proofs import all_offsets_cases
 from model.sink.proofs.sink import all_sink_cases
 from model.source.proofs import all_source_cases
-from model.store.proofs import store_cases
+from model.store.proofs.store import store_cases
 from model.subtask.proofs.subtask import all_subtask_cases
 
 

@@ -42,7 +42,7 @@ ENTRIES: Spelling = each(
 
 def project_store(given: Given) -> Projection:
     """StoreModel.tla and the closed store."""
-    from model.store.proofs import store_cases
+    from model.store.proofs.store import store_cases
 
     retain, ids, profile = given.number("Retain"), given.number("M"), given.coordinators
     closed = closed_store(retain, ids, profile)
@@ -129,7 +129,7 @@ def walk_store(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 def directed_store() -> Iterator[Case]:
     """The cases of a store of up to two entries."""
-    from model.store.proofs import store_cases
+    from model.store.proofs.store import store_cases
 
     for retain, entries in product((1, 2), (0, 1, 2)):
         yield from store_cases(retain, entries)

@@ -23,6 +23,10 @@ class Claim(Protocol):
     def bounds(self) -> str:
         """What is bounded all the same, or left out."""
 
+    @property
+    def beyond(self) -> Collection[str]:
+        """Rules that say something only of what is left out."""
+
 
 class Refutation(Protocol):
     """A rule that fails in a case."""
@@ -52,6 +56,10 @@ class Result(Protocol):
         """Number of cases."""
 
     @property
+    def permitted(self) -> int:
+        """Number of cases whose assumptions have a model."""
+
+    @property
     def paths(self) -> int:
         """Number of paths of steps."""
 
@@ -74,11 +82,13 @@ class Mutant(Protocol):
 
 def line_of(claim: Claim, result: Result, seconds: float) -> str:
     """What is proved of a component, how, and what stays bounded; the time is that of the processor."""
-    counts = f"{result.cases} cases, {result.paths} paths, {result.checks:,} checks, {seconds:.1f} s"
+    counts = f"{result.cases} cases, {result.paths:,} paths, {result.checks:,} checks, {seconds:.1f} s"
+    proved = len(set(result.proved) - set(claim.beyond))
     lines = [
-        f"{claim.component}, any number of {claim.elements}: {len(result.proved)} rules proved ({counts})",
+        f"{claim.component}, any number of {claim.elements}: {proved} rules proved ({counts})",
         f"  by {claim.method}",
         f"  bounded: {claim.bounds or 'nothing'}",
+        f"  of {result.permitted} cases a state and an event that fit were found",
     ]
     return "\n".join(lines)
 

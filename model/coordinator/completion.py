@@ -245,11 +245,15 @@ class CompletionSteps:
 
 def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]) -> Effects:
     """Notifies every deployed task that took part, and every operator coordinator."""
-    notifications: Effects = ()
-    for task, notified in enumerate(listeners(coordinator, done)):
-        if notified:
-            notifications = (*notifications, NotifyComplete(done.checkpoint, task))
-            notifications = (*notifications, *(NotifySubsumed(gone, task) for gone in subsumed))
+    notifications: Effects = tuple(
+        notification
+        for task, notified in enumerate(listeners(coordinator, done))
+        if notified
+        for notification in (
+            NotifyComplete(done.checkpoint, task),
+            *(NotifySubsumed(gone, task) for gone in subsumed),
+        )
+    )
     masters = tuple(
         TellMaster(place, done.checkpoint, True) for place in range(coordinator.plan.coordinators)
     )

@@ -111,20 +111,20 @@ class SharedStateSteps:
 
     def loss_of(self, shared: SharedState, pending: Pending) -> Effects:
         """Deletes all collected state, in the order of the tasks; registered files belong to the registry."""
-        lost: Effects = ()
         is_registered = self.registers_at_acknowledgement(pending)
-        for handle, files in zip(pending.states, pending.shared, strict=True):
-            lost = (*lost, *self.loss(shared, handle, () if is_registered else files))
-        return lost
+        return tuple(
+            lost
+            for handle, files in zip(pending.states, pending.shared, strict=True)
+            for lost in self.loss(shared, handle, () if is_registered else files)
+        )
 
     def complete(self, shared: SharedState, pending: Pending) -> SharedState:
         """Registers the files of a checkpoint that is kept."""
         completed = shared.completed
-        for files in pending.shared:
-            for file in files:
-                use = Use(file, pending.checkpoint)
-                if use not in completed:
-                    completed = (*completed, use)
+        for file in tuple(file for files in pending.shared for file in files):
+            use = Use(file, pending.checkpoint)
+            if use not in completed:
+                completed = (*completed, use)
         return shared._replace(completed=completed)
 
     def delete(

@@ -49,7 +49,7 @@ def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     free = tuple(place for place in range(len(entries)) if not _is_protected(entries, place))
     gone = len(entries) - len(after.entries)
     surplus = max(0, len(entries) - before.retain)
-    oldest = free[: min(surplus, len(free))]
+    oldest = free[:surplus]
     return gone == len(oldest) and after.entries == tuple(
         entry for place, entry in enumerate(entries) if place not in oldest
     )
@@ -60,8 +60,12 @@ def sub_08(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     """The newest checkpoint survives every addition except that of a stop-with-savepoint."""
     if type(event) is not Add or not before.profile.protects_newest_checkpoint or event.type == STOP:
         return True
-    newest = _newest_checkpoint((*before.entries, Entry(event.checkpoint, event.type)))
-    return newest is None or any(entry == newest for entry in after.entries)
+    entries = (*before.entries, Entry(event.checkpoint, event.type))
+    return all(
+        any(kept == entry for kept in after.entries)
+        for place, entry in enumerate(entries)
+        if entry.type == CHECKPOINT and not any(later.type == CHECKPOINT for later in entries[place + 1 :])
+    )
 
 
 @STORE.step("SUB-09")
@@ -80,7 +84,10 @@ def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
         return effects == deleted
     if not dropped:
         return not effects
-    return effects[:-1] == deleted and effects[-1] == Subsumed(max(dropped))
+    last = effects[-1]
+    if effects[:-1] != deleted or type(last) is not Subsumed:
+        return False
+    return last.checkpoint in dropped and all(one <= last.checkpoint for one in dropped)
 
 
 @STORE.step("SUB-09")
@@ -116,11 +123,9 @@ def sub_07_bound(store: Store) -> bool:
 
 
 def _keeps_order(before: Store, after: Store) -> bool:
-    position = 0
-    for entry in before.entries:
-        if position < len(after.entries) - 1 and after.entries[position] == entry:
-            position += 1
-    return position == len(after.entries) - 1
+    """Beside the last one, the entries are some of those before, in their order; no entry comes twice."""
+    earlier = after.entries[: len(after.entries) - 1]
+    return earlier == tuple(entry for entry in before.entries if any(entry == kept for kept in earlier))
 
 
 def _is_protected(entries: tuple[Entry, ...], place: int) -> bool:
@@ -130,10 +135,3 @@ def _is_protected(entries: tuple[Entry, ...], place: int) -> bool:
         return False
     is_checkpoint = entries[place].type == CHECKPOINT
     return is_checkpoint and not any(later.type == CHECKPOINT for later in entries[place + 1 :])
-
-
-def _newest_checkpoint(entries: tuple[Entry, ...]) -> Entry | None:
-    for entry in reversed(entries):
-        if entry.type == CHECKPOINT:
-            return entry
-    return None

@@ -7,6 +7,7 @@ job was stopped with a savepoint, the store may drop every element but the last.
 The module knows a list of ids: no files, no tasks, no pending checkpoints.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from model.coordinator.events import DiscardCheckpoint
@@ -74,6 +75,21 @@ def highest(ids: tuple[int, ...]) -> int:
     return top
 
 
+def divided(
+    entries: tuple[Entry, ...], may_drop: Callable[[int], bool], surplus: int
+) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """The entries that stay, and the dropped ones: the first that may be dropped, up to the surplus."""
+    kept: tuple[Entry, ...] = ()
+    dropped: tuple[Entry, ...] = ()
+    for position, entry in enumerate(entries):
+        if surplus > 0 and may_drop(position):
+            surplus -= 1
+            dropped = (*dropped, entry)
+        else:
+            kept = (*kept, entry)
+    return kept, dropped
+
+
 class StoreSteps:
     """The steps of a store, and the operators of which older generations have their own."""
 
@@ -86,18 +102,11 @@ class StoreSteps:
         """Adds a completed checkpoint and drops surplus ones."""
         entries = (*store.entries, Entry(checkpoint, type))
         surplus = len(entries) - store.retain
-        kept: tuple[Entry, ...] = ()
-        deleted: tuple[int, ...] = ()
-        for position, entry in enumerate(entries):
-            if surplus > 0 and self.may_drop(entries, position):
-                surplus -= 1
-                if entry.type == CHECKPOINT:
-                    deleted = (*deleted, entry.checkpoint)
-            else:
-                kept = (*kept, entry)
+        kept, dropped = divided(entries, lambda position: self.may_drop(entries, position), surplus)
+        deleted = tuple(entry.checkpoint for entry in dropped if entry.type == CHECKPOINT)
         discards = tuple(DiscardCheckpoint(gone) for gone in deleted)
         effects = (*discards, *self.notify_subsumed(deleted))
-        return Step(store._replace(entries=kept), effects, self.rules_of(drops=len(kept) < len(entries)))
+        return Step(store._replace(entries=kept), effects, self.rules_of(drops=bool(dropped)))
 
     def rules_of(self, *, drops: bool) -> Rules:
         """The rules that an addition follows."""

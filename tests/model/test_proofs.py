@@ -8,7 +8,7 @@ from model.gate.proofs.aligned import gate_cases
 from model.gate.proofs.modes import mode_cases
 from model.properties import PROPERTIES, of_component
 from model.registry import Property
-from model.store.proofs import store_cases
+from model.store.proofs.store import store_cases
 from model.subtask.proofs.subtask import subtask_cases
 
 

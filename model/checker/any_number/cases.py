@@ -75,6 +75,8 @@ class Result(NamedTuple):
     """Rules of which no property failed."""
     refutations: tuple[Refutation, ...]
     cases: int
+    permitted: int
+    """Cases whose assumptions have a model, found by z3: they are not contradictory."""
     paths: int
     checks: int
 
@@ -87,11 +89,13 @@ def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
     """
     checked: set[str] = set()
     refutations: list[Refutation] = []
-    case_count = path_count = check_count = 0
+    case_count = path_count = check_count = permitted = 0
     invariants: Invariants = {}
     for case in cases:
         case_count += 1
-        for outcomes in _outcomes_of(case, invariants):
+        is_permitted, found_on_paths = _outcomes_of(case, invariants)
+        permitted += is_permitted
+        for outcomes in found_on_paths:
             path_count += 1
             check_count += len(outcomes)
             checked.update(found.rule for found, _ in outcomes)
@@ -99,7 +103,9 @@ def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
         if any(refutation.rule in stop_at for refutation in refutations):
             break
     failed = {refutation.rule for refutation in refutations}
-    return Result(frozenset(checked - failed), tuple(refutations), case_count, path_count, check_count)
+    return Result(
+        frozenset(checked - failed), tuple(refutations), case_count, permitted, path_count, check_count
+    )
 
 
 Outcomes = list[tuple[Property, Refutation | None]]
@@ -116,31 +122,52 @@ Invariants = dict[str, Invariant]
 """By the text of a component and its state."""
 
 
-def _outcomes_of(case: Case, invariants: Invariants) -> list[Outcomes]:
-    """The properties on each path of the step; again while it meets sums whose facts were not assumed."""
+def _outcomes_of(case: Case, invariants: Invariants) -> tuple[bool, list[Outcomes]]:
+    """Whether the case occurs, as far as known, and the properties on each path of the step.
+
+    The step is followed again while it meets sums whose facts were not assumed.
+    """
     sums.known.clear()
     while True:
         assumed = invariant_of(case.component, case.state, case.properties, invariants).terms
         before = len(sums.known)
         try:
-            results = list(_followed(case, assumed))
+            solver, is_permitted = _ground_of(case, assumed)
+            results = list(_followed(case, solver))
         except UndecidedError:
             if len(sums.known) == before:
                 raise
         if len(sums.known) == before:
-            return results
+            return is_permitted, results
 
 
-def _followed(case: Case, assumed: tuple[z3.BoolRef, ...]) -> Iterator[Outcomes]:
+def is_impossible(case: Case) -> bool:
+    """Nothing permits the case: z3 refutes what it assumes."""
+    sums.known.clear()
+    solver = _solver()
+    solver.add(*invariant_of(case.component, case.state, case.properties, {}).terms)
+    solver.add(*sums.facts(), *case.assumptions)
+    return bool(solver.check() == z3.unsat)
+
+
+def _ground_of(case: Case, assumed: tuple[z3.BoolRef, ...]) -> tuple[z3.Solver, bool]:
+    """What the case assumes, and whether it has a model. Raises ValueError if it has none."""
+    solver = _solver()
+    solver.add(*sums.facts(), *case.assumptions, *(() if type(case.event) is Start else assumed))
+    solver.set("rlimit", EFFORT)
+    answer = solver.check()
+    solver.set("rlimit", PATIENCE)
+    if answer == z3.unsat:
+        raise ValueError(f"nothing permits the case {case.label}: it would prove everything")
+    return solver, bool(answer == z3.sat)
+
+
+def _followed(case: Case, solver: z3.Solver) -> Iterator[Outcomes]:
     begins = type(case.event) is Start
     known = tuple(
         found for found in case.properties if not begins or found.over_starts or not found.over_steps
     )
     known = tuple(found for found in known if found.concerns(case.event))
-    solver = _solver()
-    solver.add(*sums.facts(), *case.assumptions, *(() if begins else assumed))
-    if solver.check() == z3.unsat:
-        raise ValueError(f"nothing permits the case {case.label}: it would prove everything")
     ground = Ground(solver, is_lenient=True)
     for path in paths(lambda: case.step(case.state, case.event), ground):
         ground.go_to(path.decided)

@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from model.checker.any_number.cases import Case
 from model.checker.any_number.reread import Edit, Helpers, Reread
+from model.coordinator.proofs import any_number as coordinator
 from model.gate.proofs.any_number.aligned import all_aligned_cases, all_history_cases
 from model.gate.proofs.any_number.channels import HELPERS as CHANNEL_HELPERS
 from model.gate.proofs.any_number.tracking import TRACKED_AT_MOST, all_tracker_cases
 from model.gate.proofs.any_number.unaligned import all_unaligned_cases
 from model.sink.proofs.any_number import HELPERS as SINK_HELPERS
 from model.sink.proofs.any_number import all_sink_cases
+from model.store.proofs import any_number as store
 from model.subtask.proofs.any_number import HELPERS as SUBTASK_HELPERS
 from model.subtask.proofs.any_number import all_subtask_cases
 
@@ -32,6 +34,10 @@ class Unbounded(NamedTuple):
     method: str = QUANTIFIERS
     bounds: str = ""
     """What is bounded all the same, or left out."""
+    beyond: frozenset[str] = frozenset()
+    """Rules that say something only of what is left out; they are not counted as proved."""
+    variants: frozenset[str] | None = None
+    """The mutants of the catalogue that the cases can refute; None: all of the component."""
 
 
 UNBOUNDED: Mapping[str, Unbounded] = {
@@ -51,6 +57,24 @@ UNBOUNDED: Mapping[str, Unbounded] = {
             SUMS,
             "at most 1 snapshot before an event; restores in which a commit throws are left out",
         ),
+        Unbounded(
+            "coordinator",
+            "tasks",
+            coordinator.coordinator_cases,
+            SUMS,
+            coordinator.BOUNDS,
+            coordinator.BEYOND,
+            coordinator.VARIANTS,
+        ),
+        Unbounded(
+            "store",
+            "retained checkpoints",
+            store.all_store_cases,
+            QUANTIFIERS,
+            "the generations 1.9 to 1.11 are left out",
+            frozenset({"SUB-10"}),
+            store.VARIANTS,
+        ),
     )
 }
 """By component."""
@@ -58,5 +82,11 @@ UNBOUNDED: Mapping[str, Unbounded] = {
 
 def reread(*edits: Edit) -> Reread:
     """The modules of the model over ropes, with broken ones for mutants."""
-    helpers: dict[str, Helpers] = {**CHANNEL_HELPERS, **SUBTASK_HELPERS, **SINK_HELPERS}
+    helpers: dict[str, Helpers] = {
+        **CHANNEL_HELPERS,
+        **SUBTASK_HELPERS,
+        **SINK_HELPERS,
+        **coordinator.HELPERS,
+        **store.HELPERS,
+    }
     return Reread(edits, helpers)

@@ -1,34 +1,35 @@
 """Whether the kinds of effects match the expression of a frame, if some of them come any number of times.
 
-A run of effects of one kind is matched at each number from 0 to one more than the expression names the kind.
-More are alike: in each of these expressions a star belongs to a word or to a choice of words, so whatever
-matches one more than it can name has used a star, which takes any further number.
+The expression is read as an automaton: its states are what may still follow (Brzozowski's derivatives). A
+cell of any number of members leads from a state to every state that some sequence of its kinds reaches. There
+are finitely many, so the answer is exact.
 """
 
 import re
-from collections.abc import Iterator
-from itertools import product
-from typing import Any
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Literal
 
 from model.checker.any_number.members import Many
 from model.checker.any_number.rope import Rope
-from model.checker.symbolic import SymbolicBool, SymbolicUseError
+from model.checker.symbolic import SymbolicBool
 from model.frames import is_permitted as plain_is_permitted
 
-_STARRED = re.compile(r"(\w+|\((?:\w+(?:\s*\|\s*\w+)*)\))\*")
+Expression = tuple[Literal["word", "then", "or", "star"], Any, Any]
+"""A word; one expression and then another; one of a set of them; any number of one."""
+NEVER: Expression = ("or", frozenset(), None)
+NOTHING: Expression = ("star", NEVER, None)
 
 
 def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
     """`model.frames.is_permitted` over a rope; on a path, the run forks if a cell may be empty."""
     if not isinstance(kinds, Rope):
         return plain_is_permitted(pattern, kinds)
-    if pattern.count("*") != len(_STARRED.findall(pattern)):
-        raise SymbolicUseError(f"a star belongs to more than a word or a choice of words in {pattern!r}")
-    if _matches(pattern, kinds.cells, lowest=0):
+    if _is_matched(pattern, kinds.cells, may_be_empty=True):
         return True
     possible = (_possible(cell) if isinstance(cell, Many) else cell for cell in kinds.cells)
     present = tuple(cell for cell in possible if not isinstance(cell, Many) or cell.behaviours)
-    return _matches(pattern, present, lowest=1)
+    return _is_matched(pattern, present, may_be_empty=False)
 
 
 def _possible(cell: Many) -> Many:
@@ -37,19 +38,95 @@ def _possible(cell: Many) -> Many:
     return Many(cell.group, cell.variable, cases, every=cell.every)
 
 
-def _matches(pattern: str, cells: tuple[Any, ...], *, lowest: int) -> bool:
+def _is_matched(pattern: str, cells: tuple[Any, ...], *, may_be_empty: bool) -> bool:
     """Every sequence of the cells matches."""
-    choices = [tuple(_sequences(pattern, cell, lowest)) for cell in cells]
-    return all(plain_is_permitted(pattern, sum(chosen, ())) for chosen in product(*choices))
+    states = {_read(tuple(re.findall(r"\w+|[()|*+?]", pattern)))}
+    for cell in cells:
+        if not isinstance(cell, Many):
+            states = {_after(state, (cell,)) for state in states}
+            continue
+        reached: set[Expression] = set()
+        waiting = states
+        while waiting:
+            waiting = {_after(state, one.values) for state in waiting for one in cell.behaviours} - reached
+            reached |= waiting
+        states = states | reached if may_be_empty else reached
+    return all(_may_end(state) for state in states)
 
 
-def _sequences(pattern: str, cell: Any, lowest: int) -> Iterator[tuple[str, ...]]:  # noqa: ANN401
-    if not isinstance(cell, Many):
-        yield (cell,)
-        return
-    contributions = {one.values for one in cell.behaviours}
-    words = re.findall(r"\w+", pattern)
-    named = max(sum(word in words_of for word in words) for words_of in contributions)
-    for number in range(lowest, named + 2):
-        for chosen in product(contributions, repeat=number):
-            yield sum(chosen, ())
+# ---------------------------------------------------------------- expressions
+
+
+def _either(choices: Iterable[Expression]) -> Expression:
+    every = frozenset(inner for one in choices for inner in (one[1] if one[0] == "or" else (one,)))
+    return next(iter(every)) if len(every) == 1 else ("or", every, None)
+
+
+def _then(first: Expression, second: Expression) -> Expression:
+    if NEVER in (first, second):
+        return NEVER
+    if first == NOTHING:
+        return second
+    if second == NOTHING:
+        return first
+    if first[0] == "then":
+        return ("then", first[1], _then(first[2], second))
+    return ("then", first, second)
+
+
+@cache
+def _read(words: tuple[str, ...]) -> Expression:
+    """The expression of a pattern: choices of sequences of repeated words and parentheses."""
+    found, end = _choice(words, 0)
+    if end != len(words):
+        raise ValueError(f"expected a frame's expression, got {' '.join(words)!r}")
+    return found
+
+
+def _choice(words: tuple[str, ...], place: int) -> tuple[Expression, int]:
+    choices = []
+    sequence = NOTHING
+    while place < len(words) and words[place] != ")":
+        if words[place] == "|":
+            choices.append(sequence)
+            sequence, place = NOTHING, place + 1
+            continue
+        if words[place] == "(":
+            one, place = _choice(words, place + 1)
+        else:
+            one = ("word", words[place], None)
+        place += 1
+        while place < len(words) and words[place] in "*+?":
+            mark, place = words[place], place + 1
+            many: Expression = ("star", one, None)
+            one = {"*": many, "+": _then(one, many), "?": _either((one, NOTHING))}[mark]
+        sequence = _then(sequence, one)
+    return _either((*choices, sequence)), place
+
+
+@cache
+def _may_end(state: Expression) -> bool:
+    kind, first, second = state
+    if kind == "then":
+        return _may_end(first) and _may_end(second)
+    return kind == "star" or (kind == "or" and any(_may_end(one) for one in first))
+
+
+def _after(state: Expression, kinds: tuple[str, ...]) -> Expression:
+    """What may follow these kinds."""
+    for kind in kinds:
+        state = _derivative(state, kind)
+    return state
+
+
+@cache
+def _derivative(state: Expression, word: str) -> Expression:
+    kind, first, second = state
+    if kind == "word":
+        return NOTHING if first == word else NEVER
+    if kind == "or":
+        return _either(_derivative(one, word) for one in first)
+    if kind == "star":
+        return _then(_derivative(first, word), state)
+    further = _then(_derivative(first, word), second)
+    return _either((further, _derivative(second, word))) if _may_end(first) else further

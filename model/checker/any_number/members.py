@@ -171,15 +171,15 @@ class Many:
         if not isinstance(other, Many) or other.group is not self.group:
             raise SymbolicUseError(f"{self!r} was compared with {other!r}")
         mine, theirs = self.behaviours, other.at(self.variable)
-        if not (self.every and other.every) and not (names_its_member(self) or names_its_member(other)):
-            raise SymbolicUseError(f"filtered values do not tell their members apart: {self!r}, {other!r}")
         both = [
             conjunction([one.condition, another.condition, equation(one.values, another.values)])
             for one, another in product(mine, theirs)
         ]
         neither = negation(disjunction([one.condition for one in (*mine, *theirs)]))
         differs = self.exists(negation(disjunction([*both, neither])))
-        return SymbolicBool(negation(differs))
+        if (self.every and other.every) or names_its_member(self) or names_its_member(other):
+            return SymbolicBool(negation(differs))
+        return SymbolicBool(disjunction([negation(differs), _unknown(self, other)]))
 
     def __ne__(self, other: object) -> Any:  # noqa: ANN401 - a symbol
         return SymbolicBool(negation((self == other).term))
@@ -198,11 +198,21 @@ class Many:
 def names_its_member(many: Many) -> bool:
     """Each value holds the place of its member, so values of two members differ."""
     return many.group.distinct or all(
-        isinstance(value, tuple)
-        and any(isinstance(part, Place) and part.term.eq(many.variable) for part in value)
+        any(
+            isinstance(part, Place) and part.term.eq(many.variable)
+            for part in (value if isinstance(value, tuple) else (value,))
+        )
         for one in many.behaviours
         for value in one.values
     )
+
+
+def _unknown(one: Many, other: Many) -> z3.BoolRef:
+    """Whether filtered values are equal as sequences although members differ: they may, or may not.
+
+    Their values do not tell the members apart, as two deletions of one state. A proof holds for both answers.
+    """
+    return z3.Bool(f"{one!r} equals {other!r}")
 
 
 def equation(left: Any, right: Any) -> z3.BoolRef:  # noqa: ANN401 - any values of the model

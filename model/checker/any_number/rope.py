@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import z3
 
-from model.checker.any_number.iteration import Steps
+from model.checker.any_number.iteration import Steps, collectors
 from model.checker.any_number.members import (
     Behaviour,
     Many,
@@ -22,6 +22,7 @@ from model.checker.any_number.members import (
     Position,
     UpTo,
     equation,
+    mentions,
     names_its_member,
 )
 from model.checker.any_number.syntactic import TRUE, conjunction, disjunction
@@ -122,9 +123,11 @@ class Rope(tuple[Any, ...]):
         found = []
         for cell in self.cells:
             if isinstance(cell, Many):
+                index = cell.group.another([used for one in collectors for used in one.variables])
+                inner = Many(cell.group, index, cell.at(index), every=cell.every)
                 alike = [conjunction([one.condition, equation(part, value)])
-                         for one in cell.behaviours for part in one.values]  # fmt: skip
-                found.append(cell.exists(disjunction(alike)))
+                         for one in inner.behaviours for part in one.values]  # fmt: skip
+                found.append(inner.exists(disjunction(alike)))
             else:
                 found.append(equation(cell, value))
         return bool(SymbolicBool(disjunction(found)))
@@ -142,25 +145,31 @@ class Rope(tuple[Any, ...]):
             if isinstance(found, Many):
                 raise SymbolicUseError("a position of unnamed elements was asked")
             return found
-        cells = _settled(self.cells, from_the_end=key < 0)
-        return cells[key] if not isinstance(cells[key], Many) else SomeOf(cells[key])
+        near = _near_end(self.cells, abs(key) if key < 0 else key + 1, from_the_end=key < 0)
+        return near[key] if not isinstance(near[key], Many) else SomeOf(near[key])
 
     def _part(self, key: slice) -> "Rope":
         start, stop = key.start, key.stop
-        if isinstance(start, Place):
+        if isinstance(start, Place | UpTo):
             return self._from(start)
         if isinstance(stop, UpTo):
             return self._up_to(stop.place)
         if isinstance(start, SymbolicInt) and not isinstance(start, Length):
             start = _near(start)
+        if isinstance(stop, SymbolicInt) and not isinstance(stop, Length):
+            stop = _near(stop)
         cells = self.cells
         if type(start) is int or type(stop) is int:
             ends = (type(start) is int and start < 0) or (type(stop) is int and stop < 0)
             number = max(abs(end) for end in (start, stop) if type(end) is int)
-            cells = _settled(cells, from_the_end=ends)
-            near = cells[-number:] if ends else cells[:number]
-            if any(isinstance(cell, Many) for cell in near):
-                cells = tuple(SomeOf(cell) if isinstance(cell, Many) else cell for cell in cells)
+            cells = _near_end(cells, number, from_the_end=ends)
+            place = -number if ends else number - 1
+            if number and number <= len(cells) and isinstance(cells[place], Many):
+                if (start if ends else stop) is None or None not in (start, stop):
+                    raise SymbolicUseError(f"one of {cells[place]!r} was left out")
+                cells = tuple(
+                    SomeOf(cell) if at == place % len(cells) else cell for at, cell in enumerate(cells)
+                )
         return Rope(cells[slice(_cell_index(start), _cell_index(stop))])
 
     def _up_to(self, place: Place) -> "Rope":
@@ -173,12 +182,14 @@ class Rope(tuple[Any, ...]):
                 return Rope((*self.cells[:position], Many(cell.group, variable, cases, every=False)))
         raise SymbolicUseError(f"{place} is no place of {self!r}")
 
-    def _from(self, place: Place) -> "Rope":
-        """The part that begins with a member of a group."""
+    def _from(self, start: Place | UpTo) -> "Rope":
+        """The part that begins with a member of a group, or behind one."""
+        place = start.place if isinstance(start, UpTo) else start
         for position, cell in enumerate(self.cells):
             if isinstance(cell, Many) and cell.group is place.group:
                 variable = cell.group.unused_in(place.term)
-                cases = [one._replace(condition=conjunction([variable >= place.term, one.condition]))
+                is_in = variable > place.term if isinstance(start, UpTo) else variable >= place.term
+                cases = [one._replace(condition=conjunction([is_in, one.condition]))
                          for one in cell.at(variable)]  # fmt: skip
                 rest = Many(cell.group, variable, cases, every=False)
                 return Rope((rest, *self.cells[position + 1 :]))
@@ -204,6 +215,23 @@ class SomeOf:
 
     def __hash__(self) -> int:
         raise SymbolicUseError("a hash of some element was asked")
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        """What all of the elements have in common."""
+        found = [getattr(value, name) for one in self.many.behaviours for value in one.values]
+        if name.startswith("_") or any(not _is_same(one, found[0], self.many) for one in found):
+            raise SymbolicUseError(f"{name} of some of {self.many!r} was asked")
+        return found[0]
+
+
+def _is_same(value: Any, other: Any, many: Many) -> bool:  # noqa: ANN401
+    if isinstance(value, SymbolicInt | SymbolicBool):
+        return (
+            type(other) is type(value)
+            and value.term.eq(other.term)
+            and not mentions(value.term, many.variable)
+        )
+    return type(value) is type(other) and isinstance(value, int | str) and value == other
 
 
 def cells_of(sequence: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -237,13 +265,22 @@ def is_present(many: Many) -> bool:
     return bool(SymbolicBool(many.contributes()))
 
 
-def _settled(cells: tuple[Any, ...], *, from_the_end: bool) -> tuple[Any, ...]:
-    """The cells without empty ones next to an end; on a path, the run forks."""
-    kept = list(cells)
-    end = -1 if from_the_end else 0
-    while kept and isinstance(kept[end], Many) and not is_present(kept[end]):
-        kept.pop(end)
-    return tuple(kept)
+def _near_end(cells: tuple[Any, ...], number: int, *, from_the_end: bool) -> tuple[Any, ...]:
+    """The cells without empty ones among this number from an end; on a path, the run forks.
+
+    Only the last of this number may be that of a group, of which it then stands for some member.
+    """
+    rest = list(cells[::-1] if from_the_end else cells)
+    kept: list[Any] = []
+    while rest and len(kept) < number:
+        if isinstance(rest[0], Many) and not is_present(rest[0]):
+            rest.pop(0)
+            continue
+        if isinstance(rest[0], Many) and len(kept) < number - 1:
+            raise SymbolicUseError(f"an element behind one of {rest[0]!r} was asked")
+        kept.append(rest.pop(0))
+    kept.extend(rest)
+    return tuple(kept[::-1] if from_the_end else kept)
 
 
 def _are_equal(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:

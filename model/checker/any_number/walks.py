@@ -18,7 +18,7 @@ import z3
 from model.checker.any_number import sums
 from model.checker.any_number.iteration import Collector, collectors
 from model.checker.any_number.members import Behaviour, Many, Place, Position
-from model.checker.any_number.rope import Length, Rope, cells_of, is_present, joined
+from model.checker.any_number.rope import Length, Rope, SomeOf, cells_of, is_present, joined
 from model.checker.any_number.syntactic import TRUE, conjunction, disjunction, negation, truth, truth_of
 from model.checker.paths import running
 from model.checker.symbolic import SymbolicBool, SymbolicUseError, bool_term
@@ -229,6 +229,9 @@ def type_(value: Any) -> type:  # noqa: ANN401
     """The class of a value; a cell has none."""
     if isinstance(value, Many):
         raise SymbolicUseError(f"the type of {value!r} was asked")
+    if isinstance(value, SomeOf):
+        (found,) = value.many.types()
+        return found
     return type(value)
 
 

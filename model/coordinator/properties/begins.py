@@ -18,7 +18,7 @@ from model.coordinator.events import (
 from model.coordinator.pending import Pending
 from model.coordinator.properties.ends import answered, last_missing, suspension
 from model.coordinator.properties.generations import is_more_urgent
-from model.coordinator.properties.terms import beginners, find_pending, is_fit
+from model.coordinator.properties.terms import answers, beginners, beginning_with, find_pending, is_fit
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import AskMaster, MasterAnswer
@@ -46,27 +46,29 @@ COORDINATOR_BEGINS = Registry("coordinator")
 @COORDINATOR_BEGINS.step("COORD-04")
 def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Each id is drawn for one start, which triggers the first of masters, hooks or tasks, all of them."""
-    next_id, place = before.next_id, 0
-    while place < len(effects):
-        effect = effects[place]
-        place += 1
-        if type(effect) is Rejected and effect.reason == TRIGGER_CHECKPOINT_FAILURE:
+    next_id = before.next_id
+    rest = beginning_with(effects, _OF_STARTS)
+    while rest:
+        effect = rest[0]
+        checkpoint = getattr(effect, "checkpoint", NONE)  # a rejection has none
+        expected: Effects = (effect,)
+        if type(effect) is Rejected:
+            next_id += 1 if effect.reason == TRIGGER_CHECKPOINT_FAILURE else 0
+        elif type(event) is not MasterAnswer or find_pending(before, checkpoint) is None:  # COORD-23
+            begun = find_pending(after, checkpoint)
+            kind = begun.type if begun is not None else getattr(effect, "type", CHECKPOINT)
+            expected = triggers(after, checkpoint, kind)
+            if checkpoint != next_id or rest[: len(expected)] != expected:
+                return False
             next_id += 1
-        if type(effect) not in (AskMaster, TriggerTask):
-            continue
-        checkpoint = effect.checkpoint  # type: ignore[attr-defined]
-        if type(event) is MasterAnswer and find_pending(before, checkpoint) is not None:
-            continue  # COORD-23
-        begun = find_pending(after, checkpoint)
-        kind = begun.type if begun is not None else getattr(effect, "type", CHECKPOINT)
-        expected = triggers(after, checkpoint, kind)
-        if checkpoint != next_id or effects[place - 1 : place - 1 + len(expected)] != expected:
-            return False
-        next_id += 1
-        place += len(expected) - 1
+        rest = beginning_with(rest[len(expected) :], _OF_STARTS)
     if before.plan.interval and not any(after.tasks_run):  # the scheduler's own requests are not answered
         return next_id <= after.next_id <= next_id + own_requests(before, event)
     return after.next_id == next_id
+
+
+_OF_STARTS = (Rejected, AskMaster, TriggerTask)
+"""What a request leads to."""
 
 
 @COORDINATOR_BEGINS.step("COORD-07")
@@ -119,14 +121,8 @@ def all_leave(
     before: Coordinator, effects: Effects, waiting: tuple[Request, ...], after: Coordinator
 ) -> bool:
     """The effects answer the heads of this queue, in order, and the others still wait."""
-    last = before.next_id - 1
-    for effect in effects:
-        if type(effect) is Rejected:
-            reason: str | None = effect.reason
-        elif type(effect) in (AskMaster, TriggerTask) and effect.checkpoint > last:  # type: ignore[attr-defined]
-            last, reason = effect.checkpoint, None  # type: ignore[attr-defined]
-        else:
-            continue
+    for effect in answers(effects, before.next_id - 1):
+        reason = effect.reason if type(effect) is Rejected else None
         while waiting and not waiting[0].awaits_answer and answer_to(waiting[0], after) != reason:
             waiting = waiting[1:]  # without an answer
         if not waiting or answer_to(waiting[0], after) != reason:

@@ -1,6 +1,6 @@
 """COORD-01 to COORD-12 and ONCE-04, stated over the coordinator."""
 
-import itertools
+from itertools import combinations, pairwise
 
 from model.coordinator.events import (
     Acknowledged,
@@ -20,6 +20,7 @@ from model.coordinator.events import (
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN
 from model.coordinator.properties.ends import notified_tasks, suspension
 from model.coordinator.properties.terms import (
+    answers,
     beginners,
     emits,
     find_pending,
@@ -79,22 +80,24 @@ def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordin
     """Started ids are the next ones of the counter, which never falls."""
     if before.plan.coordinators or before.plan.hooks or any(before.tasks_finished):
         return after.next_id >= before.next_id
-    first_source = next((task for task, source in enumerate(before.plan.sources) if source), None)
     started = tuple(
-        effect.checkpoint for effect in effects if type(effect) is TriggerTask and effect.task == first_source
+        effect.checkpoint  # type: ignore[attr-defined]
+        for effect in answers(effects, before.next_id - 1)
+        if type(effect) is not Rejected
     )
     expected = tuple(before.next_id + count for count in range(len(started)))
-    return started == expected and after.next_id == before.next_id + len(started)
+    others = any(type(effect) is TriggerTask and effect.checkpoint not in expected for effect in effects)
+    return started == expected and after.next_id == before.next_id + len(started) and not others
 
 
 @COORDINATOR.state("COORD-02")
 def coord_02_ids(coordinator: Coordinator) -> bool:
     """Pending and durable ids were drawn from the counter, each once; pending ones ascend."""
     pending = tuple(pending.checkpoint for pending in coordinator.pending)
-    ascending = all(left < right for left, right in itertools.pairwise(pending))
+    ascending = all(left < right for left, right in pairwise(pending))
     durable = tuple(entry.checkpoint for entry in (*coordinator.store.entries, *coordinator.unseen))
     apart = not any(left == right for left in pending for right in durable)
-    once = not any(left == right for left, right in itertools.combinations(durable, 2))
+    once = not any(left == right for left, right in combinations(durable, 2))
     drawn = all(1 <= known < coordinator.next_id for known in (*pending, *durable))
     return coordinator.next_id >= 1 and ascending and apart and once and drawn
 
@@ -214,7 +217,7 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
     kinds = tuple(_PHASES.get(type(effect), called if type(effect) is Complete else -2) for effect in effects)
     phases = tuple(phase for phase in kinds if phase > -2)
     notified = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
-    in_order = all(left <= right for left, right in itertools.pairwise(phases))
+    in_order = all(left <= right for left, right in combinations(phases, 2))
     all_notified = notified == tuple(task for task, own in enumerate(notified_tasks(done, after)) if own)
     return in_order and all_notified and is_stored(done, after)
 

@@ -25,7 +25,7 @@ from model.coordinator.events import (
 from model.coordinator.failures import Failures
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN, Pending
 from model.coordinator.properties.files import completed, dropped_checkpoints, loss, unstored, with_files
-from model.coordinator.properties.terms import beginners, find_pending, is_safe
+from model.coordinator.properties.terms import answers, beginners, beginning_with, find_pending, is_safe
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import AskMaster, MasterAnswer
@@ -96,22 +96,25 @@ def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: 
     if last_missing(before, event) is not None:
         return True
     count = before.failures
-    place = 0
-    while place < len(effects):
-        effect = effects[place]
+    rest = beginning_with(effects, _OF_ABORTS)
+    while rest:
+        effect = rest[0]
+        expected: Effects = (effect,)
         if type(effect) is Abort:
             ended = find_pending(before, effect.checkpoint) or begun(before, effects, effect.checkpoint)
             if ended is None:
                 return False
             expected, count = abort(before, event, ended, effect.reason, after, count)
-            if effects[place : place + len(expected)] != expected:
+            if rest[: len(expected)] != expected:
                 return False
-            place += len(expected)
-            continue
-        if type(effect) in {FailJob, NotifyAbort, TellMaster} and not is_refused_stop(before, event, effects):
+        elif not is_refused_stop(before, event, effects):
             return False
-        place += 1
+        rest = beginning_with(rest[len(expected) :], _OF_ABORTS)
     return after.failures == count
+
+
+_OF_ABORTS = (Abort, FailJob, NotifyAbort, TellMaster)
+"""No step has such an effect without an abort."""
 
 
 @COORDINATOR_ENDS.step("SUB-12", AcknowledgeMessage, MasterAnswer)
@@ -209,12 +212,17 @@ def completion(
         if older.checkpoint < done.checkpoint and not is_safe(before, older):
             ended, count = abort(before, event, older, CHECKPOINT_SUBSUMED, after, count)
             effects = (*effects, *ended)
-    for task, notified in enumerate(notified_tasks(done, after)):
-        if notified:
-            effects = (*effects, NotifyComplete(done.checkpoint, task))
-            if dropped and profile.subsumed_notifications:
-                effects = (*effects, NotifySubsumed(dropped[-1], task))
-    return (*effects, *notified_masters(before, done, completes=True)), count
+    gone = dropped[-1:] if profile.subsumed_notifications else ()
+    notifications = tuple(
+        notification
+        for task, notified in enumerate(notified_tasks(done, after))
+        if notified
+        for notification in (
+            NotifyComplete(done.checkpoint, task),
+            *(NotifySubsumed(checkpoint, task) for checkpoint in gone),
+        )
+    )
+    return (*effects, *notifications, *notified_masters(before, done, completes=True)), count
 
 
 def refusal(
@@ -228,7 +236,7 @@ def refusal(
         effects = (*effects, DiscardCheckpoint(done.checkpoint))
         if not profile.registers_at_acknowledgement:
             used = tuple(use.handle for use in before.shared.completed)
-            own = dict.fromkeys(file for files in done.shared for file in files)
+            own = dict.fromkeys(tuple(file for files in done.shared for file in files))
             effects = (*effects, *(DiscardState(file) for file in own if file not in used))
     if profile.counts_failed_store:
         fails, count = failed(before, done, reason, count)
@@ -254,8 +262,12 @@ def abort(
     if profile.failed_stops_count_too and reason not in PRE_FLIGHT and ended.type == STOP:
         effects = (*effects, FailJob(reason))
     shared = after.shared if type(event) in (AcknowledgeMessage, MasterAnswer) else before.shared
-    for handle, files in zip(ended.states, ended.shared, strict=True):
-        effects = (*effects, *loss(before, shared, ended, handle, files))
+    lost = tuple(
+        deleted
+        for handle, files in zip(ended.states, ended.shared, strict=True)
+        for deleted in loss(before, shared, ended, handle, files)
+    )
+    effects = (*effects, *lost)
     fails, count = failed(before, ended, reason, count, by_task=type(event) is DeclineMessage)
     effects = (*effects, *fails, *notified_aborts(before, ended, after))
     if profile.counts_failed_start and type(event) is not MasterAnswer and is_starting(before, ended):
@@ -291,20 +303,15 @@ def is_starting(before: Coordinator, ended: Pending) -> bool:
 
 def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | None:
     """A checkpoint that has begun in this step, as the queue before and its triggers describe it."""
-    plan, left = before.plan, 0
-    last = NONE
-    for effect in effects:
-        if type(effect) in (TriggerTask, AskMaster):
-            if effect.checkpoint == checkpoint:  # type: ignore[attr-defined]
-                kind = effect.type if type(effect) is TriggerTask else before.queue[left].type
-                tasks = before.tasks_run if plan.profile.every_task_must_run else (True,) * len(plan.sources)
-                return Pending(
-                    checkpoint, kind, False, 0, tasks, (False,) * len(tasks), (0,) * len(tasks),
-                    ((),) * len(tasks), (False,) * plan.coordinators, (False,) * plan.hooks,
-                )  # fmt: skip
-            left += 1 if effect.checkpoint != last else 0  # type: ignore[attr-defined]
-            last = effect.checkpoint  # type: ignore[attr-defined]
-        left += type(effect) is Rejected
+    plan = before.plan
+    for place, effect in enumerate(answers(effects, before.next_id - 1)):
+        if type(effect) is not Rejected and effect.checkpoint == checkpoint:  # type: ignore[attr-defined]
+            kind = effect.type if type(effect) is TriggerTask else before.queue[place].type
+            tasks = before.tasks_run if plan.profile.every_task_must_run else (True,) * len(plan.sources)
+            return Pending(
+                checkpoint, kind, False, 0, tasks, (False,) * len(tasks), (0,) * len(tasks),
+                ((),) * len(tasks), (False,) * plan.coordinators, (False,) * plan.hooks,
+            )  # fmt: skip
     return None
 
 
@@ -353,6 +360,6 @@ def notified_aborts(before: Coordinator, ended: Pending, after: Coordinator) -> 
     """Every task that takes part is notified of the abort, then every operator coordinator."""
     if not before.plan.profile.abort_notifications:
         return ()
-    tasks = (task for task, notified in enumerate(notified_tasks(ended, after)) if notified)
-    notifications = tuple(NotifyAbort(ended.checkpoint, task) for task in tasks)
+    flags = enumerate(notified_tasks(ended, after))
+    notifications = tuple(NotifyAbort(ended.checkpoint, task) for task, notified in flags if notified)
     return (*notifications, *notified_masters(before, ended, completes=False))

@@ -62,7 +62,7 @@ def completed(
     before: Coordinator, shared: SharedState, done: Pending, after: Coordinator
 ) -> tuple[SharedState, Effects]:
     """The registry after the store has added the checkpoint, and the deletions."""
-    files = tuple(dict.fromkeys(file for own in done.shared for file in own))
+    files = tuple(dict.fromkeys(tuple(file for own in done.shared for file in own)))
     new = tuple(Use(file, done.checkpoint) for file in files)
     uses = (*shared.completed, *(use for use in new if use not in shared.completed))
     if not before.plan.profile.registers_at_acknowledgement:
@@ -72,7 +72,7 @@ def completed(
 
 def unstored(before: Coordinator, shared: SharedState, done: Pending) -> SharedState:
     """The registry after the store has failed: up to 1.14 the files of a deleted checkpoint are not used."""
-    files = tuple(dict.fromkeys(file for own in done.shared for file in own))
+    files = tuple(dict.fromkeys(tuple(file for own in done.shared for file in own)))
     new = tuple(Use(file, done.checkpoint) for file in files)
     if before.plan.profile.registers_at_acknowledgement:
         return shared._replace(completed=(*shared.completed, *new))

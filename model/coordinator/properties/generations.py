@@ -1,6 +1,6 @@
 """COORD-13 to COORD-22 and SUB-11: the order of requests, failures, and a store that fails."""
 
-import itertools
+from itertools import combinations, pairwise
 
 from model.coordinator.events import (
     AcknowledgeMessage,
@@ -45,7 +45,7 @@ COORDINATOR_GENERATIONS = Registry("coordinator")
 @COORDINATOR_GENERATIONS.state("COORD-13")
 def coord_13(coordinator: Coordinator) -> bool:
     """No request in the queue stands before a more urgent one."""
-    return not any(is_more_urgent(behind, ahead) for ahead, behind in itertools.pairwise(coordinator.queue))
+    return not any(is_more_urgent(behind, ahead) for ahead, behind in pairwise(coordinator.queue))
 
 
 @COORDINATOR_GENERATIONS.state("COORD-13")
@@ -159,7 +159,7 @@ def coord_16(coordinator: Coordinator) -> bool:
     counted = coordinator.failures.counted
     if coordinator.plan.tolerable_failures < -1 or len(counted) > max(0, coordinator.plan.tolerable_failures):
         return False
-    return not any(left == right for left, right in itertools.combinations(counted, 2))
+    return not any(left == right for left, right in combinations(counted, 2))
 
 
 @COORDINATOR_GENERATIONS.step("COORD-16", DeclineMessage)
@@ -272,7 +272,7 @@ def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, a
     kept = before.next_id, before.now, before.fault
     found = after.store.entries
     durable = (*before.store.entries, *before.unseen)
-    ascends = all(left.checkpoint < right.checkpoint for left, right in itertools.pairwise(found))
+    ascends = all(left.checkpoint < right.checkpoint for left, right in pairwise(found))
     same = len(found) == len(durable) and all(entry in durable for entry in found)
     ids, files = tuple(entry.checkpoint for entry in found), (*before.shared.completed, *before.shared.unseen)
     uses = tuple(use for known in ids for use in files if use.checkpoint == known)

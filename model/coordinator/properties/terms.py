@@ -1,8 +1,11 @@
 """Terms of the rules of the coordinator: waiting requests, starts, the effects of an abort."""
 
-from model.coordinator.events import Complete
+from itertools import dropwhile
+
+from model.coordinator.events import Complete, Rejected, TriggerTask
 from model.coordinator.pending import Pending
 from model.coordinator.state import RUNNING, Coordinator
+from model.coordinator.trigger import AskMaster
 from model.events import Effect, Effects
 from model.store.store import CHECKPOINT, SAVEPOINT
 
@@ -23,12 +26,12 @@ def is_fit(coordinator: Coordinator) -> bool:
     none_over = not plan.profile.every_task_must_run and plan.profile.finished_tasks_prevent_start
     if none_over and any(coordinator.tasks_finished):
         return False
-    for task, source in enumerate(plan.sources):
-        excused = not (plan.profile.every_task_must_run or source)
-        over = plan.finished_tasks and coordinator.tasks_finished[task]
-        if not (coordinator.tasks_run[task] or excused or over):
-            return False
-    return True
+    return all(
+        coordinator.tasks_run[task]
+        or not (plan.profile.every_task_must_run or source)
+        or (plan.finished_tasks and coordinator.tasks_finished[task])
+        for task, source in enumerate(plan.sources)
+    )
 
 
 def has_to_wait(coordinator: Coordinator) -> bool:
@@ -89,6 +92,22 @@ def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
     """Ids drawn in the step, at most one more than requests waited; scheduler requests are not counted."""
     drawn = tuple(before.next_id + count for count in range(len(before.queue) + 1))
     return tuple(checkpoint for checkpoint in drawn if checkpoint < after.next_id)
+
+
+def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
+    """The effects from the first of these kinds on."""
+    return tuple(dropwhile(lambda effect: type(effect) not in kinds, effects))
+
+
+def answers(effects: Effects, last: int) -> Effects:
+    """The rejections, and the first trigger of each checkpoint above `last`."""
+    found: Effects = ()
+    for effect in effects:
+        if type(effect) is Rejected:
+            found = (*found, effect)
+        elif type(effect) in (AskMaster, TriggerTask) and effect.checkpoint > last:  # type: ignore[attr-defined]
+            found, last = (*found, effect), effect.checkpoint  # type: ignore[attr-defined]
+    return found
 
 
 def emits(effects: Effects, expected: Effect) -> bool:

@@ -22,7 +22,7 @@ from conformance.mutants.score import ScoreError
 from conformance.mutants.source_edit import EditError, install_text
 from conformance.report import automatic_mutants as report
 from conformance.verdict import Verdict
-from model.store.proofs import store_cases
+from model.store.proofs.store import store_cases
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at
 from spec.tlc import check

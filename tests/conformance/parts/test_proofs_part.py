@@ -20,7 +20,7 @@ from model.offsets.proofs import all_offsets_cases
 from model.proofs import start_cases
 from model.properties import PROPERTIES, Property, of_component
 from model.sizes import SIZES
-from model.store.proofs import store_cases
+from model.store.proofs.store import store_cases
 
 
 def test_a_case_that_the_invariants_exclude_proves_nothing():

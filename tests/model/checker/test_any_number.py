@@ -28,6 +28,10 @@ from model.checker.any_number.walks import (
 )
 from model.checker.paths import Ground, paths
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, formula
+from model.coordinator.events import Rejected, TriggerTask
+from model.coordinator.proofs import any_number as coordinator_proofs
+from model.coordinator.properties import terms
+from model.events import NotifyAbort
 from model.frames import is_permitted as plain_is_permitted
 from model.gate.profiles import PROFILES
 from model.gate.proofs.any_number.aligned import aligned_cases
@@ -35,6 +39,7 @@ from model.gate.proofs.any_number.channels import ALL, BEFORE, BEHIND
 from model.registry import Start
 from model.sink.proofs import any_number as sink_proofs
 from model.sink.proofs.any_number import FILED, IDS
+from model.store.proofs import any_number as store_proofs
 from model.subtask import subtask
 from model.subtask.proofs import any_number as subtask_proofs
 from model.subtask.proofs.any_number import RUNNING, ids
@@ -240,3 +245,48 @@ def test_the_gate_is_proved_for_any_number_of_channels_and_a_mutant_refuted():
 
 def test_every_claim_names_its_method():
     assert all(one.method and one.elements for one in UNBOUNDED.values())
+
+
+def test_the_variants_of_a_claim_are_mutants_of_the_catalogue():
+    assert all(
+        mutant_of(name).component == one.component
+        for one in UNBOUNDED.values()
+        for name in one.variants or ()
+    )
+
+
+def test_the_store_is_proved_for_any_number_of_entries_and_a_mutant_refuted():
+    result = prove(store_proofs.store_cases(reread(), "2.3"))
+
+    assert result.refutations == ()
+    assert {"SUB-06", "SUB-07", "SUB-08", "SUB-09"} <= result.proved
+    assert result.permitted == result.cases
+
+    found = mutant_of("model-store-keeps-one-more")
+    edited = reread(Edit(found.module, found.find, found.replace))
+    result = prove(store_proofs.store_cases(edited, "2.3"), stop_at={found.rule})
+    assert found.rule in {refutation.rule for refutation in result.refutations}
+
+
+def test_a_case_that_nothing_permits_is_an_error():
+    case = next(aligned_cases(reread()))._replace(assumptions=(z3.BoolVal(False),))
+    with pytest.raises(ValueError, match="nothing permits the case"):
+        prove([case])
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_acknowledgements_of_any_number_of_tasks_are_proved(own):
+    cases = coordinator_proofs.coordinator_cases(reread())
+    chosen = [case for case in cases if case.label == "1 pending, 0 waiting, 1 stored, acknowledge"]
+    result = prove([chosen[own]])
+
+    assert result.refutations == ()
+    assert "COORD-07" in result.proved
+
+
+def test_effects_from_the_first_of_some_kinds_on_and_their_answers():
+    rejected, trigger, abort = Rejected(0, "X"), TriggerTask(0, 7, 0), NotifyAbort(3, 0)
+    for effects in product((rejected, trigger, abort, TriggerTask(1, 7, 0), TriggerTask(0, 8, 0)), repeat=3):
+        kinds = (Rejected, TriggerTask)
+        assert coordinator_proofs.beginning_with(effects, kinds) == terms.beginning_with(effects, kinds)
+        assert coordinator_proofs.answers(effects, 6) == terms.answers(effects, 6)

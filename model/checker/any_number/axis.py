@@ -1,0 +1,52 @@
+"""The parts of a component, as ropes: those before the part of the event, that one, those behind it.
+
+An event without a part of its own concerns them all alike: then one group has them all.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import z3
+
+from model.checker.any_number.members import Behaviour, Group, Many, Position
+from model.checker.any_number.rope import Length, Rope
+from model.checker.any_number.walks import len_
+from model.checker.symbolic import SymbolicBool, SymbolicInt
+
+OWN = Position(1)
+"""The part of the event."""
+
+
+class Axis:
+    """The groups of one kind of parts, such as channels."""
+
+    def __init__(self, name: str) -> None:
+        self.before, self.behind, self.all = (
+            Group(part) for part in (f"{name} before", f"{name} behind", f"all {name}")
+        )
+        self.sizes = tuple(group.size >= 0 for group in (self.before, self.behind, self.all))
+
+    def symbols(self, name: str, *, own: bool, is_bool: bool = True) -> Rope:
+        """A symbol for each part, a truth value or an int; `own`: the event has a part of its own."""
+        sort = z3.BoolSort() if is_bool else z3.IntSort()
+        symbol: Callable[[Any], Any] = SymbolicBool if is_bool else SymbolicInt
+
+        def of(group: Group) -> Any:  # noqa: ANN401
+            return symbol(z3.Function(f"{name} of {group}", z3.IntSort(), sort)(group.variable))
+
+        return self._rope(of, symbol(z3.Const(f"{name} of own", sort)), own=own)
+
+    def constant(self, value: Any, *, own: bool) -> Rope:  # noqa: ANN401
+        """The same value for each part."""
+        return self._rope(lambda _: value, value, own=own)
+
+    def number(self, *, own: bool) -> Length:
+        """The number of parts, from which a new component makes its ropes."""
+        found: Length = len_(self.constant(None, own=own))
+        return found
+
+    def _rope(self, of: Callable[[Group], Any], value: Any, *, own: bool) -> Rope:  # noqa: ANN401
+        def many(group: Group) -> Many:
+            return Many(group, group.variable, [Behaviour(z3.BoolVal(True), (of(group),))], every=True)
+
+        return Rope((many(self.before), value, many(self.behind)) if own else (many(self.all),))

@@ -1,0 +1,239 @@
+"""The coordinator with any number of tasks; `BOUNDS` states what is bounded.
+
+What it knows of its tasks are ropes: those before the task of the event, that task, those behind it.
+`HELPERS` states over ropes what two loops of the properties say of tuples of effects.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import z3
+
+from model.checker.any_number.axis import OWN, Axis
+from model.checker.any_number.cases import Case, is_impossible, start_case, step_by
+from model.checker.any_number.frames import is_permitted
+from model.checker.any_number.members import Many
+from model.checker.any_number.reread import Helpers, Reread
+from model.checker.any_number.rope import SomeOf, cells_of, is_present, joined
+from model.checker.any_number.walks import type_
+from model.checker.symbolic import SymbolicUseError, any_word, int_term, symbolic_like
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    DeclineMessage,
+    FailTasks,
+    JobEnd,
+    JobStatus,
+    Rejected,
+    RestoreRequest,
+    StoreFails,
+    TaskStatus,
+    TriggerFails,
+    TriggerRequest,
+    TriggerTask,
+)
+from model.coordinator.profiles import NEWEST_COORDINATOR
+from model.coordinator.proofs.closed import ENDS, OWN_REASONS, is_word
+from model.coordinator.trigger import AskMaster
+from model.events import BEFORE, MAYBE, Advance, Effects
+from model.registry import Property
+from model.store.store import CHECKPOINT, STOP
+
+TASKS = Axis("tasks")
+SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
+"""A job has a task."""
+BOUNDS = (
+    "release 2.3; 1 retained checkpoint; at an event of a task at most 1 pending checkpoint and no waiting "
+    "request, else 1 and 1, or 2 and 0; no masters, scheduler, pause, shared files, nor, before the event, "
+    "counted failures or durable checkpoints of failed additions"
+)
+BEYOND = frozenset(
+    (
+        *(f"COORD-{number}" for number in (14, 18, 19, 23, 26, 29, 30, 31)),
+        *(f"SUB-{number:02}" for number in (2, 3, 4, 10, 11, 12)),
+    )
+)
+"""Rules of what the cases do not have: a completion beside another pending checkpoint, masters, and so on."""
+
+
+VARIANTS = frozenset(
+    f"model-coordinator-{name}"
+    for name in (
+        "never-expires",
+        "repeats-ids",
+        "no-limit",
+        "triggers-operators",
+        "late-state-kept",
+        "one-is-enough",
+        "wrong-reason",
+        "leaves-waiting",
+    )
+)
+"""Mutants of the catalogue within these bounds, one for each of eight rules."""
+
+
+def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
+    """`model.coordinator.properties.terms.beginning_with`: from the first cell of these kinds on."""
+    cells = cells_of(effects)
+    for place, cell in enumerate(cells):
+        types = cell.types() if isinstance(cell, Many) else {type_(cell)}
+        if types & set(kinds):
+            if not types <= set(kinds):
+                raise SymbolicUseError(f"effects of several kinds: {cell!r}")
+            return joined(cells[place:])
+    return ()
+
+
+def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or a symbol
+    """`model.coordinator.properties.terms.answers`: of a cell of triggers, all of one checkpoint, one."""
+    found: Effects = ()
+    for cell in cells_of(effects):
+        if isinstance(cell, Many):
+            if TriggerTask not in cell.types() or not is_present(cell):
+                continue
+            effect: Any = SomeOf(cell)
+        else:
+            effect = cell
+        if type_(effect) is Rejected:
+            found = (*found, effect)
+        elif type_(effect) in (AskMaster, TriggerTask) and effect.checkpoint > last:
+            found, last = (*found, effect), effect.checkpoint
+    return found
+
+
+HELPERS: Mapping[str, Helpers] = {
+    "model.frames": {"is_permitted": is_permitted},
+    "model.coordinator.properties.terms": {"beginning_with": beginning_with, "answers": answers},
+}
+
+REGISTRIES = (
+    ("coordinator", "COORDINATOR"),
+    ("generations", "COORDINATOR_GENERATIONS"),
+    ("frames", "COORDINATOR_FRAMES"),
+    ("ends", "COORDINATOR_ENDS"),
+    ("begins", "COORDINATOR_BEGINS"),
+    ("scheduler", "COORDINATOR_SCHEDULER"),
+    ("job", "COORDINATOR_LIFE"),
+    ("store", "COORDINATOR_STORE"),
+    ("requests", "COORDINATOR_TURNS"),
+    ("subsumption", "SUBSUMPTION"),
+)
+
+
+def properties_of(reread: Reread) -> tuple[Property, ...]:
+    """Every property of the coordinator."""
+    return tuple(
+        found
+        for module, name in REGISTRIES
+        for found in getattr(reread.module(f"model.coordinator.properties.{module}"), name).properties
+    )
+
+
+def any_plan(states: Any, *, own: bool) -> Any:  # noqa: ANN401 - a module, a Plan
+    """Any configuration without masters, scheduler and pause."""
+    plan = symbolic_like(states.Plan((), 0, 0), "plan")
+    return plan._replace(
+        sources=TASKS.symbols("is a source", own=own),
+        profile=NEWEST_COORDINATOR,
+        interval=0,
+        initial_delay=0,
+        min_pause=0,
+        coordinators=0,
+        hooks=0,
+    )
+
+
+def any_coordinator(reread: Reread, pending: int, waiting: int, stored: int, *, own: bool) -> Any:  # noqa: ANN401
+    """A coordinator in any state, with these numbers of checkpoints and requests."""
+    states = reread.module("model.coordinator.state")
+    stores = reread.module("model.store.store")
+
+    def flags(what: str) -> Any:  # noqa: ANN401
+        return TASKS.symbols(what, own=own)
+
+    new = states.new_coordinator(any_plan(states, own=own), 1)
+    new_pending = reread.module("model.coordinator.pending").new_pending
+    begun = tuple(
+        symbolic_like(new_pending(0, 0, 0, ()), name)._replace(
+            tasks=flags(f"takes part in {name}"),
+            acknowledged=flags(f"{name} acknowledged"),
+            states=TASKS.symbols(f"handle of {name}", own=own, is_bool=False),
+            shared=TASKS.constant((), own=own),
+        )
+        for name in ("older", "newer")[:pending]
+    )
+    request = symbolic_like(
+        reread.module("model.coordinator.requests").Request(0, False, False, False), "request"
+    )
+    entry = symbolic_like(stores.Entry(0, 0), "entry")
+    return new._replace(
+        status=any_word("status"),
+        tasks_run=flags("runs"),
+        tasks_finished=flags("finished"),
+        tasks_reached=flags("reached"),
+        now=symbolic_like(0, "now"),
+        next_id=symbolic_like(0, "next id"),
+        pending=begun,
+        queue=(request,) * waiting,
+        failures=new.failures._replace(highest_success=symbolic_like(0, "highest success")),
+        store=new.store._replace(entries=(entry,) * stored),
+        fault=symbolic_like(0, "fault"),
+        shared=new.shared._replace(unclaimed=symbolic_like(0, "unclaimed")),
+        open=symbolic_like(False, "open"),
+    )
+
+
+Promised = tuple[Any, bool, tuple[z3.BoolRef, ...]]
+"""An event, whether it has a task of its own, and what the environment promises of it."""
+
+
+def events() -> Iterator[Promised]:
+    """Every class of events but the answers of masters; those that lead to many paths at the end."""
+    task, checkpoint, handle = (
+        symbolic_like(0, f"event.{name}") for name in ("task", "checkpoint", "handle")
+    )
+    status, reason = any_word("event.status"), any_word("event.reason")
+    time, fault = symbolic_like(Advance(0), "event"), symbolic_like(StoreFails(0), "event")
+    request = symbolic_like(TriggerRequest(CHECKPOINT), "event")
+    by_task = tuple(z3.Not(is_word(reason, own)) for own in OWN_REASONS)
+    is_stored = int_term(handle) >= 0
+    yield fault, False, (int_term(fault.when) >= BEFORE, int_term(fault.when) <= MAYBE)
+    yield CoordinatorRestart(), False, ()
+    yield JobEnd(status), False, (z3.Or(*(is_word(status, end) for end in ENDS)),)
+    yield JobStatus(status), False, ()
+    yield TaskStatus(OWN, status), True, ()
+    yield FailTasks(TASKS.symbols("fails", own=False)), False, ()
+    yield RestoreRequest(()), False, ()
+    yield RestoreRequest(TASKS.symbols("restored", own=False)), False, ()
+    yield AcknowledgeMessage(task, checkpoint, handle), False, (is_stored, int_term(task) >= TASKS.all.size)
+    yield DeclineMessage(task, checkpoint, reason), False, by_task
+    yield time, False, (int_term(time.ms) >= 0,)
+    yield request, False, (int_term(request.type) >= CHECKPOINT, int_term(request.type) <= STOP)
+    yield TriggerFails(OWN, checkpoint), True, ()
+    yield AcknowledgeMessage(OWN, checkpoint, handle), True, (is_stored,)
+
+
+def coordinator_cases(reread: Reread) -> Iterator[Case]:
+    """A new coordinator, and every event at one in any state; a request waits only beside a checkpoint."""
+    step = step_by(reread.module("model.coordinator.generations").coordinator_steps)
+    properties = properties_of(reread)
+    states = reread.module("model.coordinator.state")
+    plan = any_plan(states, own=False)
+    configured = (
+        int_term(plan.timeout) >= 1,
+        int_term(plan.max_concurrent) >= 1,
+        int_term(plan.tolerable_failures) >= -1,
+    )
+    new = states.new_coordinator(plan, 1)
+    yield start_case("coordinator", new, properties, (*SIZES, *configured))
+    for (event, own, promised), waiting, pending, stored in product(
+        tuple(events()), (0, 1), (0, 1, 2), (0, 1)
+    ):
+        if (own and pending + waiting > 1) or (pending > 1 and (waiting or not stored)):
+            continue
+        state = any_coordinator(reread, pending, waiting, stored, own=own)
+        label = f"{pending} pending, {waiting} waiting, {stored} stored, {event[-1]}"
+        case = Case("coordinator", label, state, event, step, properties, (*SIZES, *promised))
+        if pending or not waiting or not is_impossible(case):
+            yield case

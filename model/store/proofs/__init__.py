@@ -1,0 +1,1 @@
+"""The shapes of the store over which its proofs range."""
