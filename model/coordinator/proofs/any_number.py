@@ -41,6 +41,8 @@ from model.registry import Property
 from model.store.store import CHECKPOINT, STOP
 
 TASKS = Axis("tasks")
+SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
+"""A job has a task."""
 BOUNDS = (
     "release 2.3; 1 retained checkpoint; at an event of a task at most 1 pending checkpoint and no waiting "
     "request, else 1 and 1, or 2 and 0; no masters, scheduler, pause, shared files, nor, before the event, "
@@ -224,7 +226,7 @@ def coordinator_cases(reread: Reread) -> Iterator[Case]:
         int_term(plan.tolerable_failures) >= -1,
     )
     new = states.new_coordinator(plan, 1)
-    yield start_case("coordinator", new, properties, (*TASKS.sizes, *configured))
+    yield start_case("coordinator", new, properties, (*SIZES, *configured))
     for (event, own, promised), waiting, pending, stored in product(
         tuple(events()), (0, 1), (0, 1, 2), (0, 1)
     ):
@@ -232,6 +234,6 @@ def coordinator_cases(reread: Reread) -> Iterator[Case]:
             continue
         state = any_coordinator(reread, pending, waiting, stored, own=own)
         label = f"{pending} pending, {waiting} waiting, {stored} stored, {event[-1]}"
-        case = Case("coordinator", label, state, event, step, properties, (*TASKS.sizes, *promised))
+        case = Case("coordinator", label, state, event, step, properties, (*SIZES, *promised))
         if pending or not waiting or not is_impossible(case):
             yield case
