@@ -154,8 +154,8 @@ class RunWatch:
     def _advance(self, now: float) -> None:
         """Replay as far as there are causes."""
         assert self._coordinator is not None
-        readers: list[FileReader] = [self._coordinator, *self._readers.values()]
         while True:
+            readers: list[FileReader] = [self._coordinator, *self._readers.values()]
             idle = [reader for reader in readers if reader.line is None]
             stuck = dict(self.run.causes.run(idle))
             self._needs = {
