@@ -189,10 +189,10 @@ def test_a_hang_is_shrunk_saved_and_replayed_with_both_ends_of_stderr(tmp_path, 
     assert (hung.lost, hung.config["channels"], hung.verdict) == ("hung", 1, Verdict.UNDETERMINED)
     assert cli.run(words) == Exit.UNDETERMINED  # what is saved comes first
     said = capsys.readouterr().out
-    assert "UNDETERMINED  hung: no answer within 0.3 s" in said
+    assert "UNDETERMINED  hung: no answer within 1 s" in said
     assert "    the head\n    chatter\n" in said
     assert "    chatter\n    the end\n" in said
-    assert "--limit 0.3\n" in said
+    assert "--limit 1\n" in said
     assert cli.run(["conform", "--replay", str(files.replay), "--limit", "1"]) == Exit.UNDETERMINED
 
 
