@@ -27,7 +27,6 @@ from model.subtask.events import (
     SubsumedNotification,
 )
 from model.subtask.profiles import DISTINCT, NEWEST_TASK, TaskProfile
-from model.subtask.subtask import CheckpointOnBarrier
 
 ABORTED, RUNNING = Group("later aborts", distinct=True), Group("running snapshots", distinct=True)
 SIZES = (ABORTED.size >= 0, RUNNING.size >= 0)
@@ -87,7 +86,7 @@ def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterato
             state = state._replace(completed=new.completed)
         if not profile.infers_aborts:
             state = state._replace(highest_aborted=new.highest_aborted)
-        for event in _events():
+        for event in _events(subtask.CheckpointOnBarrier(0)):
             label = f"{profile!r}, {'any' if aborts.cells else 'no'} aborts, {event[-1]}"
             yield Case(
                 "subtask", label, state, event, step, properties, (bound, *SIZES, *_permitted(state, event))
@@ -101,10 +100,11 @@ def _aborts(profile: TaskProfile) -> Iterator[Rope]:
         yield Rope((symbolic_like(0, "first abort"), ids(ABORTED)))
 
 
-def _events() -> Iterator[Any]:
+def _events(on_barrier: Event) -> Iterator[Any]:
+    """Every class of events; `on_barrier`: of the module whose steps and properties are read again."""
     for event in (
         Checkpoint(0),
-        CheckpointOnBarrier(0),
+        on_barrier,
         AbortOnBarrier(0, "SUBSUMED"),
         AbortNotification(0, 0),
         CompleteNotification(0),
@@ -118,9 +118,9 @@ def _events() -> Iterator[Any]:
         yield symbolic_like(event, "event")
 
 
-def _permitted(state: Any, event: Event) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
+def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - of either module
     """In generations without ordered triggers, no id is triggered while its asynchronous part runs."""
-    if not isinstance(event, Checkpoint | CheckpointOnBarrier) or state.profile.orders_triggers:
+    if event.kind not in ("checkpoint", "checkpoint_on_barrier") or state.profile.orders_triggers:
         return ()
     return (z3.Not(any_(known == event.checkpoint for known in state.running).term),)
 
