@@ -1,6 +1,7 @@
 """Proofs over ropes say what the model says: at 1 to 6 channels each step and property is the plain one."""
 
 import random
+from importlib import import_module
 from itertools import combinations, product
 
 import pytest
@@ -13,7 +14,7 @@ from model.checker.any_number.claims import UNBOUNDED, reread
 from model.checker.any_number.expansion import Numbers
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
-from model.checker.any_number.reread import Edit, Reread
+from model.checker.any_number.reread import SHARED, Edit, Reread
 from model.checker.any_number.rope import Rope, cells_of
 from model.checker.any_number.walks import (
     all_,
@@ -290,3 +291,11 @@ def test_effects_from_the_first_of_some_kinds_on_and_their_answers():
         kinds = (Rejected, TriggerTask)
         assert coordinator_proofs.beginning_with(effects, kinds) == terms.beginning_with(effects, kinds)
         assert coordinator_proofs.answers(effects, 6) == terms.answers(effects, 6)
+
+
+def test_events_are_of_the_modules_that_are_read_again():
+    """An event of the plain module would be no instance of the class that steps and properties name."""
+    for case in subtask_proofs.subtask_cases(reread()):
+        kind = type(case.event)
+        is_plain = kind is getattr(import_module(kind.__module__), kind.__name__)
+        assert not is_plain or kind.__module__.rpartition(".")[2] in SHARED, case.label
