@@ -99,8 +99,7 @@ def _judged(lived: Lived, player: Player) -> tuple[str, str]:
     """The doubt and what is wrong; one of them is empty."""
     if isinstance(lived.failed, Hung | Unsupported):
         return f"durable: {lived.failed.describe()}", ""
-    lived = _shortest(lived, player)
-    failures = sum(not player.play(lived.moves).is_sound for _ in range(REPEATS))
+    lived, failures = _shortest_seen_again(lived, player)
     if lived.wrong is not None:
         what = f"{lived.wrong.rule}: {lived.wrong.what}"
     else:
@@ -110,18 +109,41 @@ def _judged(lived: Lived, player: Player) -> tuple[str, str]:
     return "", "\n".join([f"durable: {what} (seen in {failures} of {REPEATS} repetitions), after", *moves])
 
 
-def _shortest(lived: Lived, player: Player) -> Lived:
-    """Kill at once, leave out one move or two neighbours, while a life still goes wrong in the same way."""
-    with suppress(WireError):
-        at_once = player.play(tuple(move._replace(share=0.0) for move in lived.moves))
-        lived = at_once if _kind(at_once) == _kind(lived) else lived
-    for size, start in product((2, 1), reversed(range(len(lived.moves)))):
-        moves = (*lived.moves[:start], *lived.moves[start + size :])
+def _shortest_seen_again(lived: Lived, player: Player) -> tuple[Lived, int]:
+    """The shortest life that goes wrong again, and how many of REPEATS times; the first of all if none does.
+
+    What a kill during an event leaves depends on time, so a shorter life may have gone wrong just once.
+    """
+    for shorter in reversed(_shorter_and_shorter(lived, player)):
+        failures = sum(not player.play(shorter.moves).is_sound for _ in range(REPEATS))
+        if failures:
+            return shorter, failures
+    return lived, 0
+
+
+def _shorter_and_shorter(lived: Lived, player: Player) -> list[Lived]:
+    """Lives that go wrong in the same way, each made of the one before it.
+
+    Kill at once; leave out one move or two neighbours; let an event end that a kill cut short.
+    """
+    found = [lived]
+
+    def try_out(moves: tuple[Move, ...]) -> None:
         with suppress(WireError):
             again = player.play(moves)
-            if _kind(again) == _kind(lived) and len(again.moves) < len(lived.moves):
-                lived = again
-    return lived
+            if _kind(again) == _kind(found[-1]):
+                found.append(again)
+
+    try_out(tuple(move._replace(share=0.0) for move in lived.moves))
+    for size, start in product((2, 1), reversed(range(len(lived.moves)))):
+        moves = found[-1].moves
+        if start < len(moves):
+            try_out((*moves[:start], *moves[start + size :]))
+    for start in range(len(found[-1].moves)):
+        moves = found[-1].moves
+        if start < len(moves) and moves[start].killed and moves[start].events:
+            try_out((*moves[:start], moves[start]._replace(killed=False), *moves[start + 1 :]))
+    return found
 
 
 def _kind(lived: Lived) -> object:
