@@ -11,7 +11,8 @@ import orjson
 
 from conformance.observe.causes import FileReader, Key, Need, checkpoint_of
 from conformance.observe.eventlog import EventLogError, Line, LogFile
-from conformance.observe.replay import Rejected, Replayed, unknown_effect
+from conformance.observe.memo.coordinator import ShiftedCoordinator
+from conformance.observe.replay import Rejected, ReplayedCoordinator, unknown_effect
 from conformance.observe.run_state import Attempt, Run, Settings
 from model.coordinator.wire.coordinator import CoordinatorSession
 from model.store.store import CHECKPOINT, Entry
@@ -31,7 +32,7 @@ class CoordinatorReader(FileReader):
         self._run = run
         self._plan, recorded = recorded_first(file)
         self.settings = settings._replace(**recorded)
-        self._model: Replayed | None = None
+        self._model: ReplayedCoordinator | None = None
         self._attempt = 0
         self._answered: tuple[int | None] | None = None
         self._received: Counter[Key] = Counter()
@@ -122,10 +123,13 @@ class CoordinatorReader(FileReader):
             run.causes.happened(("completed", checkpoint))
         self._model = self._new_model(first_id, completed)
 
-    def _new_model(self, first_id: int, completed: list[int]) -> Replayed:
+    def _new_model(self, first_id: int, completed: list[int]) -> ReplayedCoordinator:
         tasks = [{"id": task, "source": not above} for task, above in self._plan.items()]
         config = {"tasks": tasks, **self.settings._asdict()}
-        model = Replayed("coordinator", config, self._run.record)
+        record = self._run.record
+        model = ReplayedCoordinator("coordinator", config, record)
+        if self._run.remember and record is None:  # a record needs each state
+            model = ShiftedCoordinator("coordinator", config)
         session: CoordinatorSession = model.state
         store = session.coordinator.store
         store = store._replace(entries=tuple(Entry(one, CHECKPOINT) for one in completed))
@@ -152,8 +156,6 @@ class CoordinatorReader(FileReader):
         self._run.rules.update(self._model.step(line, event, effects))
         self._run.events += 1
         self._carry_out(line)
-        if not self._model.state.coordinator.pending:  # no handle is needed any more
-            self._model.state = self._model.state._replace(handles=())
         return None
 
     def _cause_of(self, attempt: int, event: dict[str, Any]) -> Need | None:
@@ -169,7 +171,7 @@ class CoordinatorReader(FileReader):
                 raise Rejected(("COORD-09",), f"no publication of checkpoint {checkpoint} failed")
             kind = "acknowledge"  # the last one, whose publication failed
         key = (kind, attempt, str(task), checkpoint)
-        times = self._received[key] + 1
+        times = self._received.get(key, 0) + 1  # not `[key]`: slow for a new key
         sent = "was not sent" if times == 1 else f"was sent {times - 1} times and came {times} times"
         why = f"the {kind} of {task} for checkpoint {checkpoint} in attempt {attempt} {sent}"
         rules = ("TASK-07", "ONCE-06") if kind == "acknowledge" else ("TASK-04", "TASK-08")
@@ -194,18 +196,17 @@ class CoordinatorReader(FileReader):
         """Record the effects of the coordinator: causes elsewhere, and situations."""
         run, attempt = self._run, line.attempt
         see, happened = run.witnessed.see, run.causes.happened
-        failing = line.kind == "fail_tasks"
+        failing, subsumed = line.event["kind"] == "fail_tasks", False
         if failing:
             see("attempt failed")
-        if any(effect["kind"] == "notify_subsumed" for effect in line.effects):
-            see("older one replaced")
         for effect in line.effects:
-            match effect:
-                case {"kind": "trigger_task", "task": str(task), "checkpoint": int(checkpoint), "type": of}:
-                    if of != CHECKPOINT_TYPE:
+            checkpoint: Any = effect.get("checkpoint")
+            match effect["kind"]:
+                case "trigger_task":
+                    if effect["type"] != CHECKPOINT_TYPE:
                         run.savepoints.add(checkpoint)
-                    happened(("trigger", attempt, task, checkpoint))
-                case {"kind": "complete", "checkpoint": int(checkpoint)}:
+                    happened(("trigger", attempt, effect["task"], checkpoint))
+                case "complete":
                     run.completed.add(checkpoint)
                     happened(("completed", checkpoint))
                     if checkpoint in run.savepoints:
@@ -213,21 +214,23 @@ class CoordinatorReader(FileReader):
                     else:
                         run.attempts_with_completion.add(attempt)
                         see("checkpoint completed")
-                case {"kind": "notify_complete", "task": str(task), "checkpoint": int(checkpoint)}:
-                    run.completions_sent.append((attempt, task, checkpoint))
-                    happened(("complete", attempt, task, checkpoint))
-                case {"kind": "notify_abort", "task": str(task), "checkpoint": int(checkpoint)}:
-                    happened(("abort", attempt, task, checkpoint))
-                case {"kind": "restored", "checkpoint": checkpoint}:
+                case "notify_complete":
+                    run.completions_sent.append((attempt, effect["task"], checkpoint))
+                    happened(("complete", attempt, effect["task"], checkpoint))
+                case "notify_abort":
+                    happened(("abort", attempt, effect["task"], checkpoint))
+                case "restored":
                     self._answered = (checkpoint,)
-                case {"kind": "abort", "reason": str(reason)}:
-                    self._see_abort(reason, failing)
-                case {
-                    "kind": "rejected" | "acknowledged" | "discard" | "notify_subsumed" | "fail_job" | "fail"
-                }:
+                case "abort":
+                    self._see_abort(effect["reason"], failing)
+                case "notify_subsumed":
+                    subsumed = True
+                case "rejected" | "acknowledged" | "discard" | "fail_job" | "fail":
                     pass  # no cause of anything in another file
                 case _:
                     raise unknown_effect("coordinator", effect)
+        if subsumed:
+            see("older one replaced")
 
     def _see_abort(self, reason: str, failing: bool) -> None:
         if reason in _SITUATION_OF_ABORT:

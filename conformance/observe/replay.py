@@ -14,6 +14,7 @@ from conformance.observe.eventlog import Line
 from conformance.observe.record import Record, Seen
 from conformance.refusals.refused_answer import RefusedAnswer
 from model.components import COMPONENTS, Wire, WireError
+from model.coordinator.shared_state import new_shared_state
 
 Effects = list[dict[str, Any]]
 
@@ -123,6 +124,20 @@ class Replayed(Instance):
             f"before it, {self.component}: {self.describe()}"
         )
         return (*charged[:1], *rules, *charged[1:]), why
+
+
+class ReplayedCoordinator(Replayed):
+    """A coordinator. It forgets the handles while no checkpoint is pending and no shared file is known."""
+
+    __slots__ = ()
+
+    def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
+        """Replay a line, as in `Replayed`."""
+        rules = super().step(line, event, effects)
+        handles, inner = self.state.handles, self.state.coordinator
+        if handles and not inner.pending and inner.shared == new_shared_state():
+            self.state = self.state._replace(handles=())
+        return rules
 
 
 def _same(left: object, right: object) -> bool:

@@ -5,9 +5,10 @@ they replay the files; `conformance.observe.validate` reads the result from it.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from conformance.observe.causes import Causes
+from conformance.observe.memo import replayed
 from conformance.observe.record import Record
 from conformance.observe.replay import Replayed
 from conformance.observe.situations import TRACE, Witnessed
@@ -84,9 +85,14 @@ class Run:
     record: Record | None = None
     """Receives every replayed event; None if the caller does not show them."""
     remember: bool = True
-    """Steps of gates and subtasks that were taken before are remembered."""
+    """Steps that were taken before are remembered."""
     cuts_compared: int = 0
     """The number of barriers at which the receiver's record count was compared with the sender's."""
+
+    def replayed(self, component: str, config: dict[str, Any]) -> Replayed:
+        """The component's model; its steps are remembered unless a record needs each state."""
+        remember = self.remember and self.record is None
+        return replayed(component, config) if remember else Replayed(component, config, self.record)
 
     def forget(self, checkpoint: int, attempt: int) -> None:
         """Drop what is known of checkpoints below `checkpoint`, and of attempts before `attempt`.

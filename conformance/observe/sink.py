@@ -17,7 +17,7 @@ from model.sink.two_phase_commit import Filed, Sink, SinkSnapshot
 
 _RULE = {"snapshot": "SINK-02", "notify_complete": "SINK-03", "notify_abort": "SINK-05"}
 """The rule of each event that the subtask requires."""
-_KEPT_SNAPSHOTS = 64
+_KEPT_SNAPSHOTS = 8
 
 
 class SinkReplay:
@@ -31,6 +31,8 @@ class SinkReplay:
         self._model: Replayed | None = None
         self._due: deque[tuple[str, int]] = deque()
         self._before = 0
+        self._snapshots = 0
+        """The number of snapshots since the last ones were forgotten."""
 
     def require(self, kind: str, checkpoint: int) -> None:
         """The subtask requires this event of its sink."""
@@ -63,6 +65,7 @@ class SinkReplay:
             self._due.popleft()
         effects = [effect["kind"] for effect in line.effects]
         if kind == "snapshot":
+            self._snapshots += 1
             self._count_rows(line, received())
             if "begin" not in effects:
                 self._run.witnessed.see("last transaction")
@@ -78,7 +81,7 @@ class SinkReplay:
                 why = f"attempt {attempt.number} restores {attempt.restored}, the sink begins without it"
                 raise Rejected(("SINK-06", "ONCE-04"), why)
             # an attempt before has committed nothing that is still pending: no checkpoint was complete
-            self._model = self._run.sinks[self._file.task] = Replayed("sink", {}, self._run.record)
+            self._model = self._run.sinks[self._file.task] = self._run.replayed("sink", {})
         return self._model
 
     def _restore(self, line: Line, attempt: Attempt) -> Need | None:
@@ -91,7 +94,7 @@ class SinkReplay:
         if earlier and not self._run.causes.count(("ended", earlier[-1], task)):
             why = f"{task} restores, and its attempt {earlier[-1]} cannot be read to the end"
             return Need(("ended", earlier[-1], task), 1, ("ONCE-06",), why)
-        model = self._run.sinks.get(task) or Replayed("sink", {}, self._run.record)
+        model = self._run.sinks.get(task) or self._run.replayed("sink", {})
         model.state = self._crashed(model.state, line, checkpoint)
         self._run.rules.update(model.step(line))
         self._model = self._run.sinks[task] = model
@@ -126,13 +129,14 @@ class SinkReplay:
 
     def _forget(self, model: Replayed) -> None:
         """Drop the snapshots that no attempt can restore, so that a long run stays fast."""
-        sink: Sink = model.state
-        if len(sink.snapshots) > _KEPT_SNAPSHOTS:
-            newest = max(self._run.completed - self._run.savepoints, default=-1)
-            kept = tuple(one for one in sink.snapshots if one.checkpoint >= newest)
-            pending = {filed.transaction for one in kept for filed in one.pending}
-            committed = tuple(one for one in sink.committed if one in pending)
-            model.state = sink._replace(snapshots=kept, committed=committed)
+        if self._snapshots <= _KEPT_SNAPSHOTS:
+            return
+        self._snapshots, sink = 0, model.state
+        newest = max(self._run.completed - self._run.savepoints, default=-1)
+        kept = tuple(one for one in sink.snapshots if one.checkpoint >= newest)
+        pending = {filed.transaction for one in kept for filed in one.pending}
+        committed = tuple(one for one in sink.committed if one in pending)
+        model.state = sink._replace(snapshots=kept, committed=committed)
 
 
 def orphaned(run: Run) -> EndRejection | None:

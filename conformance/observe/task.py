@@ -13,7 +13,6 @@ from conformance.observe.causes import FileReader, Key, Need, checkpoint_of
 from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.exchanges import rows_along
 from conformance.observe.inflight import InFlight
-from conformance.observe.memo.shifted import replayed
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
 from conformance.observe.run_state import Attempt, EndRejection, Run, Settings
 from conformance.observe.sink import SinkReplay
@@ -43,7 +42,7 @@ class TaskReader(FileReader):
         self._settings = settings
         self._attempt: Attempt | None = None
         self._channels: list[str] = []
-        self._subtask = self._component("subtask", {"max_concurrent": settings.max_concurrent})
+        self._subtask = self._run.replayed("subtask", {"max_concurrent": settings.max_concurrent})
         self._gate: Replayed | None = None
         self._mode = EXACTLY_ONCE
         self._store: Replayed | None = None
@@ -56,12 +55,6 @@ class TaskReader(FileReader):
         self._received: Counter[Key] = Counter()
         self._in_flight = InFlight(run, file)
         self._base: int | None = None
-
-    def _component(self, name: str, config: dict[str, Any]) -> Replayed:
-        """The component; a record of the steps needs each state, so nothing is remembered then."""
-        record = self._run.record
-        remember = self._run.remember and record is None
-        return replayed(name, config) if remember else Replayed(name, config, record)
 
     def replay(self, line: Line) -> Need | None:
         """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
@@ -136,7 +129,7 @@ class TaskReader(FileReader):
             config = {"channels": len(self._channels), "mode": gate, "level": "handler"}
             if fields.get("alignment_timeout_ms"):
                 config["alignment_timeout_ms"] = fields["alignment_timeout_ms"]
-            self._gate = self._component("gate", config)
+            self._gate = self._run.replayed("gate", config)
         if record is not None:
             record.channels[number, task] = tuple(self._channels)
         self._in_flight.deployed(fields)
@@ -253,7 +246,7 @@ class TaskReader(FileReader):
         event, kind = line.event, line.event["kind"]
         is_from_gate = kind in _FROM_GATE and bool(self._channels)
         if is_from_gate:
-            came = tuple(event[name] for name in ("kind", "checkpoint", "reason") if name in event)
+            came = (kind, event.get("checkpoint"), *([event["reason"]] if "reason" in event else ()))
             if not self._due or self._due[0] != came:
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
                 why = f"the subtask got {' '.join(map(str, came))}, its gate requires {expected}"
@@ -277,7 +270,7 @@ class TaskReader(FileReader):
             return None
         word, rule = _MESSAGES[kind]
         key: Key = (word, attempt, task, checkpoint)
-        times = self._received[key] + 1
+        times = self._received.get(key, 0) + 1  # not `[key]`: slow for a new key
         if self._run.causes.count(key) < times:
             rules: tuple[str, ...] = (rule,)
             if word == "complete" and self._sink is not None:

@@ -7,43 +7,141 @@ import pytest
 from event_logs import read, write
 
 from conformance.observe import validate
-from conformance.observe.memo import shifted
+from conformance.observe.eventlog import Line
+from conformance.observe.memo import replayed, shifted
+from conformance.observe.memo.coordinator import ShiftedCoordinator
+from conformance.observe.memo.gate import ShiftedGate
+from conformance.observe.memo.shifted import Shifted, Table
+from conformance.observe.memo.sink import ShiftedSink
+from conformance.observe.memo.subtask import ShiftedSubtask
 from conformance.observe.record import Record
+from conformance.observe.replay import Rejected, Replayed, ReplayedCoordinator
 from model.components import COMPONENTS, WireError
+from model.coordinator.state import Coordinator
 
+TASKS = ["map-0", "map-1", "sink-0"]
 CONFIGS = {
     "gate": {"channels": 3, "level": "handler"},
     "subtask": {"max_concurrent": 2},
+    "coordinator": {
+        "tasks": [{"id": task, "source": task != "sink-0"} for task in TASKS],
+        "max_concurrent": 2,
+        "retain": 2,
+        "timeout_ms": 40,
+        "min_pause_ms": 10,
+        "tolerable_failures": 3,
+    },
+    "sink": {},
 }
+SHIFTED: tuple[type[Shifted], ...] = (ShiftedGate, ShiftedSubtask, ShiftedCoordinator, ShiftedSink)
 
 
 def events(component: str, random: Random, checkpoint: int) -> dict[str, object]:
-    if component == "gate":
-        kind = random.choice(["barrier"] * 6 + ["cancel", "end_of_partition"])
-        event = {"kind": kind, "channel": random.randrange(3)}
-        return event if kind == "end_of_partition" else {**event, "checkpoint": checkpoint}
-    kind = random.choice(
-        ["checkpoint", "async_done", "complete_notification", "abort_notification", "abort_on_barrier"]
+    match component:
+        case "gate":
+            kind = random.choice(["barrier"] * 6 + ["cancel", "end_of_partition"])
+            event = {"kind": kind, "channel": random.randrange(3)}
+            return event if kind == "end_of_partition" else {**event, "checkpoint": checkpoint}
+        case "subtask":
+            kind = random.choice(
+                [
+                    "checkpoint",
+                    "async_done",
+                    "complete_notification",
+                    "abort_notification",
+                    "abort_on_barrier",
+                ]
+            )
+            event = {"kind": kind, "checkpoint": checkpoint}
+            if kind == "abort_notification":
+                event["completed"] = random.randrange(-1, checkpoint + 1)
+            if kind == "abort_on_barrier":
+                event["reason"] = "CHECKPOINT_DECLINED"
+            return event
+        case _:
+            kind = random.choice(["snapshot", "snapshot", "notify_complete", "notify_abort"])
+            event = {"kind": kind, "checkpoint": checkpoint}
+            fails = kind == "notify_complete" and random.random() < 0.1
+            return event | ({"fails": random.randrange(1, 4)} if fails else {})
+
+
+def of_coordinator(random: Random, coordinator: Coordinator) -> dict[str, object]:
+    """Mostly what completes checkpoints; else anything."""
+    checkpoint = max(0, coordinator.next_id + random.randrange(-3, 1))
+    task = random.choice(TASKS)
+    if coordinator.pending and random.random() < 0.7:
+        pending = random.choice(coordinator.pending)
+        checkpoint = pending.checkpoint
+        left = [name for name, came in zip(TASKS, pending.acknowledged, strict=True) if not came]
+        task = random.choice(left or TASKS)
+    handle = random.choice([f"{task}@{checkpoint}"] * 4 + ["same", "other"])
+    acknowledge = {"kind": "acknowledge", "task": task, "checkpoint": checkpoint, "state": handle}
+    return random.choice(
+        [
+            *[{"kind": "trigger", "type": random.choice(["checkpoint", "checkpoint", "savepoint"])}] * 3,
+            {"kind": "advance", "ms": random.choice([0, 5, 15])},
+            *[acknowledge] * 8,
+            {"kind": "acknowledge", "task": task, "checkpoint": checkpoint},
+            {"kind": "decline", "task": task, "checkpoint": checkpoint, "reason": "CHECKPOINT_DECLINED"},
+            *(
+                [
+                    {"kind": "fail_tasks", "tasks": [task]},
+                    {"kind": "coordinator_restart"},
+                    {"kind": "task_status", "task": task, "status": "FINISHED"},
+                ]
+                if random.random() < 0.1
+                else []
+            ),
+            *([acknowledge | {"shared": [random.choice("fg")]}] * 3 if random.random() < 0.3 else []),
+            *([{"kind": "restore"}] if coordinator.status != "RUNNING" else []),
+            {"kind": "task_status", "task": random.choice(TASKS), "status": "RUNNING"},
+            {"kind": "job_status", "status": "RUNNING"},
+        ]
     )
-    event = {"kind": kind, "checkpoint": checkpoint}
-    if kind == "abort_notification":
-        event["completed"] = -1
-    if kind == "abort_on_barrier":
-        event["reason"] = "CHECKPOINT_DECLINED"
-    return event
+
+
+def started(component: str, model: Replayed) -> None:
+    """A coordinator's job runs."""
+    if component == "coordinator":
+        for task in TASKS:
+            play(model, {"kind": "task_status", "task": task, "status": "RUNNING"})
+        play(model, {"kind": "job_status", "status": "RUNNING"})
+
+
+def play(model: Replayed, event: dict[str, object], effects: list[dict[str, object]] | None = None) -> object:
+    """The rules of the step, or the rejection. Effects are the model's own unless given."""
+    try:
+        if effects is None:
+            effects = COMPONENTS[model.component].apply(model.state, event)[1]
+        return model.step(Line(1, 1, model.component, event, effects, {}))
+    except WireError as refused:
+        return str(refused)
+    except Rejected as rejected:
+        return rejected.rules, rejected.why
+
+
+def comparable(state: object) -> object:
+    """The state; a pause that has ended is one that ends now."""
+    coordinator = getattr(state, "coordinator", None)
+    if coordinator is None:
+        return state
+    ends = max(coordinator.now, coordinator.pause_ends)
+    return state._replace(coordinator=coordinator._replace(pause_ends=ends))
 
 
 def moved(value: object, by: int) -> object:
     """A wire value with its checkpoint ids greater by `by`."""
     if isinstance(value, dict):
         return {
-            name: one + by if name == "checkpoint" and isinstance(one, int) and one >= 0 else moved(one, by)
+            name: one + by
+            if name in {"checkpoint", "completed"} and isinstance(one, int) and one >= 0
+            else moved(one, by)
             for name, one in value.items()
         }
     return [moved(one, by) for one in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("component", CONFIGS)
+@pytest.mark.parametrize("component", ["gate", "subtask"])
 @pytest.mark.parametrize("by", [1, 7, 1000])
 def test_a_step_is_the_same_when_all_ids_are_greater(component: str, by: int) -> None:
     model, random = COMPONENTS[component], Random(by)
@@ -61,19 +159,156 @@ def test_a_step_is_the_same_when_all_ids_are_greater(component: str, by: int) ->
             assert (later, fired) == (moved(effects, by), rules)
 
 
+@pytest.mark.parametrize("component", CONFIGS)
+def test_remembered_steps_lead_to_the_states_of_the_model(component: str) -> None:
+    random, remembered, altered = Random(component), 0, 0
+    for life in range(300):
+        config = CONFIGS[component] | ({"first_id": 1 + life % 4} if component == "coordinator" else {})
+        plain = (ReplayedCoordinator if component == "coordinator" else Replayed)(component, config)
+        quick = (
+            ShiftedCoordinator(component, config)
+            if component == "coordinator"
+            else replayed(component, config)
+        )
+        assert isinstance(quick, Shifted)
+        started(component, plain)
+        started(component, quick)
+        for step in range(40):
+            event = (
+                of_coordinator(random, plain.state.coordinator)
+                if component == "coordinator"
+                else events(component, random, max(0, 1 + step // 4 + random.randrange(-2, 2)))
+            )
+            event |= {"odd": 1} if random.random() < 0.05 else {}
+            try:
+                effects = COMPONENTS[component].apply(plain.state, event)[1]
+            except WireError:
+                assert play(quick, event, []) == play(plain, event, [])
+                continue
+            if effects and random.random() < 0.2:
+                wrong = [dict(effect) for effect in effects]
+                effect = random.choice(wrong)
+                field = random.choice(
+                    [*effect, *[one for one in effect if one in {"checkpoint", "transaction"}] * 3]
+                )
+                value = effect[field]
+                others = [None, 0, 1, "x", "same", value, [1], 1.0]
+                if isinstance(value, int):
+                    others += [value + by for by in (-3, -2, -1, 1)] * 2
+                others = ["x"] if field == "kind" else others
+                effect[field] = random.choice(others)
+                assert play(quick, event, wrong) == play(plain, event, wrong), (event, wrong)
+                altered += 1
+                if comparable(quick.state) != comparable(plain.state):
+                    raise AssertionError((event, wrong))
+                continue
+            known = len(quick.table.edges)
+            assert play(quick, event, effects) == play(plain, event, effects)
+            remembered += len(quick.table.edges) == known
+            if component == "sink" and step % 5 == 0:  # as a replay forgets what nothing restores
+                plain.state = quick.state = plain.state._replace(
+                    snapshots=plain.state.snapshots[-1:], committed=()
+                )
+            if random.random() < 0.3:
+                assert comparable(quick.state) == comparable(plain.state)
+        assert comparable(quick.state) == comparable(plain.state)
+    assert remembered > 1_000
+    assert altered > 100
+
+
+def complete(model: Replayed, checkpoint: int, *, shared: bool = False) -> None:
+    """A checkpoint starts, is acknowledged by all tasks, and is complete."""
+    play(model, {"kind": "trigger", "type": "savepoint" if shared else "checkpoint"})
+    for task in TASKS:
+        files = {"shared": ["file"]} if shared and task == TASKS[0] else {}
+        play(model, acknowledgement(task, checkpoint) | files)
+
+
+def acknowledgement(task: str, checkpoint: int) -> dict[str, object]:
+    """A task's state is a file of its name."""
+    return {"kind": "acknowledge", "task": task, "checkpoint": checkpoint, "state": task}
+
+
+def test_a_life_with_greater_ids_and_later_times_has_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ShiftedCoordinator, "table", Table())
+    known = []
+    for first in (1, 2, 50):
+        config = CONFIGS["coordinator"] | {"first_id": first}
+        model, plain = ShiftedCoordinator("coordinator", config), ReplayedCoordinator("coordinator", config)
+        for one in (model, plain):
+            started("coordinator", one)
+        for checkpoint in range(first, first + 5):
+            for one in (model, plain):
+                complete(one, checkpoint)
+                play(one, {"kind": "advance", "ms": 12})
+            assert comparable(model.state) == comparable(plain.state)
+        known.append(len(model.table.edges))
+    assert known == known[:1] * 3
+
+
+def test_another_subsumed_checkpoint_is_not_the_remembered_one() -> None:
+    model = ShiftedCoordinator("coordinator", CONFIGS["coordinator"])
+    started("coordinator", model)
+    for checkpoint in range(1, 8):
+        complete(model, checkpoint)
+    play(model, {"kind": "trigger", "type": "checkpoint"})
+    for task in TASKS[:-1]:
+        play(model, acknowledgement(task, 8))
+    last = acknowledgement(TASKS[-1], 8)
+    effects = COMPONENTS["coordinator"].apply(model.state, last)[1]
+    wrong = [one | {"checkpoint": 5} if one["kind"] == "notify_subsumed" else one for one in effects]
+    assert wrong != effects
+    assert isinstance(play(model, last, wrong)[0], tuple)
+    assert isinstance(play(model, last, effects)[0], str)
+
+
+def test_a_state_with_shared_files_is_never_taken_over() -> None:
+    for first in (1, 2, 3, 4):
+        config = CONFIGS["coordinator"] | {"first_id": first, "profile": "1.13"}
+        model, plain = ShiftedCoordinator("coordinator", config), ReplayedCoordinator("coordinator", config)
+        for one in (model, plain):
+            started("coordinator", one)
+            complete(one, first, shared=True)
+        assert plain.state.coordinator.shared.completed
+        assert comparable(model.state) == comparable(plain.state)
+
+
+def test_a_step_from_a_state_with_shared_files_is_never_remembered() -> None:
+    for first in (1, 2, 3, 4):
+        config = CONFIGS["coordinator"] | {"first_id": first}
+        model, plain = ShiftedCoordinator("coordinator", config), ReplayedCoordinator("coordinator", config)
+        for one in (model, plain):
+            started("coordinator", one)
+            play(one, {"kind": "trigger", "type": "checkpoint"})
+            for task in TASKS:
+                play(one, acknowledgement(task, first) | {"shared": ["file"]})
+            complete(one, first + 1)
+            if first % 2:
+                play(one, {"kind": "trigger", "type": "checkpoint"})
+                play(one, {"kind": "decline", "task": TASKS[0], "checkpoint": first + 2, "reason": "x"})
+            assert one.state.coordinator.shared.completed
+            complete(one, first + 2 + first % 2)
+            assert not one.state.coordinator.shared.completed
+        assert comparable(model.state) == comparable(plain.state)
+
+
 def test_a_run_gives_the_same_with_and_without(recorded: Path) -> None:
     remembered, plain = validate(recorded), validate(recorded, remember=False)
     assert remembered == plain
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(16))
 def test_an_altered_effect_is_rejected_as_without(seed: int, recorded: Path, tmp_path: Path) -> None:
     validate(recorded)  # every step is remembered
     random, log = Random(seed), read(recorded)
-    name = random.choice([name for name in log if name != "coordinator"])
-    lines = [line for line in log[name] if line.get("component") in {"gate", "subtask"} and line["effects"]]
+    name = random.choice(list(log))
+    lines = [
+        line
+        for line in log[name]
+        if line.get("effects") and any("checkpoint" in one or "channel" in one for one in line["effects"])
+    ]
     effects = random.choice(lines)["effects"]
-    effect = random.choice(effects)
+    effect = random.choice([one for one in effects if "checkpoint" in one or "channel" in one])
     field = random.choice([one for one in ("checkpoint", "channel") if one in effect])
     effect[field] = random.choice([effect[field] + 1, float(effect[field])])
     write(log, tmp_path)
@@ -85,5 +320,7 @@ def test_an_altered_effect_is_rejected_as_without(seed: int, recorded: Path, tmp
 def test_full_tables_change_nothing(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = validate(recorded)
     monkeypatch.setattr(shifted, "MOST_STEPS", 0)
-    monkeypatch.setattr(shifted, "_TABLES", {name: shifted._Table() for name in CONFIGS})
+    for component in SHIFTED:
+        monkeypatch.setattr(component, "table", Table())
     assert validate(recorded) == expected
+    assert all(component.table.edges == {} for component in SHIFTED)

@@ -1,0 +1,48 @@
+"""A subtask, with its steps remembered. The base is the newest id."""
+
+from typing import NamedTuple
+
+from conformance.observe.memo.shifted import Shifted, Table, less, more
+from model.subtask.subtask import Subtask
+
+
+class _Relative(NamedTuple):
+    """The ids relative to the base, and the state without them."""
+
+    last: int | None
+    completed: int | None
+    highest_aborted: int | None
+    aborted: tuple[int, ...]
+    running: tuple[int, ...]
+    rest: Subtask
+
+
+class ShiftedSubtask(Shifted):
+    """A subtask."""
+
+    __slots__ = ()
+
+    table = Table()
+
+    def _located(self, state: Subtask) -> int:
+        ids = (state.last, state.completed, state.highest_aborted, *state.aborted, *state.running)
+        self._base = base = max(0, *ids)
+        relative = _Relative(
+            last=less(state.last, base),
+            completed=less(state.completed, base),
+            highest_aborted=less(state.highest_aborted, base),
+            aborted=tuple(one - base for one in state.aborted),
+            running=tuple(one - base for one in state.running),
+            rest=state._replace(last=0, completed=0, highest_aborted=0, aborted=(), running=()),
+        )
+        return self.table.number(relative, None)
+
+    def _absolute(self, relative: _Relative) -> Subtask:
+        base = self._base
+        return relative.rest._replace(
+            last=more(relative.last, base),
+            completed=more(relative.completed, base),
+            highest_aborted=more(relative.highest_aborted, base),
+            aborted=tuple(one + base for one in relative.aborted),
+            running=tuple(one + base for one in relative.running),
+        )
