@@ -131,7 +131,7 @@ def command(
     click.echo(report.describe())
     click.echo(
         f"{len(result.attempts)} attempts, {len(result.checkpoints)} checkpoints completed, "
-        f"{len(result.faults)} of {len(planned.faults)} faults struck, {result.seconds:.1f} s"
+        f"{len(result.faults)} of {len(planned.faults)} faults occurred, {result.seconds:.1f} s"
     )
     click.echo(summary(read_metrics(result.paths.metrics) if result.checkpoints else []))
     for signal in result.deaths:
