@@ -32,10 +32,7 @@ PIECE = 1 << 20
 
 
 class EventLogError(ValueError):
-    """A file of the log is invalid. The message names the file, the line and the reason.
-
-    `line` counts from 1; it is 0 if the whole file is meant.
-    """
+    """A file of the log is invalid. The message names the file, the line (0: none) and why."""
 
     def __init__(self, file: str, line: int, why: str) -> None:
         super().__init__(f"{file}:{line}: {why}" if line else f"{file}: {why}")

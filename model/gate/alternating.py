@@ -79,9 +79,7 @@ class UnalignedSteps(OvertakingSteps):
     def on_cancel(self, gate: UnalignedGate, channel: int, checkpoint: int) -> Step[UnalignedGate]:
         """The gate reads a cancellation marker of `checkpoint` on `channel`."""
         if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
-            return Step(
-                gate, (), ("UNAL-07",)
-            )  # also if the checkpoint is pending, but no barrier of it was read
+            return Step(gate, (), ("UNAL-07",))  # also a pending one of which no barrier was read
         effects = (*self.let_go(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
         return Step(self.idle(gate)._replace(current=checkpoint), effects, ("UNAL-06",))
 
@@ -105,9 +103,7 @@ class UnalignedSteps(OvertakingSteps):
                 return self.give_up_alignment(gate, gate.first, ("UNAL-09", "UNAL-19"))
             return Step(gate, (), ("UNAL-09",))
         if not gate.begun:
-            return Step(
-                self.idle(gate), (), ("UNAL-09",)
-            )  # the barrier was announced; the channel ended before it was read
+            return Step(self.idle(gate), (), ("UNAL-09",))  # announced, but the channel ended before
         if gate.overtaking:
             return self.stop(gate, (), ("UNAL-09", "UNAL-03"))
         return self.complete(gate, (), ("UNAL-09",))

@@ -66,7 +66,7 @@ EXTRA_STATES = 1
 @click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
 @reports
 @page
-def command(
+def command(  # noqa: PLR0913 - a click command
     adapter: str | None,
     components: tuple[str, ...],
     rules: tuple[str, ...],

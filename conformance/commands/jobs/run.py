@@ -58,7 +58,7 @@ MARK = ".barrierspec-run"
     help="Keep checkpoints in this folder, or in an object store: s3://BUCKET/PREFIX.",
 )
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
-def command(
+def command(  # noqa: PLR0913 - a click command
     out: Path,
     scenario: str,
     seed: int,

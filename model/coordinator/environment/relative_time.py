@@ -166,10 +166,7 @@ class CheckpointSucceeds(NamedTuple):
 def closed_failures(
     profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]
 ) -> ClosedModel:
-    """The closed count of failures: each id may fail and succeed at any time and repeatedly.
-
-    The environment has a 1 for each id that has succeeded.
-    """
+    """The closed count of failures: each id may fail and succeed at any time, also repeatedly."""
 
     def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
         for checkpoint in range(1, ids + 1):

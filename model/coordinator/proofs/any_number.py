@@ -75,10 +75,7 @@ VARIANTS = frozenset(
 
 
 def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
-    """`model.coordinator.properties.terms.beginning_with` on a rope.
-
-    Returns the cells from the first of `kinds` on.
-    """
+    """`model.coordinator.properties.terms.beginning_with`: the cells from the first of `kinds` on."""
     cells = cells_of(effects)
     for place, cell in enumerate(cells):
         types = cell.types() if isinstance(cell, Many) else {type_(cell)}
@@ -90,10 +87,7 @@ def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
 
 
 def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or a symbol
-    """`model.coordinator.properties.terms.answers` on a rope.
-
-    The triggers in one cell have the same checkpoint, so one of them stands for all.
-    """
+    """`model.coordinator.properties.terms.answers` on a rope: one trigger of a cell stands for all."""
     found: Effects = ()
     for cell in cells_of(effects):
         if isinstance(cell, Many):
@@ -222,10 +216,7 @@ def events() -> Iterator[Promised]:
 
 
 def coordinator_cases(reread: Reread) -> Iterator[Case]:
-    """Yield the cases of the induction: a new coordinator, and each event in each symbolic state.
-
-    A request waits only while a checkpoint is pending.
-    """
+    """Yield a new coordinator, and each event in each state; a request waits only beside a pending one."""
     step = step_by(reread.module("model.coordinator.generations").coordinator_steps)
     properties = properties_of(reread)
     states = reread.module("model.coordinator.state")
