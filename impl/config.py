@@ -1,7 +1,7 @@
-"""How a job checkpoints, restarts and runs: immutable records, checked when they are made.
+"""The settings of a job: checkpoints, restarts and execution, as immutable records.
 
-Option names are Flink's own, with the unit in the name. A value that cannot work is refused here, before
-Spark is started, with a `ConfigError` that has the expected and the given value.
+Options have Flink's names, with the unit at the end. A record checks its values when it is made, before
+Spark starts, and raises a `ConfigError` that names the expected and the given value.
 """
 
 import importlib.util
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 EXACTLY_ONCE = "EXACTLY_ONCE"
 AT_LEAST_ONCE = "AT_LEAST_ONCE"
 MODES = {EXACTLY_ONCE: "exactly-once", AT_LEAST_ONCE: "at-least-once"}
-"""By the option's value: the mode of every task's gate."""
+"""From each value of `checkpointing_mode` to the mode of the gates."""
 UNALIGNED = "unaligned"
 ALTERNATING = "alternating"
 MEMORY = "memory"
@@ -25,13 +25,13 @@ _DELETED_AT = {
     DELETE_ON_CANCELLATION: ("FINISHED", "CANCELED"),
     NO_EXTERNALIZED_CHECKPOINTS: ("FINISHED", "CANCELED", "FAILED"),
 }
-"""By retention: the ends of a job at which its completed checkpoints are deleted (COORD-25)."""
+"""From each retention to the final statuses of a job that delete its completed checkpoints (COORD-25)."""
 INLINE_BYTES, MOST_INLINE_BYTES = 4_096, 1 << 20
 """The default of `data_inline_threshold_bytes`, and its highest value."""
 
 
 class ConfigError(ValueError):
-    """A setting that cannot work: names the option, what it takes, and what was given."""
+    """An invalid setting. The message names the option, the expected values and the given one."""
 
 
 def _at_least(option: str, value: object, least: int) -> None:
@@ -43,23 +43,23 @@ def _at_least(option: str, value: object, least: int) -> None:
 class CheckpointConfig:
     """When checkpoints are taken, and how many may fail.
 
-    `checkpointing_mode`: EXACTLY_ONCE aligns barriers; AT_LEAST_ONCE never blocks a channel, so that a task
-    does not wait, and after a failure records behind a barrier may count twice (TRACK-01).
-    `unaligned_checkpoints_enabled`: barriers overtake the records that wait, which are stored with the
-    checkpoint, so that it completes quickly although a slow task holds all others back (UNAL-32). With an
-    `aligned_checkpoint_timeout_ms` above 0 they align first, and overtake after that time since the trigger
-    (UNAL-16, UNAL-33).
+    `checkpointing_mode`: EXACTLY_ONCE aligns barriers. AT_LEAST_ONCE never blocks a channel: no task waits,
+    but after a failure records behind a barrier may count twice (TRACK-01).
+    `unaligned_checkpoints_enabled`: barriers overtake queued records, and the checkpoint stores these. It
+    then completes quickly even if a slow task causes backpressure (UNAL-32). If
+    `aligned_checkpoint_timeout_ms` is above 0, barriers align until that time has passed since the trigger,
+    and then overtake (UNAL-16, UNAL-33).
     `max_concurrent_checkpoints` bounds the pending checkpoints (COORD-03), `num_retained_checkpoints` the
-    completed ones (SUB-07); a restore survives one altered checkpoint less than are retained.
+    completed ones (SUB-07). A restore needs one of the retained checkpoints undamaged.
     `tolerable_checkpoint_failure_number`: consecutive failed checkpoints that do not fail the attempt, -1 for
-    any number. `checkpointing_start_delay_ms`: from the start of an attempt to its first checkpoint, None for
-    one interval. Without a `checkpointing_interval_ms`, None, checkpoints are taken on request only
+    any number. `checkpointing_start_delay_ms`: from the start of an attempt to its first checkpoint; None:
+    one interval. If `checkpointing_interval_ms` is None, checkpoints are taken on request only
     (`RunningJob.checkpoint`), and at the end of the data.
     A task's snapshot of at most `data_inline_threshold_bytes` is stored in the checkpoint's `_metadata`, a
     larger one in a file of its own; with 0 each has a file.
-    `externalized_checkpoint_retention`: None keeps the completed checkpoints at every end of the job; Flink's
-    RETAIN_ON_CANCELLATION, DELETE_ON_CANCELLATION and NO_EXTERNALIZED_CHECKPOINTS delete them when it has
-    finished, the last two also when it was cancelled, and the last one also when it has failed (COORD-25).
+    `externalized_checkpoint_retention`: None keeps the completed checkpoints after the job. Flink's values
+    delete them (COORD-25): RETAIN_ON_CANCELLATION when the job has finished, DELETE_ON_CANCELLATION also when
+    it was cancelled, NO_EXTERNALIZED_CHECKPOINTS also when it has failed.
     """
 
     checkpointing_interval_ms: int | None = 500
@@ -106,7 +106,7 @@ class CheckpointConfig:
         if self.data_inline_threshold_bytes > MOST_INLINE_BYTES:
             raise ConfigError(
                 f"data_inline_threshold_bytes takes at most {MOST_INLINE_BYTES}, not "
-                f"{self.data_inline_threshold_bytes}: acknowledgements carry what is inline"
+                f"{self.data_inline_threshold_bytes}: acknowledgements contain inline snapshots"
             )
         _at_least("num_retained_checkpoints", self.num_retained_checkpoints, 1)
         _at_least("tolerable_checkpoint_failure_number", self.tolerable_checkpoint_failure_number, -1)
@@ -121,19 +121,19 @@ class CheckpointConfig:
         return MODES[self.checkpointing_mode]
 
     def deletes_checkpoints(self, status: str) -> bool:
-        """Whether the completed checkpoints are deleted when the job ends in this status."""
+        """Whether a job that ends with `status` deletes its completed checkpoints."""
         return status in _DELETED_AT[self.externalized_checkpoint_retention]
 
     @property
     def first_delay_ms(self) -> int:
-        """The time from the start of an attempt to its first checkpoint, where there is a schedule."""
+        """The time from the start of an attempt to its first periodic checkpoint; 0 without an interval."""
         delay = self.checkpointing_start_delay_ms
         return (self.checkpointing_interval_ms or 0) if delay is None else delay
 
 
 @dataclass(frozen=True, slots=True)
 class RestartConfig:
-    """How often a failed attempt is followed by another: `attempts` restarts at most."""
+    """The maximum number of restarts of a job (`attempts`)."""
 
     attempts: int = 3
 
@@ -143,15 +143,15 @@ class RestartConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionConfig:
-    """The engine's own bounds; none of them changes a result.
+    """Bounds of the runtime; none of them changes a result.
 
     A frame has `batch_rows` rows. A channel's queue holds `channel_batches` frames before its reader stops
-    (back-pressure). `socket_buffer_bytes` bounds the bytes in the kernel between two subtasks: a barrier
-    waits behind them. A worker without a heartbeat for `heartbeat_timeout_ms` counts as hung; an attempt
-    fails whose workers have not all registered within `startup_timeout_ms`. `max_parallelism` is the number
-    of key groups, which bounds the parallelism of every stage: a job keeps it as long as its checkpoints.
-    `state_backend`: "memory" writes all keyed state at every checkpoint, "rocksdb" is for state larger than
-    memory and writes what is new; a job keeps it as long as its checkpoints too.
+    (backpressure). `socket_buffer_bytes` bounds the data between two subtasks that is in the kernel, where a
+    barrier cannot overtake it. A worker without a heartbeat for `heartbeat_timeout_ms` counts as hung. If a
+    worker has not registered within `startup_timeout_ms`, the attempt fails. `max_parallelism` is the number
+    of key groups; no stage has a greater parallelism. `state_backend`: "memory" writes all keyed state at
+    every checkpoint; "rocksdb" is for state larger than memory and writes changes only. A resumed job must
+    keep its `max_parallelism` and its `state_backend`.
     """
 
     batch_rows: int = 1_000

@@ -66,8 +66,7 @@ class Decline(NamedTuple):
 
 
 class DiscardCheckpoint(NamedTuple):
-    """`coordinator`: A checkpoint, or the state behind one acknowledgement, is deleted. A checkpoint is
-    deleted.
+    """`coordinator`: Stored state is deleted. It is a whole checkpoint.
 
     `store`: A completed checkpoint is deleted.
     """

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 from types import MappingProxyType
+from typing import NamedTuple
 
 from conformance.adapters.protocol import Wire
 from conformance.cases.guided import CANDIDATES, Marks, Reached, footprint
@@ -16,25 +17,37 @@ LENGTH = 60
 """Events of one case: long enough for several checkpoints, short enough to be read before shrinking."""
 
 
+class Chosen(NamedTuple):
+    """Which cases may be drawn."""
+
+    pinned: Mapping[str, object] = MappingProxyType({})
+    """Only configurations that have these values."""
+    selected: Collection[str] = ()
+    """A case that exercises none of these rules is left out; empty: none is."""
+    injects: bool = False
+    """Whether the task of a gate may be triggered itself."""
+
+
+ANY = Chosen()
+
+
 def walks(
     component: str,
     seed: int,
+    chosen: Chosen = ANY,
     *,
-    pinned: Mapping[str, object] = MappingProxyType({}),
-    selected: Collection[str] = (),
-    injects: bool = False,
     length: int = LENGTH,
     maps: Sequence[ValueMap] = (),
     reached: Reached | None = None,
 ) -> Iterator[Case | None]:
-    """Random cases without end; None in place of a case that is left out.
+    """Yield random cases without end; None in place of a case that is left out.
 
-    `pinned`: only configurations that have these values. `selected`: a case is left out if it exercises none
-    of these rules. Without `injects` the task of a gate is never triggered itself. `maps`: every second case
-    has its values mapped by one of these. `reached`: each case is the one of several drawn that reaches most
-    that is new there; not with `selected`. When the next case is requested, it is added up to the event
-    before the one at which it has ended: a known divergence or crash ends a case early.
+    `maps`: every second case has its values mapped by one of these. `reached`: each case is the one of
+    several drawn that reaches most that is new there; ignored with selected rules. When the next case is
+    requested, `reached` gets the events of the last one up to its end, which a known divergence or crash may
+    bring early.
     """
+    pinned, selected, injects = chosen
     oracles, large = Oracles(component), Oracles(component)
     configs = len(generate.fitting(component, pinned))
     for number, (config, rng) in enumerate(generate.cases(component, seed, pinned)):

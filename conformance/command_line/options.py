@@ -5,11 +5,15 @@ An output is checked before the work begins, so that an hour's work is not lost 
 
 import math
 import os
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 import orjson
 
+Command = Callable[..., Any]
 _DEFAULT = click.core.ParameterSource.DEFAULT
 LONGEST_SECONDS = 86_400.0
 """No answer, and no budget, takes longer than a day."""
@@ -84,6 +88,26 @@ class Place(click.ParamType[Path | str]):
 
 FILE = Output()
 FOLDER = Output(folder=True)
+
+
+def bundled(
+    name: str, record: Command, *options: Callable[[Command], Command]
+) -> Callable[[Command], Command]:
+    """Decorates a command with `options`, whose values it gets as one argument, `name=record(...)`."""
+
+    def decorated(command: Command) -> Command:
+        @wraps(command)
+        def gathered(**values: Any) -> Any:  # noqa: ANN401 - what the command returns
+            own = {field: values.pop(field) for field in fields}
+            return command(**values, **{name: record(**own)})
+
+        for option in reversed(options):
+            option(gathered)
+        parameters: list[click.Parameter] = vars(gathered)["__click_params__"]
+        fields = [str(parameter.name) for parameter in parameters[-len(options) :]]
+        return gathered
+
+    return decorated
 
 
 def pinned(options: tuple[str, ...]) -> dict[str, object]:

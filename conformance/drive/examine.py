@@ -1,7 +1,7 @@
-"""Examine one component of an implementation: a case of every rule, walks, Hypothesis, complete suites.
+"""Examines one component of an implementation: rule cases, random walks, Hypothesis, complete suites.
 
-CONFORMS needs every rule that can fire to have fired, every case to have been played to its end, and no
-configuration to have been skipped. What was not so is listed among the doubts.
+The verdict is CONFORMS if every rule that can fire has fired, every case was played to its end, and no
+configuration was skipped. Otherwise `doubts` lists what is missing, and the verdict is UNDETERMINED.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from conformance.adapters.protocol import FIRST_ID, Adapter, Failure, Wire
 from conformance.cases.guided import WALKS, Reached
 from conformance.cases.rule_cases import SHORT_RUNS, chosen_cases, rule_cases
-from conformance.cases.walks import walks
+from conformance.cases.walks import Chosen, walks
 from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken, one_of_each
@@ -35,7 +35,7 @@ from spec.vocabulary import Kind, exists, vocabulary
 
 @dataclass(frozen=True)
 class Examination:
-    """What came of one component."""
+    """The result for one component."""
 
     component: str
     verdict: Verdict
@@ -45,39 +45,39 @@ class Examination:
     divergence: Divergence | None = None
     """The simplest case that differs, hangs or is flaky; its verdict is that of the component."""
     doubts: tuple[str, ...] = ()
-    """Why it is UNDETERMINED."""
+    """The reasons for UNDETERMINED."""
     stopped: Failure | None = None
     """The first failure to answer that ended a case without a divergence."""
     unseen: tuple[str, ...] = ()
     """State fields that the implementation left out and that were not compared."""
     known: tuple[str, ...] = ()
-    """Known divergences that were met and passed over, by name."""
+    """Names of the known divergences that occurred; they are not reported."""
     broken: tuple[str, ...] = ()
-    """What is wrong of batches that end with an error, and of instances behind a failed one."""
+    """Failed checks of batches that end with an error, and of new instances after a failed one."""
     evidence: tuple[FailedCheck, ...] = ()
-    """The same as values that are saved; and what `stopped` a case that has no event."""
+    """The failed checks to save: those of `broken`, or the one that `stopped` a case without events."""
     tried: Tried = field(default_factory=Tried)
     """How far the cases reached."""
     not_tested: tuple[str, ...] = ()
-    """What is offered and was not tested, each with the reason."""
+    """What the implementation offers and the run did not test, each with the reason."""
     capabilities: tuple[str, ...] = ()
     """How far optional capabilities were tested: durable data, events at once."""
     guarantees: tuple[Guarantee, ...] = ()
-    """What each complete suite says."""
+    """The guarantee of each complete suite."""
     seconds: float = 0.0
-    """What it took."""
+    """Wall-clock time."""
     sources: tuple[str, ...] = ()
-    """Where the cases came from, in the order of their first case: a divergence is of the last one."""
+    """The sources of the cases, in order; a divergence comes from the last one."""
 
     @property
     def bound(self) -> str:
-        """How far the verdict reaches, in one sentence without its end."""
+        """The bound of the verdict in one line: steps, cases, coverage, and the lines of `reach`."""
         reached = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
         return "; ".join((reached, *self.reach.lines))
 
     @property
     def reach(self) -> Bound:
-        """The same without the steps, line by line."""
+        """The bound without steps and coverage."""
         return bound_of(self)
 
 
@@ -119,7 +119,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
 
 
 def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
-    """The case of each rule; behind one that fails the task its first event again, which must be refused."""
+    """Yield the case of each rule. After a case that fails the task, its first event must be refused."""
     chosen = chosen_cases(component, Oracles(component), plan.pinned, plan.selected, injects=plan.injects)
     for _, oracle, events in chosen:
         fails = oracle.transcript(events)[-1].fails
@@ -127,7 +127,7 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
 
 
 def short_runs(component: str, plan: Plan) -> Iterator[Case]:
-    """The runs of SHORT_RUNS in each configuration that has their tasks; of gates one of each kind.
+    """Yield the runs of SHORT_RUNS in each configuration with their tasks; for gates in one of each kind.
 
     An event gets no field that the configuration does not have, such as the options of a barrier.
     """
@@ -153,15 +153,8 @@ def _within(component: str, config: Wire, kind: Kind, event: Wire) -> Wire:
 
 
 def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:
-    return walks(
-        component,
-        plan.seed,
-        pinned=plan.pinned,
-        selected=plan.selected,
-        injects=plan.injects,
-        maps=maps,
-        reached=reached,
-    )
+    chosen = Chosen(plan.pinned, plan.selected, plan.injects)
+    return walks(component, plan.seed, chosen, maps=maps, reached=reached)
 
 
 def _enough(plan: Plan) -> Limits:
@@ -170,7 +163,7 @@ def _enough(plan: Plan) -> Limits:
 
 
 def _is_whole(played: Played) -> bool:
-    """Nothing was found, nothing was skipped, and the budget is not used up."""
+    """Whether no divergence was found, nothing was skipped, and the time budget is not used up."""
     return played.is_sound and not played.skipped and not played.ended_early
 
 
@@ -187,13 +180,13 @@ def _covered(component: str, played: Played, plan: Plan) -> tuple[Coverage, tupl
 
 
 def not_offered(component: str) -> Examination:
-    """A selected component that the implementation does not have."""
+    """The result for a selected component that the implementation does not offer."""
     doubt = f"the implementation does not offer the component {component}"
     return Examination(component, Verdict.UNDETERMINED, coverage(component, ()), doubts=(doubt,))
 
 
 def _none_fits(component: str, plan: Plan) -> Examination:
-    """No configuration has what is offered and chosen."""
+    """The result if no configuration has both the offered and the chosen values."""
     advice = "give another value, or other components with --component" if plan.chosen else "change hello"
     doubt = f"no configuration has {_shown(plan)}: {generate.why_not(component, plan.pinned)}; {advice}"
     return _examined(component, Verdict.UNDETERMINED, plan, Played(), doubts=(doubt,))
@@ -208,7 +201,7 @@ def _shown(plan: Plan) -> str:
 
 
 def seen_again(found: Divergence, played: Played, plan: Plan) -> Examination:
-    """What an earlier run has saved, which came first this time and is there still."""
+    """The result if a divergence that an earlier run saved still occurs."""
     return _examined(found.component, found.verdict, plan, played, found)
 
 
@@ -228,7 +221,7 @@ def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
 
 
 def _not_here(plan: Plan) -> tuple[str, ...]:
-    """Selected rules that cannot fire."""
+    """The doubt about selected rules that cannot fire; empty if all can."""
     never = {
         *impossible(plan.selected, plan.pinned),
         *(() if plan.injects else filter(needs_injections, plan.selected)),

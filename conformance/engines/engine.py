@@ -1,4 +1,4 @@
-"""What a campaign needs of an engine: start, strike, restart and read it."""
+"""The interface through which a campaign starts a stream processor, injects faults and reads its output."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from conformance.engines.processes import EngineError, Processes
 from conformance.engines.schedule import Fault, Kind
 
 MOST_RESTARTS = 40
-"""How often processes of one round may end by themselves."""
+"""Maximum number of processes that may end by themselves in one round."""
 
 
 class EngineSetUpError(EngineError):
@@ -18,7 +18,7 @@ class EngineSetUpError(EngineError):
 
 
 class RoundError(RuntimeError):
-    """A round cannot go on: the engine does not start, or does not stay up. No verdict on a guarantee."""
+    """The engine does not start, or ends again and again: the round ends without a verdict."""
 
 
 @dataclass
@@ -29,18 +29,18 @@ class Place:
     processes: Processes
 
     def __post_init__(self) -> None:
-        """Make them."""
+        """Create the folders that the engine writes into."""
         for made in (self.output, self.progress, self.checkpoints):
             made.mkdir(parents=True, exist_ok=True)
 
     @property
     def lanes(self) -> Path:
-        """The lanes of the input."""
+        """The input as one growing file for each lane (`feed`)."""
         return self.folder / "lanes"
 
     @property
     def chunks(self) -> Path:
-        """The chunks of the input."""
+        """The input as small files, which appear whole (`feed`)."""
         return self.folder / "chunks"
 
     @property
@@ -55,11 +55,11 @@ class Place:
 
     @property
     def checkpoints(self) -> Path:
-        """The folder of checkpoints, or of what the engine recovers from."""
+        """The folder of checkpoints, or of the files from which the engine recovers."""
         return self.folder / "checkpoints"
 
     def processed(self) -> int:
-        """How often a record was processed so far."""
+        """Number of records processed so far; a record that is processed again counts again."""
         return sum(file.stat().st_size for file in self.progress.iterdir())
 
 
@@ -69,30 +69,30 @@ class Engine(ABC):
 
     place: Place
     settings: dict[str, Any]
-    """What was drawn for the round, such as the mode; it is printed with the result."""
+    """The random choices of the round, such as the mode. The result prints them."""
     restarts: list[str] = field(default_factory=list)
     """Processes that ended by themselves, each with its last line."""
     recorded: list[dict[str, Any]] = field(default_factory=list)
-    """What the engine said of itself, such as answers of its REST interface."""
+    """Reports of the engine, such as answers of its REST interface."""
 
     kinds: ClassVar[frozenset[Kind]]
-    """The kinds of faults that it has."""
+    """The kinds of faults that a campaign can inject into this engine."""
 
     @abstractmethod
     def start(self) -> None:
-        """Start it. Raises RoundError."""
+        """Start the engine. Raises RoundError if it does not start."""
 
     @abstractmethod
-    def strike(self, fault: Fault) -> None:
-        """Inject a fault, and do what an operator does then."""
+    def inject(self, fault: Fault) -> None:
+        """Inject a fault, then act as the engine's operator would, such as restarting it."""
 
     @abstractmethod
     def supervise(self) -> None:
-        """Start again what has ended by itself. Raises RoundError if that happens too often."""
+        """Restart processes that ended by themselves. Raises RoundError after MOST_RESTARTS of them."""
 
     @abstractmethod
     def lines(self) -> Sequence[str]:
-        """The committed rows, as its documentation tells to read them: `key,lane,position,place,total`."""
+        """The committed rows `key,lane,position,place,total`, read as the engine's documentation demands."""
 
     @abstractmethod
     def completed(self) -> int | None:
@@ -108,7 +108,7 @@ class Engine(ABC):
         return False
 
     def ended(self, what: str) -> None:
-        """Note that a process ended by itself. Raises RoundError if that happens too often."""
+        """Record that a process ended by itself. Raises RoundError after MOST_RESTARTS of them."""
         self.restarts.append(what)
         if len(self.restarts) > MOST_RESTARTS:
             raise RoundError(

@@ -80,7 +80,7 @@ class Course:
                 time.sleep(fault.delay / 1_000)
                 self.samples.append(self.engine.lines())
                 kind = fault.kind.among(self.engine.kinds)
-                self.engine.strike(replace(fault, kind=kind))
+                self.engine.inject(replace(fault, kind=kind))
                 self.result.faults.append({**fault.as_dict(), "kind": kind.value})
                 mark = self.engine.place.processed()
                 self._limit = self.feed.fed + AHEAD

@@ -1,8 +1,8 @@
-"""Reading a run's event log: a folder with one file for each task and attempt, and the coordinator's.
+"""Reads a run's event log: a folder with one file for each task and attempt, and one for the coordinator.
 
-A file has JSON lines in the order in which the task did things; the order between files is unknown. A line is
-a component's event with its effects, or a line of the engine (`deployed`, `attempt_started`, ...). Any other
-text is an `EventLogError` with its place.
+The JSON lines of a file are in the order of the task's events; the order between files is unknown. A line is
+an event of a component with its effects, or an event of the runtime (`deployed`, `attempt_started`, ...).
+Any other text raises an `EventLogError` that names the file and the line.
 """
 
 import mmap
@@ -22,17 +22,17 @@ KINDS = frozenset(
         "publishing", "publication_failed",
     }
 )  # fmt: skip
-"""The kinds of the engine's lines: docs/reference/event-log.md."""
+"""The kinds of the runtime's own events: docs/reference/event-log.md."""
 _KNOWN = ", ".join(sorted(KINDS))
 _TASK_FILE = re.compile(r"([0-9]{1,9})-(.+)\.jsonl")
 LONGEST_LINE = 16 << 20
-"""Maximum length of a line in bytes; a handle may hold a snapshot of 1 MiB."""
+"""Maximum length of a line in bytes: a handle may contain a snapshot of 1 MiB."""
 PIECE = 1 << 20
-"""Bytes of a file in memory at once: all files of a log are read at the same time, and none stays open."""
+"""Number of bytes that are read at once, since all files of a log are read in parallel; none stays open."""
 
 
 class EventLogError(ValueError):
-    """A file of the log cannot be read: which, at which line (from 1; 0: as a whole), and why."""
+    """A file of the log is invalid. The message names the file, the line (0: none) and why."""
 
     def __init__(self, file: str, line: int, why: str) -> None:
         super().__init__(f"{file}:{line}: {why}" if line else f"{file}: {why}")
@@ -41,7 +41,7 @@ class EventLogError(ValueError):
 
 
 class Line(NamedTuple):
-    """One line: an event of `component` with its effects, or for None a line of the engine in `fields`."""
+    """One line: an event of `component` with its effects. If `component` is None, an event of the runtime."""
 
     number: int
     """From 1."""
@@ -54,7 +54,7 @@ class Line(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The kind of the event, or of the engine's line."""
+        """The kind of the event, of a component or of the runtime."""
         return str((self.event if self.component else self.fields)["kind"])
 
 
@@ -71,7 +71,7 @@ class LogFile(NamedTuple):
         return self.path.name
 
     def lines(self) -> Iterator[Line]:
-        """The lines in their order. Raises EventLogError at the first that is incomplete or odd."""
+        """Yield the lines in order. Raises EventLogError at the first line that is cut off or invalid."""
         size = self.path.stat().st_size
         if size and self._piece(size - 1) != b"\n":
             with self.path.open("rb") as file:
@@ -133,7 +133,9 @@ class LogFile(NamedTuple):
         if component is None:
             kind = fields.get("kind")
             if type(kind) is not str:
-                raise EventLogError(self.name, number, "expected a 'component' or an engine's 'kind'")
+                raise EventLogError(
+                    self.name, number, "expected a 'component', or the 'kind' of a runtime event"
+                )
             if kind not in KINDS:
                 why = f"unknown kind {kind[:60]!r}; expected one of {_KNOWN}"
                 raise EventLogError(self.name, number, why)
@@ -163,7 +165,7 @@ class EventLog(NamedTuple):
 
 
 def file_of(path: Path) -> LogFile:
-    """The file of a task. Raises EventLogError if its name is none of a task and attempt."""
+    """The file of a task. Raises EventLogError if the name does not consist of an attempt and a task."""
     named = _TASK_FILE.fullmatch(path.name)
     if named is None:
         raise EventLogError(path.name, 0, "expected a name like 1-count-0.jsonl: attempt and task")
@@ -171,12 +173,14 @@ def file_of(path: Path) -> LogFile:
 
 
 def find(folder: Path) -> EventLog:
-    """The files under `folder`. Raises EventLogError if it is no event log."""
+    """Find the files of the event log in `folder`. Raises EventLogError if `folder` is no event log."""
     if not folder.is_dir():
         raise EventLogError(str(folder), 0, "expected the folder of an event log; there is none")
     coordinator = folder / f"{COORDINATOR}.jsonl"
     if not coordinator.is_file():
-        raise EventLogError(str(folder), 0, f"expected {coordinator.name} in it; was the event log on?")
+        raise EventLogError(
+            str(folder), 0, f"expected {coordinator.name} in it; run the job with event_log=True"
+        )
     tasks = []
     for path in folder.glob("*.jsonl"):
         if path == coordinator:

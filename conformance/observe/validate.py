@@ -1,8 +1,8 @@
-"""Trace validation: whether a run's event log is a run of the protocol, and what it has witnessed.
+"""Trace validation: whether an event log is a run of the protocol, and which situations it witnesses.
 
-Every component of every task and attempt is replayed through the model, and causes join the files. The first
-event that no rule allows is reported with its place, the rule and the guard that refused it. A trace in which
-a required situation does not occur is UNDETERMINED.
+The model replays every component of every task and attempt. An event of one file may need an earlier event of
+another file, its cause; `causes` orders the files by this. The first event that the protocol forbids is
+reported with file, line, rule and reason. A trace without a required situation is UNDETERMINED.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,24 +26,24 @@ from model.components import WireError
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """The event that no rule allows."""
+    """The first event that the protocol forbids."""
 
     file: str
     line: int
     """From 1."""
     rules: tuple[str, ...]
-    """The rules charged, the first one above all."""
+    """The charged rules; the first is the primary one."""
     why: str
-    """The guard that refused the event, with its values."""
+    """The condition that does not hold, with the values in it."""
     event: str
     """The line as it was recorded."""
     refused: RefusedAnswer | None = None
-    """The answer, where the model itself refused it."""
+    """The event and its effects, if the model has other effects; None: another check failed."""
     waiting: tuple[str, ...] = ()
-    """The next event of every file, if all of them wait: its place, and its missing cause."""
+    """If every file waits for a cause: the next event of each file, and the cause that is missing."""
 
     def describe(self) -> str:
-        """Place, rule and reason in one line."""
+        """File, line, rule and reason in one line."""
         return f"{self.file}:{self.line}: {self.rules[0]}: {self.why}"
 
 
@@ -53,7 +53,7 @@ class TraceResult:
 
     verdict: Verdict
     events: int
-    """Component events that were replayed and agree with the model."""
+    """Number of events of components that agree with the model."""
     attempts: int
     modes: frozenset[str]
     """The modes of the gates."""
@@ -89,15 +89,15 @@ def validate(
     """Validate the event log in `folder`.
 
     `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
-    situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` gets every replayed
-    event. `remember`: steps that were taken before are remembered (`conformance.observe.memo`); without, the
-    result is the same. Raises EventLogError if the log cannot be read, ValueError if `required` has an
+    situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` receives every
+    replayed event. `remember` caches steps of the model (`conformance.observe.memo`), which is faster and has
+    the same result. Raises EventLogError if the log cannot be read, ValueError if `required` has an
     unknown name.
     """
     log = find(folder)
     run = Run(record=record, remember=remember)
     run.witnessed.watch = None if record is None else record.witnessed
-    run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
+    run.witnessed.missing(required)  # raises now, not after the replay, if a name is unknown
     readers = _readers(run, log, settings or Settings())
     rejection = _read(run, readers)
     missing = run.witnessed.missing(possible(required, run.modes))
@@ -131,7 +131,7 @@ ODD_FIELDS = (KeyError, TypeError, AttributeError, IndexError, OverflowError, Va
 
 
 def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
-    """Replay everything. Returns the rejection, if there is one."""
+    """Replay all files. Returns the first rejection, or None."""
     try:
         stuck = run.causes.run(readers)
     except EventLogError:
@@ -162,16 +162,16 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
 
 
 def odd_fields(reader: FileReader, odd: Exception) -> EventLogError:
-    """The error of a line that lacks a field, or has one of another type."""
+    """The error for a line with a missing field, or a field of another type."""
     line = reader.line
     named = line.fields.get("kind") or line.event.get("kind") if line is not None else "a line"
-    fields = f"the fields of {named!r:.60} as docs/reference/event-log.md has them"
+    fields = f"the fields of {named!r:.60} as in docs/reference/event-log.md"
     why = f"expected {fields}, {type(odd).__name__}: {odd}"
     return EventLogError(reader.file.name, reader.number, why[:300])
 
 
 def rejection_of(reader: FileReader, rules: tuple[str, ...], why: str) -> Rejection:
-    """The rejection of the line that is being replayed."""
+    """The rejection of the line that `reader` is at."""
     line = reader.line
     if line is None:  # the file was read to its end
         return Rejection(reader.file.name, 0, rules, why, "")

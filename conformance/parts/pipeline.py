@@ -1,7 +1,7 @@
 """The pipeline: the flights job on Spark, three times, and its committed output compared with the source.
 
 Once undisturbed; once with a worker killed while an alignment is in progress; once with every sink killed
-after a checkpoint was completed and before its notification. Faults strike at a named protocol point.
+after a checkpoint was completed and before its notification. Faults are injected at a named protocol point.
 Each run leaves its event log under the build folder, for the trace part.
 """
 

@@ -1,4 +1,4 @@
-"""What every part of a verification takes and returns."""
+"""The argument and the result of every part of a verification."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,24 +10,26 @@ from conformance.verdict import Verdict
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong: which rule, in one line, and the story behind it."""
+    """One violation, or one part that could not run."""
 
     rule: str | None
-    """The rule that is charged; None where a part could not run."""
+    """The charged rule; None if a part could not run."""
     line: str
+    """One line for the summary."""
     story: str = ""
+    """The report of the finding, of several lines."""
     file: str = ""
-    """Where it was found, if that is a file."""
+    """The file in which it was found, such as a log; empty: none."""
     row: int = 0
-    """The line of that file, from 1; 0 if there is none to name."""
+    """The line of `file`, from 1; 0: none."""
     case: Mapping[str, object] = field(default_factory=dict, hash=False)
-    """The steps of the story, or a difference of two implementations, as JSON values; empty: it is none."""
+    """The steps that lead to the finding, or a difference of two implementations, as JSON values."""
     divergence: Divergence | None = field(default=None, hash=False)
-    """What the case is made from, if it is the story of one implementation."""
+    """The divergence of one implementation from which `case` is made."""
     rows: tuple[int, ...] = ()
-    """The lines of that file at which the events of the divergence are."""
+    """The lines of `file` with the events of the divergence."""
     source: str = ""
-    """A file of what was checked, at which an annotation is shown."""
+    """The file of the implementation at which GitHub shows an annotation."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class PartResult:
     name: str
     verdict: Verdict
     bound: str
-    """How far a PASS reaches: states, paths, sequences, events, faults, rules."""
+    """What the verdict covers: states, paths, sequences, events, faults, rules."""
     numbers: Mapping[str, int] = field(default_factory=dict)
-    """The counts behind the bound, for machines."""
+    """The numbers in `bound`, by name."""
     rules: tuple[str, ...] = ()
     """The rules that this part exercised or proved, sorted."""
     findings: tuple[Finding, ...] = ()
@@ -49,32 +51,32 @@ class PartResult:
     tried: Mapping[str, object] = field(default_factory=dict)
     """How far the cases of a component reached, as JSON values."""
     engine: str = ""
-    """What did the work, of a part of a verification."""
+    """The engine that ran this part, such as TLC or z3."""
 
 
 DUMPS = "graphs"
-"""Folder in the build folder: the state graphs that TLC has dumped, by the text that they come from."""
+"""Subfolder of the build folder with TLC's dumps of state graphs, by the digest of module and model."""
 
 
 def silent(what: str) -> None:
-    """Show nothing."""
+    """Ignore the reported activity."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a part takes."""
+    """The argument of a part."""
 
     seed: int
     build: Path
-    """The folder for what a part leaves behind."""
+    """The folder into which a part writes."""
     say: Callable[[str], None] = silent
     """Reports the current activity in a few words."""
     processes: int = 2
     """How many processes a part may use."""
     quick: bool = False
-    """A smaller bound, stated as such: for tries at the desk, not for a verdict to rely on."""
+    """Use smaller bounds, for a first try; `bound` states them."""
     thorough: bool = False
-    """Models and proofs that take minutes, too: two channels of an unaligned gate in every generation."""
+    """Add models and proofs that take minutes, such as an unaligned gate in every generation."""
 
 
 def verdict_of(findings: tuple[Finding, ...]) -> Verdict:

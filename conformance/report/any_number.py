@@ -88,7 +88,7 @@ def line_of(claim: Claim, result: Result, seconds: float) -> str:
         f"{claim.component}, any number of {claim.elements}: {proved} rules proved ({counts})",
         f"  by {claim.method}",
         f"  bounded: {claim.bounds or 'nothing'}",
-        f"  of {result.permitted} cases a state and an event that fit were found",
+        f"  not vacuous: z3 found a state and an event for {result.permitted} cases",
     ]
     return "\n".join(lines)
 

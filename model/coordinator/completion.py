@@ -6,7 +6,7 @@ this module; `model.coordinator.trigger`, which follows every end, starts waitin
 The module describes Flink 1.18 and later; `model.coordinator.generations` has what older generations do.
 """
 
-from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, TellMaster
+from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, NotifyMaster
 from model.coordinator.failures import Failure, FailureSteps
 from model.coordinator.pending import Pending
 from model.coordinator.shared_state import SharedStateSteps
@@ -215,7 +215,7 @@ class CompletionSteps:
         flags = enumerate(listeners(coordinator, ended))
         notifications = tuple(NotifyAbort(ended.checkpoint, task) for task, notified in flags if notified)
         masters = tuple(
-            TellMaster(place, ended.checkpoint, False) for place in range(coordinator.plan.coordinators)
+            NotifyMaster(place, ended.checkpoint, False) for place in range(coordinator.plan.coordinators)
         )
         return (*notifications, *masters)
 
@@ -255,7 +255,7 @@ def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int
         )
     )
     masters = tuple(
-        TellMaster(place, done.checkpoint, True) for place in range(coordinator.plan.coordinators)
+        NotifyMaster(place, done.checkpoint, True) for place in range(coordinator.plan.coordinators)
     )
     return (*notifications, *masters)
 

@@ -30,13 +30,13 @@ __all__ = [
     "JobStatus",
     "NotifyAbort",
     "NotifyComplete",
+    "NotifyMaster",
     "NotifySubsumed",
     "Rejected",
     "RestoreRequest",
     "Restored",
     "StoreFails",
     "TaskStatus",
-    "TellMaster",
     "TriggerFails",
     "TriggerRequest",
     "TriggerTask",
@@ -161,7 +161,7 @@ class Complete(NamedTuple):
     kind: str = "complete"
 
 
-class TellMaster(NamedTuple):
+class NotifyMaster(NamedTuple):
     """An operator coordinator is notified of the end of the checkpoint."""
 
     place: int

@@ -42,13 +42,13 @@ class MasterAnswer(NamedTuple):
     kind: str = "master_answer"
 
 
-class AskMaster(NamedTuple):
+class TriggerMaster(NamedTuple):
     """The coordinator requests the state of an operator coordinator or of a hook."""
 
     place: int
     checkpoint: int
     is_hook: bool
-    kind: str = "ask_master"
+    kind: str = "trigger_master"
 
 
 class TriggerSteps(CompletionSteps):
@@ -141,7 +141,7 @@ class TriggerSteps(CompletionSteps):
             hooks=plan.hooks,
         )
         coordinator = coordinator._replace(pending=(*coordinator.pending, begun), master=checkpoint)
-        triggered = tuple(AskMaster(place, checkpoint, False) for place in range(plan.coordinators))
+        triggered = tuple(TriggerMaster(place, checkpoint, False) for place in range(plan.coordinators))
         rules = (*rules, "COORD-02", "COORD-04")
         if any(coordinator.tasks_finished):
             rules = (*rules, "COORD-27")
@@ -156,7 +156,9 @@ class TriggerSteps(CompletionSteps):
         if not all(begun.coordinators):
             return Step(coordinator, effects, rules)
         if not all(begun.hooks):  # no hook was triggered before
-            triggered = tuple(AskMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks)))
+            triggered = tuple(
+                TriggerMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks))
+            )
             return Step(coordinator, (*effects, *triggered), rules)
         coordinator = end_master_phase(coordinator)
         triggers = tuple(

@@ -28,7 +28,7 @@ from model.gate.unaligned import (
 
 
 class UnalignedSteps(OvertakingSteps):
-    """The steps of a gate, and the operators of which older generations have their own."""
+    """The step functions of the gate, and the methods that older generations override."""
 
     # ------------------------------------------------------------ events
 
@@ -41,13 +41,13 @@ class UnalignedSteps(OvertakingSteps):
         savepoint: bool,
         timestamp: int,
     ) -> Step[UnalignedGate]:
-        """The gate reads barrier `checkpoint` on `channel`; the sender of an aligned one stops."""
+        """The gate reads barrier `checkpoint` on `channel`. An aligned barrier blocks the channel."""
         return self.read(gate, channel, checkpoint, Options(alignment, savepoint, timestamp), blocks=True)
 
     def on_inject(
         self, gate: UnalignedGate, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
     ) -> Step[UnalignedGate]:
-        """The coordinator triggers the task: the barrier counts on each open channel; no sender stops."""
+        """The coordinator triggers the task: one barrier counts on each open channel and blocks none."""
         options = Options(alignment, savepoint, timestamp)
         effects: Effects = ()
         rules: Rules = ("UNAL-22",)
@@ -67,7 +67,7 @@ class UnalignedSteps(OvertakingSteps):
         savepoint: bool,
         timestamp: int,
     ) -> Step[UnalignedGate]:
-        """`channel` announces barrier `checkpoint`: its checkpoint begins; no channel counts (UNAL-13)."""
+        """`channel` announces barrier `checkpoint`, which begins; the channel stays awaited (UNAL-13)."""
         if is_spent(gate, checkpoint):
             return Step(gate, (), ("UNAL-05",))
         gate, effects, rules = self.begin_if_newer(gate, checkpoint, Options(alignment, savepoint, timestamp))
@@ -79,12 +79,12 @@ class UnalignedSteps(OvertakingSteps):
     def on_cancel(self, gate: UnalignedGate, channel: int, checkpoint: int) -> Step[UnalignedGate]:
         """The gate reads a cancellation marker of `checkpoint` on `channel`."""
         if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
-            return Step(gate, (), ("UNAL-07",))  # also of a pending one that was only announced
+            return Step(gate, (), ("UNAL-07",))  # also a pending one of which no barrier was read
         effects = (*self.let_go(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
         return Step(self.idle(gate)._replace(current=checkpoint), effects, ("UNAL-06",))
 
     def on_end_of_partition(self, gate: UnalignedGate, channel: int) -> Step[UnalignedGate]:
-        """`channel` ends: the gate no longer awaits it."""
+        """`channel` ends: the gate no longer awaits a barrier there."""
         gate = gate._replace(closed=with_flag(gate.closed, channel, True))
         if not gate.pending:
             return Step(gate, (), ("UNAL-09",))
@@ -103,13 +103,13 @@ class UnalignedSteps(OvertakingSteps):
                 return self.give_up_alignment(gate, gate.first, ("UNAL-09", "UNAL-19"))
             return Step(gate, (), ("UNAL-09",))
         if not gate.begun:
-            return Step(self.idle(gate), (), ("UNAL-09",))  # announced, and never read
+            return Step(self.idle(gate), (), ("UNAL-09",))  # announced, but the channel ended before
         if gate.overtaking:
             return self.stop(gate, (), ("UNAL-09", "UNAL-03"))
         return self.complete(gate, (), ("UNAL-09",))
 
     def on_advance(self, gate: UnalignedGate, ms: int) -> Step[UnalignedGate]:
-        """Virtual time passes; a due timer fires."""
+        """Virtual time passes by `ms`; the timer fires if it is due."""
         gate = gate._replace(now=gate.now + ms)
         if gate.timer == NONE or gate.timer > gate.now:
             return Step(gate, (), ())
@@ -130,13 +130,13 @@ class UnalignedSteps(OvertakingSteps):
         return self.count(begun, channel, options, blocks=blocks)
 
     def late(self, gate: UnalignedGate, channel: int, options: Options) -> Effects:
-        """The barrier of an ended checkpoint: a sender that stopped after it may continue (UNAL-05)."""
+        """The effects of a late barrier: a sender that stopped behind it may continue (UNAL-05)."""
         return () if self.overtakes(options) else (Resume(channel),)
 
     def count(
         self, begun: Step[UnalignedGate], channel: int, options: Options, *, blocks: bool
     ) -> Step[UnalignedGate]:
-        """The channel counts for the pending checkpoint. `begun`: the step with which that began."""
+        """Count the barrier of `channel`. `begun` is the result of `begin_if_newer`."""
         gate = self.counted(begun.state, channel)
         if gate.overtaking:
             step = self.on_overtaking_barrier(gate, channel, options, blocks=blocks)
@@ -189,7 +189,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(step.state, (*effects, *step.effects), (*fired, *step.rules))
 
     def give_up_alignment(self, gate: UnalignedGate, options: Options, rules: Rules) -> Step[UnalignedGate]:
-        """Prioritises announced barriers. If the gate has read a barrier, it triggers the snapshot now."""
+        """Prioritise announced barriers. If a barrier was read, also trigger the snapshot."""
         effects = prioritise_all(gate)
         gate = gate._replace(announced=(False,) * len(gate.closed), overtaking=True)
         if not gate.begun:

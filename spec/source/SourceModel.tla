@@ -1,13 +1,13 @@
 ----------------------------- MODULE SourceModel -----------------------------
 (***************************************************************************)
-(* A source's task in its environment: triggers, also for a task at        *)
-(* another place, calls of the hook and ends of any checkpoint, in any     *)
-(* order and number; the task stops and runs. The Python reference model   *)
-(* describes the same closed model; both graphs are compared state for     *)
-(* state and edge for edge.                                                *)
+(* The closed model of a source's task. Its environment sends any of these *)
+(* events in any order and any number of times: a trigger, which may be    *)
+(* meant for another task; a call of the hook; the end of a checkpoint;    *)
+(* a change of the task's status. The Python reference model has the same  *)
+(* closed model, and the triangle compares both graphs edge for edge.      *)
 (*                                                                         *)
-(* Rules TASK-21 to TASK-24 are stated here over one step: `source` before *)
-(* and after, the event and the effects in out'.                           *)
+(* Rules TASK-21 to TASK-24 are predicates of one step: they read source,  *)
+(* source', and the event and its effects in out'.                         *)
 (***************************************************************************)
 EXTENDS Source
 
@@ -34,7 +34,7 @@ TypeOK ==
 Init == source = NewSource /\ out = <<>>
 
 ------------------------------------------------------------------------------
-(* System and environment in one: the task takes the event.                 *)
+(* One action for each event: the environment sends it, the task takes it.  *)
 
 Take(event, step) == source' = step.source /\ out' = <<event>> \o step.out
 
@@ -52,7 +52,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Terms of the rules. *)
+(* Operators of the rules. *)
 
 EventIs(kind) == out'[1][1] = kind
 EventId == out'[1][2]
@@ -70,7 +70,8 @@ TASK_21 == [][
     /\ out = <<>> => source = [running |-> TRUE, triggered |-> {}, ahead |-> {}]
     /\ source'.running = IF EventIs("status") THEN EventId ELSE source.running]_vars
 
-(* The half of the checkpoint that must have arrived before. *)
+(* A checkpoint begins with a trigger and a call of the hook. These are the *)
+(* ids of which the other of the two has arrived already.                   *)
 TheOtherHalf == IF Arrives THEN source.ahead ELSE IF Pairs THEN source.triggered ELSE Ids
 
 TASK_22 == [][External =>
@@ -94,8 +95,8 @@ TASK_24 == [][
     /\ EffectsOf("fail") # <<>> => EventIs("trigger") /\ ~out'[1][3]]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Mutants: a model that must fail substitutes each for the operator that    *)
+(* its comment names.                                                        *)
 
 TriggerAlwaysBegins == TRUE                                              \* TriggerBegins
 HookBeginsAlone(s, n) == TRUE                                       \* HookBegins

@@ -39,7 +39,7 @@ def test_a_log_that_cannot_be_read_names_its_place(
 
 
 def test_a_folder_without_a_coordinator_is_no_log(tmp_path: Path) -> None:
-    with pytest.raises(EventLogError, match="was the event log on"):
+    with pytest.raises(EventLogError, match="run the job with event_log=True"):
         validate(tmp_path)
 
 

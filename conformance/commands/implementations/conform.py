@@ -41,7 +41,7 @@ EXTRA_STATES = 1
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
               help="Add random steps until there are N, over all components.")  # fmt: skip
 @click.option("--life", metavar="N", type=click.IntRange(0, 10**9),
-              help="Checkpoints of one long life; from 20,000 on memory and answer time are measured.  "
+              help="Checkpoints in the life of one instance; from 20,000 on, memory and time are measured.  "
               "[default: 20 for each example]")  # fmt: skip
 @seed("every case")
 @click.option("--seconds", type=SECONDS, help="Time budget in seconds; without it there is no limit.")
@@ -66,7 +66,7 @@ EXTRA_STATES = 1
 @click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
 @reports
 @page
-def command(
+def command(  # noqa: PLR0913 - a click command
     adapter: str | None,
     components: tuple[str, ...],
     rules: tuple[str, ...],

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--no-run", is_flag=True, help="Run nothing; only print what results.json has.")
 @click.option("--build", default=Path("build/engines"), show_default=True, type=FOLDER,
               help="The folder in which rounds run and results.json is written.")  # fmt: skip
-def command(
+def command(  # noqa: PLR0913 - a click command
     names: tuple[str, ...],
     faults: int,
     seed: int,

@@ -99,7 +99,7 @@ def serve(version: str) -> int:
 @click.option("--seconds", default=3_600.0, show_default=True, type=SECONDS, help="Budget.")
 @click.option("--build", default=Path("build/engines"), show_default=True, type=FOLDER,
               help="The folder in which rounds run and flink.json is written.")  # fmt: skip
-def run(
+def run(  # noqa: PLR0913 - a click command
     versions: tuple[str, ...],
     mode: str | None,
     backend: str | None,
@@ -139,7 +139,7 @@ def run(
 @click.option(
     "--remove", is_flag=True, help="One release after the other; then its jar goes, if it was not there."
 )
-def conform(
+def conform(  # noqa: PLR0913 - a click command
     versions: tuple[str, ...],
     modes: tuple[str, ...],
     levels: tuple[str, ...],

@@ -31,7 +31,7 @@ SHOWN = 10
     "--out", default=Path("build/learned"), show_default=True, type=FOLDER, help="The folder of the files."
 )
 @limit
-def command(
+def command(  # noqa: PLR0913 - a click command
     adapter: str,
     component: str,
     options: tuple[str, ...],

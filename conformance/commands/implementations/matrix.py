@@ -23,7 +23,7 @@ from conformance.commands import limit, seed
 @click.option("--out", default=Path("build/report/matrix.md"), show_default=True,
               type=FILE, help="The page.")  # fmt: skip
 def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> int:
-    """Examine the implementations that FILE lists in every component that they offer, and strike its jobs.
+    """Examine the implementations in FILE, in every component that they offer, and its jobs under faults.
 
     FILE has a table [[implementation]] for each, with `name` and `adapter` (a command, or `model` or `impl`)
     or `release` (of Flink, `2.2.1`), and a table [[pipeline]] for each whole job, with `name`, `runs`

@@ -33,7 +33,7 @@ def command() -> None:
 @click.option(
     "--itf", is_flag=True, help="Also write each scenario and directed case in the Informal Trace Format."
 )
-def write(
+def write(  # noqa: PLR0913 - a click command
     folder: Path,
     components: tuple[str, ...],
     walks: int,

@@ -1,4 +1,4 @@
-"""`barrierspec bench`: measured rates and the figures of the runtime, with their bars."""
+"""`barrierspec bench`: measures the rates of the suite and the performance of the runtime."""
 
 from functools import partial
 from importlib import import_module
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 @click.option("--repeat", default=5, show_default=True, type=click.IntRange(1), help="Runs of each rate.")
 @click.option("--only", metavar="TEXT", default="", help="Only measurements with this text in their name.")
 @click.option("--quick", is_flag=True, help="Small sizes: to see that it works, not how fast.")
-@click.option("--publish", is_flag=True, help="Make the pages of the documentation from the measurements.")
+@click.option("--publish", is_flag=True, help="Measure nothing; update the documentation from the reports.")
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the reports.")  # fmt: skip
 def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> int:
     """Measure the suite's rates (lock-step, the explorer, TLC) and the runtime on Spark.
 
-    Of the runtime: throughput beside Structured Streaming, cost of checkpoints, backpressure, recovery,
-    incremental checkpoints, memory; then our engines beside TLC, SPIN and minicheck on gates and on the
-    composition, one very large search, and traces of many jobs; more than an hour in all. Prints medians with
-    the facts of the machine, and ends with 0 whether the bars are met or not. Writes every sample below
-    report/bench/. `--publish` measures nothing: it makes the README's table, docs/run/performance.md, its
-    plots and the file of medians behind them from these reports.
+    The measurements of the runtime are throughput compared with Structured Streaming, the cost of
+    checkpoints, backpressure, recovery, incremental checkpoints and memory. Further measurements compare our
+    engines with TLC, SPIN and minicheck, explore one very large model, and validate traces of many jobs. A
+    full run takes more than an hour. The command prints medians, the machine, and the target of each figure.
+    It exits with 0 even if a target is missed. Every sample is written below report/bench/. `--publish` reads
+    these reports and writes the table of the README, docs/run/performance.md and its plots.
     """
     require("conformance.bench")
     from conformance.bench import MEASURED
@@ -58,7 +58,7 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
 
 
 def _show(measure: "partial[Report]", build: Path, again: str) -> None:
-    """Measure, print the figures and write the report; a terminal shows that it runs."""
+    """Measure, print the figures and write the report. A terminal shows `again` meanwhile."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -58,7 +58,7 @@ MARK = ".barrierspec-run"
     help="Keep checkpoints in this folder, or in an object store: s3://BUCKET/PREFIX.",
 )
 @click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
-def command(
+def command(  # noqa: PLR0913 - a click command
     out: Path,
     scenario: str,
     seed: int,
@@ -131,7 +131,7 @@ def command(
     click.echo(report.describe())
     click.echo(
         f"{len(result.attempts)} attempts, {len(result.checkpoints)} checkpoints completed, "
-        f"{len(result.faults)} of {len(planned.faults)} faults struck, {result.seconds:.1f} s"
+        f"{len(result.faults)} of {len(planned.faults)} faults occurred, {result.seconds:.1f} s"
     )
     click.echo(summary(read_metrics(result.paths.metrics) if result.checkpoints else []))
     for signal in result.deaths:

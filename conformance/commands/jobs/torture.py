@@ -30,7 +30,7 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
     type=FOLDER,
     help="The folder in which rounds run and torture.json is written.",
 )
-def command(
+def command(  # noqa: PLR0913 - a click command
     faults: int | None,
     seed: int,
     mode: str | None,

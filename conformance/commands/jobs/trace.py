@@ -16,11 +16,12 @@ from conformance.command_line.following import (
     follows_runs,
     present,
 )
-from conformance.command_line.options import INTEGER
+from conformance.command_line.options import INTEGER, bundled
 from conformance.commands import page, reports, write_findings
 from conformance.verdict import Verdict, together
 
 if TYPE_CHECKING:
+    from conformance.observe.flink import Settings
     from conformance.parts.trace import Watched
     from conformance.report.formats.findings import Outputs
 
@@ -110,6 +111,12 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
         return judged_on_spark(logs, spark, click.echo)
 
 
+def _settings(**options: int) -> "Settings":
+    from conformance.observe.flink import Settings
+
+    return Settings(**options)
+
+
 @command.command()
 @click.argument(
     "logs",
@@ -118,45 +125,30 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
     type=click.Path(dir_okay=False, allow_dash=True),
 )
 @follows
-@click.option(
-    "--corruptions",
-    is_flag=True,
-    help="Corrupt each log in every known way; all must be rejected.",
-)
-@click.option(
-    "--seed",
-    default=20261121,
-    show_default=True,
-    type=INTEGER,
-    help="Determines the places that are corrupted.",
-)
-@click.option(
-    "--max-concurrent",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Checkpoints that may be pending at once in that job.",
-)
-@click.option(
-    "--retain",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Completed checkpoints that the job retains.",
-)
-@click.option("--max-lines", default=2_000_000, show_default=True, type=click.IntRange(1),
-              help="The number of protocol lines that are kept, about 1 kB of memory each.")  # fmt: skip
+@bundled(
+    "corrupted", lambda corruptions, seed: seed if corruptions else None,
+    click.option("--corruptions", is_flag=True,
+                 help="Corrupt each log in every known way; all must be rejected."),
+    click.option("--seed", default=20261121, show_default=True, type=INTEGER,
+                 help="Determines the places that are corrupted."),
+)  # fmt: skip
+@bundled(
+    "settings", _settings,
+    click.option("--max-concurrent", default=1, show_default=True, type=click.IntRange(1),
+                 help="Checkpoints that may be pending at once in that job."),
+    click.option("--retain", default=1, show_default=True, type=click.IntRange(1),
+                 help="Completed checkpoints that the job retains."),
+    click.option("--max-lines", "most_lines", default=2_000_000, show_default=True, type=click.IntRange(1),
+                 help="The number of protocol lines that are kept, about 1 kB of memory each."),
+)  # fmt: skip
 @click.option("--require", "required", metavar="SITUATION", multiple=True,
               help="A situation that the log must witness, in addition to the usual ones.")  # fmt: skip
 @reports
 @page
 def flink(
     logs: tuple[str, ...],
-    corruptions: bool,
-    seed: int,
-    max_concurrent: int,
-    retain: int,
-    max_lines: int,
+    corrupted: int | None,
+    settings: "Settings",
     required: tuple[str, ...],
     following: Following,
     files: "Outputs",
@@ -173,7 +165,6 @@ def flink(
     from conformance.observe.flink import (
         REQUIRED,
         FlinkLogError,
-        Settings,
         UnjudgedError,
         lines_of,
         read_lines,
@@ -184,7 +175,6 @@ def flink(
     from conformance.refusals import explanation
     from conformance.report import flink_log
 
-    settings = Settings(max_concurrent, retain, max_lines)
     if following.is_given:
         return followed(following, logs, settings)
     present(logs)
@@ -193,7 +183,7 @@ def flink(
     judged = []
     for log in logs:
         try:
-            lines = read_lines(log) if corruptions else lines_of(log)
+            lines = lines_of(log) if corrupted is None else read_lines(log)
             result = validate_flink(lines, settings, (*REQUIRED, *required))
         except UnjudgedError as unjudged:
             click.echo(f"{log}: {Verdict.UNDETERMINED.value}  {unjudged}")
@@ -209,21 +199,23 @@ def flink(
         verdicts.append(result.verdict)
         parts.append(flink_log.part(log, result, why))
         judged.append(result)
-        if corruptions and result.rejection is None and not result.unreadable:
+        if corrupted is not None and result.rejection is None and not result.unreadable:
             assert isinstance(lines, list)
-            outcomes = list(corrupt_all(lines, settings, seed))
-            click.echo(flink_log.table(outcomes, seed, NEVER_OBSERVABLE), nl=False)
+            outcomes = list(corrupt_all(lines, settings, corrupted))
+            click.echo(flink_log.table(outcomes, corrupted, NEVER_OBSERVABLE), nl=False)
             verdicts.append(flink_log.verdict_of(outcomes))
             parts.append(flink_log.corruptions_part(log, outcomes))
     options = {
-        "--max-concurrent": (max_concurrent,),
-        "--retain": (retain,),
-        "--max-lines": (max_lines,),
+        "--max-concurrent": (settings.max_concurrent,),
+        "--retain": (settings.retain,),
+        "--max-lines": (settings.most_lines,),
         "--require": required,
-        "--seed": (seed,) if corruptions else (),
+        "--seed": () if corrupted is None else (corrupted,),
     }
     words = [str(word) for name, values in options.items() for value in values for word in (name, value)]
-    again = escape.shell(["barrierspec", "trace", "flink", *words, *["--corruptions"] * corruptions, *logs])
+    again = escape.shell(
+        ["barrierspec", "trace", "flink", *words, *["--corruptions"] * (corrupted is not None), *logs]
+    )
     write_findings(files, "trace flink", parts, again)
     if html_file is not None:
         from conformance.page.of_flink import page_of

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @seed("every case of two implementations")
 @limit
 @reports
-def command(
+def command(  # noqa: PLR0913 - a click command
     old: str | None,
     new: str | None,
     adapters: tuple[str, ...],

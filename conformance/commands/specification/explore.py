@@ -4,15 +4,15 @@ import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from conformance.command_line.options import FILE, FOLDER
+from conformance.command_line.options import FILE, FOLDER, bundled
 
 if TYPE_CHECKING:
     from conformance.explore.local import Explored, Reading
-    from conformance.explore.models import Chosen
+    from conformance.explore.models import Chosen, Size
 
 NAMES = (
     "gate",
@@ -29,67 +29,86 @@ NAMES = (
 SMALL = click.IntRange(1, 64)
 
 
+class Effort(NamedTuple):
+    """The machine's part in a search: cores, expected states, maximum number of states."""
+
+    cores: int
+    expected: int
+    limit: int
+
+
+class Cluster(NamedTuple):
+    """A search on Spark: its master, number of partitions and folder."""
+
+    master: str
+    partitions: int
+    folder: Path
+
+
+def _sized(*, handler: bool, ends_abort: bool, **options: Any) -> "Size":  # noqa: ANN401 - of click
+    from conformance.explore.models import Size
+
+    return Size(polled=not handler, ends_count=not ends_abort, **options)
+
+
+def _read_as(**options: bool) -> "Reading":
+    from conformance.explore.local import Reading
+
+    return Reading(**options)
+
+
 @click.command()
 @click.argument("model", type=click.Choice(NAMES))
 @click.option(
     "--engine", type=click.Choice(("python", "compiled", "spark")), default="compiled", show_default=True
 )
-@click.option("--channels", type=SMALL, default=2, show_default=True, help="Of a gate.")
-@click.option("--tasks", type=SMALL, default=2, show_default=True, help="Of a coordinator.")
-@click.option(
-    "--ids", type=click.IntRange(1), default=3, show_default=True, help="The highest checkpoint id."
-)
-@click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints.")
-@click.option("--retain", type=SMALL, default=1, show_default=True, help="Retained checkpoints.")
-@click.option("--handler", is_flag=True, help="A gate that barriers reach at once, not when it is polled.")
-@click.option("--ends-abort", is_flag=True, help="A gate without checkpoints after tasks finish.")
-@click.option("--injects", is_flag=True, help="A gate whose task may be triggered directly.")
-@click.option("--profile", default="flink-1.14", show_default=True, help="The generation of a gate.")
-@click.option("--cores", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--labelled", is_flag=True, help="Count states together with the last effects, as TLC does.")
-@click.option(
-    "--symmetric",
-    is_flag=True,
-    help="Do not distinguish a gate's channels, a coordinator's later tasks.",
-)
-@click.option(
-    "--every-id", is_flag=True, help="Distinguish ids of a gate by their order alone: no bound on ids."
-)
-@click.option(
-    "--expected",
-    type=click.IntRange(0),
-    default=0,
-    help="Reserve memory for this many states.",
-)
-@click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True, help="Of states.")
-@click.option("--master", default="local[*]", show_default=True, help="Of Spark.")
-@click.option("--partitions", type=click.IntRange(1, 100_000), default=8, show_default=True,
-              help="On Spark: more partitions need less memory each.")  # fmt: skip
-@click.option("--folder", default=Path("build/explore"), show_default=True,
-              type=FOLDER,
-              help="On Spark: the folder of searches; an interrupted one continues.")  # fmt: skip
+@bundled(
+    "size", _sized,
+    click.option("--channels", type=SMALL, default=2, show_default=True, help="Of a gate."),
+    click.option("--tasks", type=SMALL, default=2, show_default=True, help="Of a coordinator."),
+    click.option("--ids", type=click.IntRange(1), default=3, show_default=True,
+                 help="The highest checkpoint id."),
+    click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints."),
+    click.option("--retain", type=SMALL, default=1, show_default=True, help="Retained checkpoints."),
+    click.option("--handler", is_flag=True,
+                 help="A gate that barriers reach at once, not when it is polled."),
+    click.option("--ends-abort", is_flag=True, help="A gate without checkpoints after tasks finish."),
+    click.option("--injects", is_flag=True, help="A gate whose task may be triggered directly."),
+    click.option("--profile", default="flink-1.14", show_default=True, help="The generation of a gate."),
+)  # fmt: skip
+@bundled(
+    "reading", _read_as,
+    click.option("--labelled", is_flag=True,
+                 help="Count states together with the last effects, as TLC does."),
+    click.option("--symmetric", is_flag=True,
+                 help="Do not distinguish a gate's channels, a coordinator's later tasks."),
+    click.option("--every-id", is_flag=True,
+                 help="Distinguish ids of a gate by their order alone: no bound on ids."),
+)  # fmt: skip
+@bundled(
+    "effort", Effort,
+    click.option("--cores", type=click.IntRange(1), default=1, show_default=True),
+    click.option("--expected", type=click.IntRange(0), default=0,
+                 help="Reserve memory for this many states."),
+    click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True,
+                 help="Of states."),
+)  # fmt: skip
+@bundled(
+    "cluster", Cluster,
+    click.option("--master", default="local[*]", show_default=True, help="Of Spark."),
+    click.option("--partitions", type=click.IntRange(1, 100_000), default=8, show_default=True,
+                 help="On Spark: more partitions need less memory each."),
+    click.option("--folder", default=Path("build/explore"), show_default=True, type=FOLDER,
+                 help="On Spark: the folder of searches; an interrupted one continues."),
+)  # fmt: skip
 @click.option("--json", "json_file", type=FILE, help="Write a report.")
 def command(
     model: str,
     engine: str,
-    channels: int,
-    tasks: int,
-    ids: int,
-    at_once: int,
-    retain: int,
-    handler: bool,
-    ends_abort: bool,
-    injects: bool,
-    profile: str,
-    cores: int,
-    labelled: bool,
-    symmetric: bool,
-    every_id: bool,
-    expected: int,
-    limit: int,
-    master: str,
-    partitions: int,
-    folder: Path,
+    size: "Size",
+    reading: "Reading",
+    effort: Effort,
+    cluster: Cluster,
     json_file: Path | None,
 ) -> int:
     """See every state of a closed model, and ask every property on the way.
@@ -104,47 +123,47 @@ def command(
     from conformance.command_line.progress import Progressing
     from conformance.explore import local
     from conformance.explore.levels import AnotherSearchError
-    from conformance.explore.models import KERNEL_IDS, MODELS, Size
+    from conformance.explore.models import KERNEL_IDS, MODELS
     from conformance.verdict import Exit
     from model.checker.compiled.renaming import NotInvariantError
     from model.checker.compiled.symmetry import NotSymmetricError
     from model.checker.explore import TooManyStatesError
     from model.gate.profiles import PROFILES
 
-    if profile not in PROFILES:
-        raise click.UsageError(f"--profile: {profile} is none of {', '.join(PROFILES)}")
-    size = Size(channels, tasks, ids, at_once, retain, not handler, not ends_abort, injects, profile)
+    if size.profile not in PROFILES:
+        raise click.UsageError(f"--profile: {size.profile} is none of {', '.join(PROFILES)}")
     chosen = MODELS[model](size)
     if chosen.bounds is None and engine == "spark":
         raise click.UsageError(
             f"{chosen.closed.name} has no kernel, which Spark needs: --engine compiled or python"
         )
-    if chosen.bounds is None and labelled:
+    if chosen.bounds is None and reading.labelled:
         raise click.UsageError(f"{chosen.closed.name} has no kernel, which counts that: leave --labelled out")
-    if (symmetric or every_id) and (chosen.bounds is None or engine == "python"):
+    if (reading.symmetric or reading.every_id) and (chosen.bounds is None or engine == "python"):
         raise click.UsageError(
             "--symmetric and --every-id are proved of kernels, and there is none of this: take a gate, or a "
             f"coordinator with --ids {KERNEL_IDS}, and --engine compiled or spark"
         )
-    if every_id and not chosen.ids:
+    if reading.every_id and not chosen.ids:
         raise click.UsageError(f"{model} has ids that count up: leave --every-id out")
-    reading = local.Reading(labelled, symmetric, every_id)
     with Progressing() as watch:
         watch.begins(model)
         watch.show("the first time a kernel takes a while to compile")
         try:
             if engine == "python":
-                found = local.in_python(chosen, limit)
+                found = local.in_python(chosen, effort.limit)
             elif engine == "spark":
-                kept = folder / _name_of(model, chosen.closed.name, tuple(reading), partitions)
-                found = _on_spark(chosen, limit, master, kept, partitions, reading, watch.show)
+                kept = cluster.folder / _name_of(
+                    model, chosen.closed.name, tuple(reading), cluster.partitions
+                )
+                found = _on_spark(chosen, effort.limit, cluster._replace(folder=kept), reading, watch.show)
             else:
                 search = local.memoised if chosen.bounds is None else partial(local.compiled, reading=reading)
                 found = search(
                     chosen,
-                    limit,
-                    cores=cores,
-                    expected=expected,
+                    effort.limit,
+                    cores=effort.cores,
+                    expected=effort.expected,
                     progress=lambda states, depth: watch.show(f"{states:,} states, depth {depth}"),
                 )
         except TooManyStatesError as error:
@@ -170,22 +189,21 @@ def _name_of(model: str, *searched: object) -> str:
 def _on_spark(
     chosen: "Chosen",
     limit: int,
-    master: str,
-    folder: Path,
-    partitions: int,
+    cluster: Cluster,
     reading: "Reading",
     say: Callable[[str], None],
 ) -> "Explored":
     from conformance.explore.afar import on_spark
     from impl.spark.session import spark_session
 
-    with spark_session(master, folder / "spark.log", "explore", ("impl", "model", "conformance")) as spark:
+    packages = ("impl", "model", "conformance")
+    with spark_session(cluster.master, cluster.folder / "spark.log", "explore", packages) as spark:
         return on_spark(
             chosen,
             limit,
             spark,
-            folder,
-            partitions=partitions,
+            cluster.folder,
+            partitions=cluster.partitions,
             reading=reading,
             progress=lambda known, new, depth: say(f"{known:,} states, {new:,} of them at depth {depth}"),
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from conformance.command_line.automatic_mutants import Chosen, How, judge_automatic
-from conformance.command_line.options import FILE, INTEGER
+from conformance.command_line.options import FILE, INTEGER, bundled
 
 LAYERS = ("spec", "model", "impl")
 
@@ -15,34 +15,34 @@ LAYERS = ("spec", "model", "impl")
 @click.option("--layer", "layers", multiple=True, type=click.Choice(LAYERS), help="Only of this layer.")
 @click.option("--rule", "rules", multiple=True, metavar="ID", help="Only of this rule; may be repeated.")
 @click.option("--component", "components", multiple=True, metavar="NAME", help="Only of this component.")
-@click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
-              type=FILE, help="The outcome as JSON.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Continue the campaign in --out, if the sources are the same.")
-@click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
-              help="The number of mutants that are tried at the same time.")  # fmt: skip
-@click.option("--page", type=FILE, help="The outcome as a page in Markdown.")
+@bundled(
+    "how", How,
+    click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
+                 type=FILE, help="The outcome as JSON."),
+    click.option("--resume", is_flag=True,
+                 help="Continue the campaign in --out, if the sources are the same."),
+    click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
+                 help="The number of mutants that are tried at the same time."),
+    click.option("--page", type=FILE, help="The outcome as a page in Markdown."),
+    click.option("--first", is_flag=True,
+                 help="An automatic mutant is judged until the first judge complains."),
+    click.option("--threshold", default=100.0, show_default=True, type=click.FloatRange(0, 100),
+                 help="Percent of the automatic mutants that must be killed or proved equivalent."),
+)  # fmt: skip
 @click.option(
     "--automatic", is_flag=True, help="First-order mutants of every protocol module, not the catalogue."
 )
 @click.option(
     "--sample", type=click.IntRange(1), help="Of the automatic ones, only as many, drawn by --seed."
 )
-@click.option("--first", is_flag=True, help="An automatic mutant is judged until the first judge complains.")
-@click.option("--threshold", default=100.0, show_default=True, type=click.FloatRange(0, 100),
-              help="Percent of the automatic mutants that must be killed or proved equivalent.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=INTEGER, help="Draws the sample.")
 def command(
     layers: tuple[str, ...],
     rules: tuple[str, ...],
     components: tuple[str, ...],
-    out: Path,
-    resume: bool,
-    at_once: int,
-    page: Path | None,
+    how: How,
     automatic: bool,
     sample: int | None,
-    first: bool,
-    threshold: float,
     seed: int,
 ) -> int:
     """Try every mutant of the catalogue, or every automatic one, and print what caught it.
@@ -54,8 +54,8 @@ def command(
         if rules:
             raise click.UsageError("an automatic mutant names no rule; leave out --rule")
         drawn = Chosen(layers or LAYERS, components, sample, seed)
-        return judge_automatic(drawn, How(out.with_suffix(".jsonl"), resume, at_once, first, threshold, page))
-    if sample is not None or first or threshold < 100:
+        return judge_automatic(drawn, how._replace(out=how.out.with_suffix(".jsonl")))
+    if sample is not None or how.first or how.threshold < 100:
         raise click.UsageError("--sample, --first and --threshold are for automatic mutants; add --automatic")
     from rich.console import Console
 
@@ -85,15 +85,15 @@ def command(
     total = sum(map(chosen, catalogue))
     if not total:
         raise click.UsageError("no mutant of the catalogue has this layer, rule and component")
-    judged = dict(score.judged(out)) if resume else {}
+    judged = dict(score.judged(how.out)) if how.resume else {}
 
     def remember(verdict: Verdict) -> None:
         judged[verdict.mutant.id] = verdict
         known = [judged[mutant.id] for mutant in catalogue if mutant.id in judged]
-        score.write(known, len(catalogue), out)
+        score.write(known, len(catalogue), how.out)
 
-    if resume:
-        click.echo(f"{len(judged)} were tried before with the same sources: {out}")
+    if how.resume:
+        click.echo(f"{len(judged)} were tried before with the same sources: {how.out}")
     click.echo(mutants.heading())
     console = Console(stderr=True)
     status = console.status(f"0 of {total}")
@@ -104,7 +104,7 @@ def command(
         if console.is_terminal:
             status.start()
         before = set(judged)
-        for verdict in run_campaign(lambda one: chosen(one) and one.id not in before, at_once=at_once):
+        for verdict in run_campaign(lambda one: chosen(one) and one.id not in before, at_once=how.at_once):
             verdicts.append(verdict)
             remember(verdict)
             status.update(f"{len(verdicts)} of {total}")
@@ -116,9 +116,9 @@ def command(
     finally:
         status.stop()
     click.echo(mutants.closing(verdicts))
-    if page is not None:
+    if how.page is not None:
         again = _again(layers, rules, components)
-        page.write_text(mutants.page(verdicts, len(catalogue), again, source()), "utf-8")
+        how.page.write_text(mutants.page(verdicts, len(catalogue), again, source()), "utf-8")
     return mutants.verdict(verdicts).exit_code
 
 

@@ -22,21 +22,21 @@ from model.coordinator.events import (
     JobEnd,
     NotifyAbort,
     NotifyComplete,
+    NotifyMaster,
     TaskStatus,
-    TellMaster,
     TriggerFails,
     TriggerRequest,
     TriggerTask,
 )
 from model.coordinator.pending import Pending, new_pending
-from model.coordinator.trigger import AskMaster, MasterAnswer
+from model.coordinator.trigger import MasterAnswer, TriggerMaster
 from model.coordinator.wire.coordinator import WORDS
 from model.events import NONE, Effect, Event
 from model.store.store import CHECKPOINT, Entry
 from model.store.wire import TYPES
 from spec.values import State
 
-OUTSIDE = (Acknowledged, NotifyAbort, NotifyComplete, TellMaster)
+OUTSIDE = (Acknowledged, NotifyAbort, NotifyComplete, NotifyMaster)
 """Effects that no part has; CoordinatorModel.tla has those that go to tasks."""
 
 
@@ -127,9 +127,9 @@ def _collected(masters: tuple[int, int], event: Event, effects: tuple[Effect, ..
     while left:
         first = left[0]
         many = 1
-        if isinstance(first, AskMaster):
+        if isinstance(first, TriggerMaster):
             many = masters[first.is_hook]
-            every = [AskMaster(place, first.checkpoint, first.is_hook) for place in range(many)]
+            every = [TriggerMaster(place, first.checkpoint, first.is_hook) for place in range(many)]
             if left[:many] != every:
                 return (("incomplete", *left),)
             found.append(("trigger_hooks" if first.is_hook else "trigger_coordinators", first.checkpoint))

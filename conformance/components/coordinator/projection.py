@@ -16,7 +16,7 @@ from conformance.compare.projection import Given, Node, Projection, of_step
 from conformance.components.records import FLAGS, OR_ZERO, Record, Spelling, each, fields, words
 from conformance.components.store import ENTRIES
 from conformance.vectors.tla.text import Word, plain
-from model.coordinator.environment.relative import (
+from model.coordinator.environment.relative_time import (
     CheckpointFails,
     CheckpointSucceeds,
     Request,

@@ -94,7 +94,7 @@ class FlinkCluster(Engine):
         self._start_manager()
         self._workers = [self._start_worker() for _ in range(TASK_MANAGERS)]
 
-    def strike(self, fault: Fault) -> None:
+    def inject(self, fault: Fault) -> None:
         """Inject it."""
         self._record()
         worker = self._workers[fault.target % TASK_MANAGERS]

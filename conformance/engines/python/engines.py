@@ -71,7 +71,7 @@ class Spark(OneProcess):
             found["SPARK_SUBMIT_OPTS"] = " ".join(archive.flags(self.place.folder))
         return found
 
-    def strike(self, fault: Fault) -> None:
+    def inject(self, fault: Fault) -> None:
         """A worker is a process of Python that Spark has started; the coordinator is the whole job."""
         if fault.kind is Kind.KILL_COORDINATOR:
             self.kill(fault)
@@ -85,7 +85,7 @@ class Spark(OneProcess):
                 with suppress(psutil.NoSuchProcess):
                     os.kill(one.pid, signal.SIGKILL)
         else:
-            super().strike(fault)
+            super().inject(fault)
 
     def lines(self) -> Sequence[str]:
         """The files that the log of the sink names, as Spark reads them; of other sinks, those not hidden."""

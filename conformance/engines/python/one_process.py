@@ -44,7 +44,7 @@ class OneProcess(Engine):
         self.starts += 1
         self.job = self.place.processes.start(type(self).__name__.lower(), self.command(), self.environment())
 
-    def strike(self, fault: Fault) -> None:
+    def inject(self, fault: Fault) -> None:
         """Inject it."""
         match fault.kind:
             case Kind.KILL_WORKER:

@@ -144,7 +144,7 @@ def scripts_of(component: str) -> Iterator[Script]:
     from conformance.cases.directed import graphs_of
     from conformance.cases.pinned_runs import pinned_runs
     from conformance.cases.scripts import scripted, tours_of
-    from conformance.cases.walks import walks
+    from conformance.cases.walks import Chosen, walks
     from conformance.drive.lockstep import Case, drawn
     from conformance.drive.oracle import Oracle
 
@@ -156,7 +156,7 @@ def scripts_of(component: str) -> Iterator[Script]:
 
     short = [
         *played(pinned_runs(component)),
-        *played(islice(walks(component, SEED, injects=True), WALKS)),
+        *played(islice(walks(component, SEED, Chosen(injects=True)), WALKS)),
     ]
     yield from (Script(component, oracle.config, events) for oracle, events in short)
     yield from with_illegal_events(component, short)

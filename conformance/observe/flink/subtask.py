@@ -1,7 +1,7 @@
-"""One execution of a task, replayed: its gate, its snapshot steps, and the lines that must follow.
+"""Replays the log lines of one execution of a task through the model of its gate and of its subtask.
 
-The gate is replayed at handler level from the lines of barriers. When it triggers, the lines of the steps
-that follow are due on the thread, in their order (TASK-01); a line that comes in their place is rejected.
+Lines of barriers are events of the gate, at handler level. When the gate triggers, the thread must log the
+steps of the snapshot next, in their order (TASK-01). Such a line is *due*; any other line is rejected.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from conformance.observe.replay import CHARGED, Effects, Rejected
 
 
 class SubtaskReplay:
-    """The thread of one execution of a task."""
+    """Replays one execution of a task, which Flink runs on one thread."""
 
     def __init__(self, run: Run, job: JobManager, thread: str) -> None:
         self._run = run
@@ -32,7 +32,7 @@ class SubtaskReplay:
             finish = {"checkpoints_after_tasks_finish": self._release.after_finish, "level": "handler"}
             self._gate = Part(run, "gate", f"gate of {thread}", {"channels": len(self._channels), **finish})
         self._due: deque[tuple[str, int]] = deque()
-        """Kinds and checkpoints of the lines that must come next."""
+        """Kind and checkpoint of each line that is due."""
         self._last_on = [-1] * len(self._channels)
         self._last_channel = -1
         self._highest_abort = -1
@@ -57,7 +57,7 @@ class SubtaskReplay:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The parts of the model that it steps."""
+        """The model of the subtask and, if there are input channels, of the gate."""
         return (self._subtask,) if self._gate is None else (self._subtask, self._gate)
 
     def handle(self, line: LogLine) -> Wait | None:
@@ -70,14 +70,14 @@ class SubtaskReplay:
     # ------------------------------------------------------------ lines that are due
 
     def _take_due(self, line: LogLine) -> None:
-        """Take the line as the one that is due. Raises Rejected if it is not."""
+        """Remove the line from the due ones. Raises Rejected if it is not the next of them."""
         due = self._due
         if due and due[0][0] == line.kind and line.checkpoint in {due[0][1], -1}:
             due.popleft()
             return
         self._nothing_due()
         what = " ".join(filter(None, (line.kind, line.detail, str(line.checkpoint).replace("-1", ""))))
-        why = f"'{what}' comes, and nothing on this thread has led to it; {self._describe()}"
+        why = f"no earlier line of this thread explains '{what}'; {self._describe()}"
         raise Rejected((CHARGED["due"][line.kind],), why)
 
     def _nothing_due(self) -> None:
@@ -92,7 +92,7 @@ class SubtaskReplay:
         return f"{gate}subtask: {self._subtask.describe()}"
 
     def end_rejection(self) -> Rejected | None:
-        """The rejection if a line is still due at the end of the job."""
+        """Return a rejection if a line is due at the end of the log, else None."""
         try:
             self._nothing_due()
         except Rejected as rejected:
@@ -126,7 +126,7 @@ class SubtaskReplay:
         return None
 
     def _obey(self, effects: Effects, channel: int) -> None:
-        """Derive the lines that are due from the effects of the gate."""
+        """Add the due lines that the effects of the gate demand."""
         kinds = {effect["kind"] for effect in effects}
         for effect in effects:
             if effect["kind"] == "abort":
@@ -162,7 +162,7 @@ class SubtaskReplay:
         ]  # fmt: skip
 
     def _infer_ends(self, gate: Part, line: LogLine) -> None:
-        """No line reports the end of a channel; it is inferred if finished senders explain it (ALIGN-15)."""
+        """Close the awaited channels if their senders may have finished: no line reports it (ALIGN-15)."""
         state = gate.observe()
         if not state["pending"] or state["current"] != line.checkpoint or not self._release.after_finish:
             return
@@ -175,8 +175,8 @@ class SubtaskReplay:
     def _may_have_ended(self, awaited: list[int], arrived: list[int], line: LogLine) -> bool:
         """Whether every awaited channel may have ended.
 
-        A gate is fed by one vertex: if only some of its channels ended, only some tasks of the vertex did. A
-        sender that ended gave its last barrier when it last started a checkpoint, and none after.
+        The senders of a gate are tasks of one vertex: if only some of its channels ended, only some of these
+        tasks did. A sender that ended sent its last barrier at its last checkpoint.
         """
         survey = self._run.survey
         absent = survey.absent(self._thread, line.checkpoint)
@@ -195,7 +195,7 @@ class SubtaskReplay:
 
     def _cancellation(self, line: LogLine) -> None:
         self._nothing_due()
-        if self._gate is not None:  # the line does not show the channel, which changes nothing
+        if self._gate is not None:  # the line does not name the channel; the effects are the same for each
             closed = self._gate.observe()["closed"]
             channel = next(place for place in range(len(self._channels)) if place not in closed)
             event = {"kind": "cancel", "channel": channel, "checkpoint": line.checkpoint}
@@ -246,10 +246,10 @@ class SubtaskReplay:
         return None
 
     def _recall_abort(self, checkpoint: int) -> None:
-        """Count a forgotten abort (TASK-09) as remembered if its id is small enough.
+        """Put an abort that the model has forgotten back (TASK-09), as some releases do.
 
-        A release that bounds the memory by the checkpoints pending at once counts an id as aborted if it is
-        smaller than the highest abort that the task received by more than that bound.
+        A release that remembers aborts of `max_concurrent` checkpoints treats an id as aborted if the
+        highest abort that the task received is greater by more than `max_concurrent`.
         """
         state, bound = self._subtask.state, self._run.settings.max_concurrent
         forgotten = checkpoint > state.last and checkpoint not in state.aborted
@@ -257,7 +257,7 @@ class SubtaskReplay:
             self._subtask.state = state._replace(aborted=(checkpoint, *state.aborted))
 
     def _check_triggered(self, checkpoint: int) -> None:
-        """Raises Rejected if the coordinator has not triggered this execution."""
+        """Raises Rejected if the coordinator or the gate has not triggered this execution."""
         survey = self._run.survey
         if survey.by_thread.get(self._thread, "") not in self._job.plans[checkpoint]:
             why = f"checkpoint {checkpoint} was triggered for another attempt than {self._thread}"
@@ -313,7 +313,7 @@ class SubtaskReplay:
     # ------------------------------------------------------------ notifications
 
     def _completion_received(self, line: LogLine) -> Wait | None:
-        """The task receives a completion; it notifies its operators if it is a new one (TASK-06)."""
+        """The task receives a completion. A new one makes the operators' notification due (TASK-06)."""
         self._nothing_due()
         wait = self._job.wait_for_completion(line.checkpoint, self._task)
         if wait is None and line.checkpoint > self._subtask.observe()["completed"]:

@@ -1,8 +1,8 @@
-"""The findings of a command for machines: JSON with a schema, JUnit XML, SARIF, annotations of GitHub.
+"""Writes the findings of a command in machine-readable formats: JSON, JUnit XML, SARIF, GitHub annotations.
 
-GitHub shows an annotation at the file and line that it names: those of a log, else the file of the
-implementation that the command starts. A rule that is charged is an `error`, what could not be judged a
-`warning`.
+GitHub shows an annotation at a file and a line. For a log these are the file and the line of the finding;
+otherwise the file is the implementation that the command started. A finding that names a rule is an `error`;
+a finding without one, where a part could not run, is a `warning`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ FORMAT = 1
 
 
 class Outputs(NamedTuple):
-    """The files that are to be written."""
+    """The file for each format; None: this format is not written."""
 
     json: Path | None = None
     junit: Path | None = None
@@ -28,7 +28,7 @@ class Outputs(NamedTuple):
 
 
 def document(command: str, parts: Sequence[PartResult], again: str) -> dict[str, Any]:
-    """The findings of a command as JSON values that fit the schema."""
+    """Return the findings of a command as JSON values, checked against the schema `findings`."""
     verdict = together(result.verdict for result in parts)
     made: dict[str, Any] = {
         "format": FORMAT,
@@ -68,7 +68,7 @@ def _finding(found: Finding) -> dict[str, Any]:
 def files(
     outputs: Outputs, command: str, parts: Sequence[PartResult], again: str
 ) -> Iterator[tuple[Path, bytes]]:
-    """The selected files, each with its content."""
+    """Yield each selected file with its content."""
     if outputs.json is not None:
         yield outputs.json, documents.encoded(document(command, parts, again))
     if outputs.junit is not None:
@@ -81,7 +81,7 @@ def files(
 
 
 def annotations(parts: Sequence[PartResult]) -> Iterator[str]:
-    """A workflow command for each finding: `::error file=...,line=...,title=...::message`."""
+    """Yield one GitHub workflow command for each finding: `::error file=...,line=...,title=...::message`."""
     for part in parts:
         for found in part.findings:
             yield _line(part, found)

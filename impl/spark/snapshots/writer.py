@@ -25,7 +25,7 @@ class TaskStorage(Protocol):
 
 
 class SnapshotFiles:
-    """The storage of one subtask: that of the job's checkpoints, and the folders of savepoints."""
+    """A `TaskStorage` that writes to the job's checkpoints, and savepoints to their own folders."""
 
     def __init__(self, task: str, attempt: int, storage: CheckpointStorage, orders: Orders) -> None:
         self._task = task
@@ -36,12 +36,12 @@ class SnapshotFiles:
     def write(
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
-        """As `TaskStorage` says."""
+        """Store a snapshot in the folder of its savepoint, or else with the job's checkpoints."""
         storage = self._orders.folder(checkpoint) or self._storage
         return storage.write(checkpoint, self._task, self._attempt, packed, offset=offset, shared=shared)
 
     def discard(self, handle: StateHandle) -> None:
-        """As `TaskStorage` says."""
+        """Delete a snapshot from the folder of its savepoint, or else from the job's checkpoints."""
         (self._orders.folder(handle.checkpoint) or self._storage).discard_state(handle)
 
 

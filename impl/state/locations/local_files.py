@@ -18,7 +18,7 @@ _CHUNK: Final = 1 << 20
 
 
 class LocalFiles(Location):
-    """The files of `directory`."""
+    """The files of `directory`. `Location` documents the methods."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -29,15 +29,12 @@ class LocalFiles(Location):
         return self.directory
 
     def below(self, folder: str) -> "LocalFiles":
-        """As `Location` says."""
         return LocalFiles(self.directory / folder)
 
     def make_folder(self, folder: str = "") -> None:
-        """As `Location` says."""
         durable.make_directory(self.directory / folder)
 
     def reserve(self, folder: str) -> bool:
-        """As `Location` says."""
         path = self.directory / folder
         try:
             with storage_errors("creating", path, FileExistsError):
@@ -47,16 +44,13 @@ class LocalFiles(Location):
         return True
 
     def remove_folder(self, folder: str = "") -> None:
-        """As `Location` says."""
         with suppress(OSError):  # it has files
             (self.directory / folder).rmdir()
 
     def folders(self) -> tuple[str, ...]:
-        """As `Location` says."""
         return tuple(path.name for path in _entries(self.directory) if path.is_dir())
 
     def sizes(self, folder: str = "") -> Mapping[str, int]:
-        """As `Location` says."""
         found = {}
         for path in _entries(self.directory / folder):
             with suppress(FileNotFoundError):  # removed meanwhile
@@ -65,23 +59,18 @@ class LocalFiles(Location):
         return found
 
     def publish(self, name: str, data: bytes, owner: str = "") -> bool:
-        """As `Location` says."""
         return durable.publish_file(self.directory / name, data, owner)
 
     def replace(self, name: str, data: bytes) -> None:
-        """As `Location` says."""
         durable.write_file(self.directory / name, data)
 
     def place(self, name: str, data: bytes) -> None:
-        """As `Location` says."""
         durable.place_file(self.directory / name, data)
 
     def settle(self, folder: str = "") -> None:
-        """As `Location` says."""
         durable.sync(self.directory / folder)
 
     def add(self, name: str, source: Path) -> tuple[int, str]:
-        """As `Location` says."""
         target = self.directory / name
         temporary = target.with_name(f".{target.name}{durable.TEMPORARY}")
         durable.make_directory(target.parent)
@@ -102,7 +91,6 @@ class LocalFiles(Location):
         return size, digest.hexdigest()
 
     def copy(self, name: str, origin: Location, there: str) -> None:
-        """As `Location` says."""
         target = self.directory / name
         durable.make_directory(target.parent)
         durable.remove_file(target)
@@ -110,7 +98,6 @@ class LocalFiles(Location):
         durable.sync(target.parent)
 
     def fetch(self, name: str, target: Path) -> None:
-        """As `Location` says."""
         source = self.directory / name
         with storage_errors("copying", source):
             try:
@@ -120,30 +107,24 @@ class LocalFiles(Location):
                 durable.sync(target)
 
     def read(self, name: str) -> bytes:
-        """As `Location` says."""
         return durable.read_file(self.directory / name)
 
     def read_part(self, name: str, at: int, length: int) -> bytes:
-        """As `Location` says."""
         return durable.read_part(self.directory / name, at, length)
 
     def size(self, name: str) -> int | None:
-        """As `Location` says."""
         path = self.directory / name
         return path.stat().st_size if path.is_file() else None
 
     def digest(self, name: str) -> str:
-        """As `Location` says."""
         path = self.directory / name
         with storage_errors("reading", path):
             return digest_of(path)
 
     def remove(self, name: str) -> bool:
-        """As `Location` says."""
         return durable.remove_file(self.directory / name)
 
     def working(self) -> Path:
-        """As `Location` says."""
         return self.directory / WORKING
 
 

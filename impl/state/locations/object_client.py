@@ -69,7 +69,6 @@ class ObstoreClient:
         self._store = _store_of(uri)
 
     def create(self, name: str, data: bytes, writer: str) -> None:
-        """As `ObjectClient` says."""
         import obstore
 
         with self._errors(name):
@@ -78,28 +77,24 @@ class ObstoreClient:
             )
 
     def put(self, name: str, data: bytes | Path) -> None:
-        """As `ObjectClient` says."""
         import obstore
 
         with self._errors(name):
             obstore.put(self._store, name, data)
 
     def writer_of(self, name: str) -> str:
-        """As `ObjectClient` says."""
         import obstore
 
         with self._errors(name):
             return str(obstore.get(self._store, name, options={"head": True}).attributes.get(_WRITER, ""))
 
     def get(self, name: str) -> bytes:
-        """As `ObjectClient` says."""
         import obstore
 
         with self._errors(name):
             return bytes(obstore.get(self._store, name).bytes())
 
     def get_part(self, name: str, at: int, length: int) -> bytes:
-        """As `ObjectClient` says."""
         import obstore
 
         try:
@@ -111,7 +106,6 @@ class ObstoreClient:
             raise
 
     def parts(self, name: str) -> Iterator[bytes]:
-        """As `ObjectClient` says."""
         import obstore
 
         with self._errors(name):
@@ -119,14 +113,12 @@ class ObstoreClient:
                 yield bytes(part)
 
     def size(self, name: str) -> int:
-        """As `ObjectClient` says."""
         import obstore
 
         with self._errors(name):
             return obstore.head(self._store, name)["size"]
 
     def entries(self, prefix: str) -> tuple[tuple[str, ...], Mapping[str, int]]:
-        """As `ObjectClient` says."""
         import obstore
 
         with self._errors(prefix):
@@ -135,7 +127,6 @@ class ObstoreClient:
         return folders, {one["path"].rpartition("/")[2]: one["size"] for one in found["objects"]}
 
     def delete(self, name: str) -> None:
-        """As `ObjectClient` says."""
         import obstore
 
         try:

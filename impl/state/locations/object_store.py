@@ -1,12 +1,12 @@
 """Files as objects below one prefix of an object store.
 
-An object is there as a whole or not at all, and who reads after a write sees it (Amazon S3 has both). A
-publication is a conditional write, which the store refuses if the name exists. A folder is a prefix: what
-reserves one is an object `.reserved`, published as everything else.
+The store must write an object as a whole or not at all, and a read after the write must find it (Amazon S3
+does both). A publication is a conditional write, which the store refuses if the name exists. A folder is a
+prefix; publishing the object `.reserved` in it reserves the folder.
 
-A request that fails, or is throttled or not answered, is sent again within `Retries.seconds`. The store may
-have carried it out, and only the answer was lost. That makes no difference except to a publication. This one
-signs its object with a word that is drawn for it alone; if the name exists, the signature shows whose it is.
+A request that fails, is throttled or gets no answer is sent again within `Retries.seconds`. The store may
+have executed it although the answer was lost. A repeated publication then finds that the name exists. So each
+publication stores a random word with its object, and reads that word to learn whether the object is its own.
 """
 
 import hashlib
@@ -31,19 +31,19 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How long a request is sent again: not after `seconds`, with pauses that double from 0.1 s to 5 s."""
+    """A request is repeated for at most `seconds`, after pauses that double from 0.1 s up to 5 s."""
 
     seconds: float = 60.0
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
     def pauses(self, tries: int) -> float:
-        """The pause after that many failures: drawn, so that many tasks do not come back at once."""
+        """The pause in seconds after `tries` failures; random, so that tasks do not all repeat at once."""
         return min(5.0, 0.05 * (1 << min(tries, 10))) * random.uniform(0.5, 1.0)
 
 
 class ObjectFiles(Location):
-    """The objects of `client` below `prefix`. `uri`: of the client."""
+    """The objects of `client`, which is at `uri`, below `prefix`. `Location` documents the methods."""
 
     def __init__(
         self, uri: str, client: ObjectClient, prefix: str = "", retries: Retries | None = None
@@ -55,40 +55,34 @@ class ObjectFiles(Location):
 
     @property
     def where(self) -> str:
-        """The URI."""
+        """The URI of this location."""
         return f"{self._uri}/{self._prefix}".rstrip("/")
 
     def below(self, folder: str) -> "ObjectFiles":
-        """As `Location` says."""
         return ObjectFiles(self._uri, self._client, self._key(folder), self._retries)
 
     # ------------------------------------------------------------ folders
 
     def make_folder(self, folder: str = "") -> None:
-        """As `Location` says."""
+        pass  # a prefix needs no creation
 
     def reserve(self, folder: str) -> bool:
-        """As `Location` says."""
         return not self.sizes(folder) and self.publish(f"{folder}/{RESERVED}", b"")
 
     def remove_folder(self, folder: str = "") -> None:
-        """As `Location` says."""
         if not self.sizes(folder):
             self.remove(f"{folder}/{RESERVED}".lstrip("/"))
 
     def folders(self) -> tuple[str, ...]:
-        """As `Location` says."""
         return self._tried("listing", "", lambda: self._client.entries(self._prefix))[0]
 
     def sizes(self, folder: str = "") -> Mapping[str, int]:
-        """As `Location` says."""
         files = self._tried("listing", folder, lambda: self._client.entries(self._key(folder)))[1]
         return {name: size for name, size in files.items() if name != RESERVED}
 
     # ------------------------------------------------------------ files
 
     def publish(self, name: str, data: bytes, owner: str = "") -> bool:
-        """As `Location` says."""
         writer, key = secrets.token_hex(8), self._key(name)
 
         def create() -> bool:
@@ -104,33 +98,27 @@ class ObjectFiles(Location):
         return self._tried("publishing", name, create)
 
     def replace(self, name: str, data: bytes) -> None:
-        """As `Location` says."""
         self._tried("writing", name, lambda: self._client.put(self._key(name), data))
 
     def place(self, name: str, data: bytes) -> None:
-        """As `Location` says."""
         self.replace(name, data)
 
     def settle(self, folder: str = "") -> None:
-        """As `Location` says."""
+        pass  # every object is durable already
 
     def add(self, name: str, source: Path) -> tuple[int, str]:
-        """As `Location` says."""
         with storage_errors("reading", source):
             size, digest = source.stat().st_size, digest_of(source)
         self._tried("sharing", name, lambda: self._client.put(self._key(name), source))
         return size, digest
 
     def copy(self, name: str, origin: Location, there: str) -> None:
-        """As `Location` says."""
         with tempfile.TemporaryDirectory(prefix="barrierspec-") as folder:
             passing = Path(folder) / "file"
             origin.fetch(there, passing)
             self._tried("copying", name, lambda: self._client.put(self._key(name), passing))
 
     def fetch(self, name: str, target: Path) -> None:
-        """As `Location` says."""
-
         def download() -> None:
             with storage_errors("writing", target), target.open("wb") as file:
                 for part in self._client.parts(self._key(name)):
@@ -139,25 +127,20 @@ class ObjectFiles(Location):
         self._tried("reading", name, download)
 
     def read(self, name: str) -> bytes:
-        """As `Location` says."""
         return self._tried("reading", name, lambda: self._client.get(self._key(name)))
 
     def read_part(self, name: str, at: int, length: int) -> bytes:
-        """As `Location` says."""
         if length <= 0:
             return b""
         return self._tried("reading", name, lambda: self._client.get_part(self._key(name), at, length))
 
     def size(self, name: str) -> int | None:
-        """As `Location` says."""
         try:
             return self._tried("reading", name, lambda: self._client.size(self._key(name)))
         except NoFileError:
             return None
 
     def digest(self, name: str) -> str:
-        """As `Location` says."""
-
         def read() -> str:
             digest = hashlib.blake2b(digest_size=32)
             for part in self._client.parts(self._key(name)):
@@ -167,12 +150,10 @@ class ObjectFiles(Location):
         return self._tried("reading", name, read)
 
     def remove(self, name: str) -> bool:
-        """As `Location` says."""
         self._tried("removing", name, lambda: self._client.delete(self._key(name)))
         return True
 
     def working(self) -> Path:
-        """As `Location` says."""
         own = Path(tempfile.gettempdir()) / f"barrierspec-{os.getuid()}"
         with storage_errors("creating", own):
             own.mkdir(mode=0o700, exist_ok=True)
@@ -186,7 +167,7 @@ class ObjectFiles(Location):
         return f"{self._prefix}/{name}".strip("/")
 
     def _tried(self, doing: str, name: str, request: Callable[[], _T]) -> _T:
-        """The answer to a request, which is sent again while it fails. Raises NoFileError, StorageError."""
+        """Send a request, and again while it fails; returns its answer. Raises NoFileError, StorageError."""
         until = self._retries.now() + self._retries.seconds
         tries = 0
         while True:
@@ -194,7 +175,7 @@ class ObjectFiles(Location):
                 return request()
             except FileNotFoundError as missing:
                 raise NoFileError(
-                    f"{doing} {self.where}/{name} failed: no such object; see who has removed it"
+                    f"{doing} {self.where}/{name} failed: no such object; find out what has removed it"
                 ) from missing
             except UnansweredError as failed:
                 tries += 1
@@ -202,7 +183,7 @@ class ObjectFiles(Location):
                 if self._retries.now() + pause > until:
                     raise StorageError(
                         f"{doing} {self.where}/{name} failed {tries} times in {self._retries.seconds:g} s, "
-                        f"the last time: {failed}; see whether the object store answers and how many "
-                        "requests it allows, and let the job restart"
+                        f"the last time: {failed}; check that the object store answers and how many "
+                        "requests it allows, then restart the job"
                     ) from failed
             self._retries.sleep(pause)

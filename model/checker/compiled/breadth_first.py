@@ -58,21 +58,21 @@ def expand_some(
     orders: Words,
     heads: Ints,
     ends: Ints,
-    boxes: Words,
-    filled: Ints,
-    buffers: Words,
-    recent: Words,
-    fired: Bytes,
-    moves: Ints,
-    flagged: Ints,
+    sent: tuple[Words, Ints],
+    scratch: tuple[Words, Words],
+    marks: tuple[Bytes, Ints, Ints],
     answers: Any,  # noqa: ANN401 - the kernel's
 ) -> None:
     """Expands states until the level ends, a box might overflow, or a flag is raised.
 
-    `orders`: partition, position, word. `boxes`: from, to, position, word. `flagged`: by partition the flags
-    and the position of the state that raised them. `answers`: the arrays that the kernel reads beside a
-    state.
+    `orders`: partition, position, word. `sent`: the boxes (from, to, position, word), and how many states
+    each has. `scratch`: the successors of one state, and the recently found states. `marks`, by partition:
+    fired rules, number of moves, and the flags with the position of the state that raised them. `answers`:
+    the arrays that the kernel reads beside a state.
     """
+    boxes, filled = sent
+    buffers, recent = scratch
+    fired, moves, flagged = marks
     partitions = len(heads)
     capacity = boxes.shape[2] - buffers.shape[1]
     words, width = orders.shape[2], boxes.shape[3]

@@ -154,13 +154,9 @@ class LevelSearch(ABC):
             self.orders,
             self.heads,
             ends,
-            self.boxes,
-            self.filled,
-            self.buffers,
-            self.recent,
-            self.fired,
-            self.moves,
-            self.flagged,
+            (self.boxes, self.filled),
+            (self.buffers, self.recent),
+            (self.fired, self.moves, self.flagged),
             self.read_beside,
         )
 

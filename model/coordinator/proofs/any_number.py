@@ -1,7 +1,8 @@
-"""The coordinator with any number of tasks; `BOUNDS` states what is bounded.
+"""Proves the rules of the coordinator for any number of tasks; `BOUNDS` states what is still bounded.
 
-What it knows of its tasks are ropes: those before the task of the event, that task, those behind it.
-`HELPERS` states over ropes what two loops of the properties say of tuples of effects.
+A field with one value for each task becomes a rope of three cells: the tasks before the task of the event,
+that task, and the tasks behind it. Two functions of the properties loop over effects, which a rope does not
+allow; `HELPERS` has their equivalents for ropes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,14 +36,14 @@ from model.coordinator.events import (
 )
 from model.coordinator.profiles import NEWEST_COORDINATOR
 from model.coordinator.proofs.closed import ENDS, OWN_REASONS, is_word
-from model.coordinator.trigger import AskMaster
+from model.coordinator.trigger import TriggerMaster
 from model.events import BEFORE, MAYBE, Advance, Effects
 from model.registry import Property
 from model.store.store import CHECKPOINT, STOP
 
 TASKS = Axis("tasks")
 SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
-"""A job has a task."""
+"""The number of tasks in each group of a rope: at least 0, and at least 1 in all."""
 BOUNDS = (
     "release 2.3; 1 retained checkpoint; at an event of a task at most 1 pending checkpoint and no waiting "
     "request, else 1 and 1, or 2 and 0; no masters, scheduler, pause, shared files, nor, before the event, "
@@ -54,7 +55,7 @@ BEYOND = frozenset(
         *(f"SUB-{number:02}" for number in (2, 3, 4, 10, 11, 12)),
     )
 )
-"""Rules of what the cases do not have: a completion beside another pending checkpoint, masters, and so on."""
+"""Rules of what `BOUNDS` excludes, such as masters, or a completion beside another pending checkpoint."""
 
 
 VARIANTS = frozenset(
@@ -70,11 +71,11 @@ VARIANTS = frozenset(
         "leaves-waiting",
     )
 )
-"""Mutants of the catalogue within these bounds, one for each of eight rules."""
+"""Mutants of the catalogue that a proof within `BOUNDS` must kill, one for each of eight rules."""
 
 
 def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
-    """`model.coordinator.properties.terms.beginning_with`: from the first cell of these kinds on."""
+    """`model.coordinator.properties.terms.beginning_with`: the cells from the first of `kinds` on."""
     cells = cells_of(effects)
     for place, cell in enumerate(cells):
         types = cell.types() if isinstance(cell, Many) else {type_(cell)}
@@ -86,7 +87,7 @@ def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
 
 
 def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or a symbol
-    """`model.coordinator.properties.terms.answers`: of a cell of triggers, all of one checkpoint, one."""
+    """`model.coordinator.properties.terms.answers` on a rope: one trigger of a cell stands for all."""
     found: Effects = ()
     for cell in cells_of(effects):
         if isinstance(cell, Many):
@@ -97,7 +98,7 @@ def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or
             effect = cell
         if type_(effect) is Rejected:
             found = (*found, effect)
-        elif type_(effect) in (AskMaster, TriggerTask) and effect.checkpoint > last:
+        elif type_(effect) in (TriggerMaster, TriggerTask) and effect.checkpoint > last:
             found, last = (*found, effect), effect.checkpoint
     return found
 
@@ -122,7 +123,7 @@ REGISTRIES = (
 
 
 def properties_of(reread: Reread) -> tuple[Property, ...]:
-    """Every property of the coordinator."""
+    """The properties of the coordinator, as compiled by `reread`."""
     return tuple(
         found
         for module, name in REGISTRIES
@@ -131,7 +132,7 @@ def properties_of(reread: Reread) -> tuple[Property, ...]:
 
 
 def any_plan(states: Any, *, own: bool) -> Any:  # noqa: ANN401 - a module, a Plan
-    """Any configuration without masters, scheduler and pause."""
+    """A symbolic plan: any configuration without masters, scheduler and pause."""
     plan = symbolic_like(states.Plan((), 0, 0), "plan")
     return plan._replace(
         sources=TASKS.symbols("is a source", own=own),
@@ -145,7 +146,7 @@ def any_plan(states: Any, *, own: bool) -> Any:  # noqa: ANN401 - a module, a Pl
 
 
 def any_coordinator(reread: Reread, pending: int, waiting: int, stored: int, *, own: bool) -> Any:  # noqa: ANN401
-    """A coordinator in any state, with these numbers of checkpoints and requests."""
+    """A symbolic coordinator with these numbers of pending checkpoints, requests, stored checkpoints."""
     states = reread.module("model.coordinator.state")
     stores = reread.module("model.store.store")
 
@@ -185,11 +186,11 @@ def any_coordinator(reread: Reread, pending: int, waiting: int, stored: int, *, 
 
 
 Promised = tuple[Any, bool, tuple[z3.BoolRef, ...]]
-"""An event, whether it has a task of its own, and what the environment promises of it."""
+"""An event, whether it belongs to one task, and what the environment guarantees about its fields."""
 
 
 def events() -> Iterator[Promised]:
-    """Every class of events but the answers of masters; those that lead to many paths at the end."""
+    """Yield a symbolic event of each class except the answers of masters; those with the most paths last."""
     task, checkpoint, handle = (
         symbolic_like(0, f"event.{name}") for name in ("task", "checkpoint", "handle")
     )
@@ -215,7 +216,7 @@ def events() -> Iterator[Promised]:
 
 
 def coordinator_cases(reread: Reread) -> Iterator[Case]:
-    """A new coordinator, and every event at one in any state; a request waits only beside a checkpoint."""
+    """Yield a new coordinator, and each event in each state; a request waits only beside a pending one."""
     step = step_by(reread.module("model.coordinator.generations").coordinator_steps)
     properties = properties_of(reread)
     states = reread.module("model.coordinator.state")

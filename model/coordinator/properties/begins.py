@@ -1,4 +1,4 @@
-"""How checkpoints begin: which request leaves the queue with which result, and every trigger that follows.
+"""Properties of the beginning of checkpoints: the result of each request, and the triggers that follow.
 
 Rules COORD-01 to COORD-04, COORD-07, COORD-13, COORD-14, COORD-23 and COORD-30.
 """
@@ -21,7 +21,7 @@ from model.coordinator.properties.generations import is_more_urgent
 from model.coordinator.properties.terms import answers, beginners, beginning_with, find_pending, is_fit
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import Coordinator
-from model.coordinator.trigger import AskMaster, MasterAnswer
+from model.coordinator.trigger import MasterAnswer, TriggerMaster
 from model.events import (
     ALREADY_QUEUED,
     COORDINATOR_SHUTDOWN,
@@ -45,7 +45,7 @@ COORDINATOR_BEGINS = Registry("coordinator")
 
 @COORDINATOR_BEGINS.step("COORD-04")
 def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Each id is drawn for one start, which triggers the first of masters, hooks or tasks, all of them."""
+    """Each start draws the next id and triggers all operator coordinators, or else all hooks or tasks."""
     next_id = before.next_id
     rest = beginning_with(effects, _OF_STARTS)
     while rest:
@@ -62,18 +62,18 @@ def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after
                 return False
             next_id += 1
         rest = beginning_with(rest[len(expected) :], _OF_STARTS)
-    if before.plan.interval and not any(after.tasks_run):  # the scheduler's own requests are not answered
+    if before.plan.interval and not any(after.tasks_run):  # rejections of periodic requests are no effects
         return next_id <= after.next_id <= next_id + own_requests(before, event)
     return after.next_id == next_id
 
 
-_OF_STARTS = (Rejected, AskMaster, TriggerTask)
-"""What a request leads to."""
+_OF_STARTS = (Rejected, TriggerMaster, TriggerTask)
+"""The effects of a request that leaves the queue."""
 
 
 @COORDINATOR_BEGINS.step("COORD-07")
 def coord_07_account(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Only a completion or an abort ends a checkpoint; the others have at most one answer more."""
+    """Only a completion or an abort ends a checkpoint. Each other one gains at most one answer in a step."""
     if type(event) is CoordinatorRestart:
         return not after.pending
     ended = tuple(effect.checkpoint for effect in effects if type(effect) in (Abort, Complete))  # type: ignore[attr-defined]
@@ -87,7 +87,7 @@ def coord_07_account(before: Coordinator, event: Event, effects: Effects, after:
     "COORD-13", TriggerRequest, AcknowledgeMessage, DeclineMessage, TriggerFails, MasterAnswer
 )
 def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Requests leave from the head, each with a start or its reason; a new one joins in its order."""
+    """Requests leave the queue at its head, each with a start or a rejection; a new one joins in order."""
     if not before.plan.profile.queues_requests:
         return not after.queue
     waiting = before.queue
@@ -104,7 +104,7 @@ def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: 
 def arrivals(
     before: Coordinator, event: TriggerRequest, waiting: tuple[Request, ...], after: Coordinator
 ) -> tuple[Effects, tuple[Request, ...]]:
-    """The first effects of a request, of a stop and of a full queue, and the queue with the request."""
+    """The effects that come before any start (suspension, rejection by a full queue), and the new queue."""
     effects: Effects = ()
     if event.type == STOP:
         effects, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
@@ -120,11 +120,11 @@ def arrivals(
 def all_leave(
     before: Coordinator, effects: Effects, waiting: tuple[Request, ...], after: Coordinator
 ) -> bool:
-    """The effects answer the heads of this queue, in order, and the others still wait."""
+    """Each effect answers the head of the queue `waiting`, in order; unanswered requests remain in it."""
     for effect in answers(effects, before.next_id - 1):
         reason = effect.reason if type(effect) is Rejected else None
         while waiting and not waiting[0].awaits_answer and answer_to(waiting[0], after) != reason:
-            waiting = waiting[1:]  # without an answer
+            waiting = waiting[1:]  # rejected without an effect
         if not waiting or answer_to(waiting[0], after) != reason:
             return False
         if not is_of(waiting[0], effect, after):
@@ -140,7 +140,7 @@ def all_leave(
 def coord_14_without_queue(
     before: Coordinator, event: TriggerRequest, effects: Effects, after: Coordinator
 ) -> bool:
-    """Up to 1.10 a request starts or is rejected at once; the scheduler repeats one that was too many."""
+    """Up to 1.10 there is no queue: a request starts or is rejected at once, or is postponed."""
     plan = before.plan
     if plan.profile.queues_requests:
         return True
@@ -173,7 +173,7 @@ def coord_14_without_queue(
 
 @COORDINATOR_BEGINS.step("COORD-23", MasterAnswer)
 def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects, after: Coordinator) -> bool:
-    """An answer that counts is recorded; the last one triggers those who follow, a failure aborts."""
+    """A master's first answer is recorded. The last one triggers the next phase; a failure aborts."""
     if last_missing(before, event) is not None:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -196,7 +196,7 @@ def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects,
         )
     if all(changed.coordinators) and not event.is_hook:
         places = range(len(changed.hooks))
-        expected = tuple(AskMaster(place, pending.checkpoint, True) for place in places)
+        expected = tuple(TriggerMaster(place, pending.checkpoint, True) for place in places)
     others = tuple(changed if one is pending else one for one in before.pending)
     return effects == expected and after == before._replace(pending=others)
 
@@ -212,14 +212,14 @@ def coord_30_answers(before: Coordinator, event: Event, effects: Effects, after:
     return after.outlived == before.outlived
 
 
-# ---------------------------------------------------------------- terms of the rules
+# ---------------------------------------------------------------- terms of the properties
 
 
 def own_requests(before: Coordinator, event: Event) -> int:
-    """Number of the scheduler's requests that may leave the queue with this event: each draws one id at most.
+    """Maximum number of periodic requests that leave the queue at this event; each draws at most one id.
 
-    They wait, or fall due as time passes, or a scheduler that starts without delay makes one. Up to 1.10 each
-    end of a checkpoint repeats one.
+    They were in the queue, or they fall due while time passes, or a scheduler without initial delay starts.
+    Up to 1.10 the end of a checkpoint may repeat a postponed request.
     """
     number = sum(not one.awaits_answer for one in before.queue)
     if not before.plan.profile.queues_requests:
@@ -235,23 +235,23 @@ def own_requests(before: Coordinator, event: Event) -> int:
 
 
 def triggers(coordinator: Coordinator, checkpoint: int, kind: int) -> Effects:
-    """The first triggers of a checkpoint: of operator coordinators, or else of hooks, or else of tasks."""
+    """The first triggers of a checkpoint: all operator coordinators, or else all hooks, or else all tasks."""
     plan = coordinator.plan
     if plan.coordinators or plan.hooks:
         places = range(plan.coordinators or plan.hooks)
-        return tuple(AskMaster(place, checkpoint, not plan.coordinators) for place in places)
+        return tuple(TriggerMaster(place, checkpoint, not plan.coordinators) for place in places)
     tasks = beginners(coordinator._replace(tasks_run=participants(coordinator)))
     return tuple(TriggerTask(task, checkpoint, kind) for task in tasks)
 
 
 def participants(coordinator: Coordinator) -> tuple[bool, ...]:
-    """By task: a checkpoint that starts awaits it."""
+    """For each task, whether a checkpoint that starts now awaits its acknowledgement."""
     every_task = (True,) * len(coordinator.tasks_run)
     return coordinator.tasks_run if coordinator.plan.profile.every_task_must_run else every_task
 
 
 def is_begun(before: Coordinator, event: Event, one: Pending, after: Coordinator) -> bool:
-    """The checkpoint has begun in this step: all are awaited, until the time-out after its start."""
+    """`one` has begun in this step: no task or master has answered, and its deadline is a time-out later."""
     plan, tasks = before.plan, participants(after)
     fresh = Pending(
         one.checkpoint, one.type, one.forced, one.deadline, tasks, tuple(not takes for takes in tasks),
@@ -265,21 +265,21 @@ def is_begun(before: Coordinator, event: Event, one: Pending, after: Coordinator
 
 
 def request_of(before: Coordinator, event: TriggerRequest) -> Request:
-    """The request of the user; a savepoint is forced, unless it may wait for unaligned checkpoints."""
+    """The queue entry of a user's request. A savepoint is forced, except with unaligned checkpoints."""
     may_wait = before.plan.unaligned and before.plan.profile.savepoints_may_wait
     forced = event.forced or (event.type != CHECKPOINT and not may_wait)
     return Request(event.type, forced, event.periodic, awaits_answer=True)
 
 
 def with_request(waiting: tuple[Request, ...], requested: Request) -> tuple[Request, ...]:
-    """The queue with the request before all less urgent ones."""
+    """The queue after `requested` has joined, ahead of all less urgent requests."""
     behind = tuple(one for one in waiting if is_more_urgent(requested, one))
     place = len(waiting) - len(behind)
     return (*waiting[:place], requested, *waiting[place:])
 
 
 def answer_to(head: Request, after: Coordinator) -> str | None:
-    """The reason for which a head that leaves the queue is rejected; None: it starts."""
+    """The reason of the rejection if `head` leaves the queue now; None if it starts a checkpoint."""
     if head.periodic and not head.forced and after.now < after.pause_ends:
         return MINIMUM_TIME_BETWEEN_CHECKPOINTS
     if not after.open:
@@ -292,7 +292,7 @@ def answer_to(head: Request, after: Coordinator) -> str | None:
 
 
 def is_of(head: Request, effect: object, after: Coordinator) -> bool:
-    """The rejection or the start is that of the request."""
+    """`effect` is the rejection or the start of the request `head`."""
     if type(effect) is Rejected:
         return effect.type == head.type
     begun = find_pending(after, effect.checkpoint)  # type: ignore[attr-defined]

@@ -16,9 +16,9 @@ from model.coordinator.events import (
     FailJob,
     NotifyAbort,
     NotifyComplete,
+    NotifyMaster,
     NotifySubsumed,
     Rejected,
-    TellMaster,
     TriggerRequest,
     TriggerTask,
 )
@@ -28,7 +28,7 @@ from model.coordinator.properties.files import completed, dropped_checkpoints, l
 from model.coordinator.properties.terms import answers, beginners, beginning_with, find_pending, is_safe
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator
-from model.coordinator.trigger import AskMaster, MasterAnswer
+from model.coordinator.trigger import MasterAnswer, TriggerMaster
 from model.events import (
     CHECKPOINT_SUBSUMED,
     FINALIZE_CHECKPOINT_FAILURE,
@@ -84,7 +84,7 @@ def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after:
     added, count = completion(before, event, done, after)
     expected = (*expected, *added)
     rest = effects[len(expected) :]
-    follows = all(type(effect) in {Rejected, AskMaster, TriggerTask} for effect in rest)
+    follows = all(type(effect) in {Rejected, TriggerMaster, TriggerTask} for effect in rest)
     return effects[: len(expected)] == expected and follows and after.failures == count
 
 
@@ -113,7 +113,7 @@ def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: 
     return after.failures == count
 
 
-_OF_ABORTS = (Abort, FailJob, NotifyAbort, TellMaster)
+_OF_ABORTS = (Abort, FailJob, NotifyAbort, NotifyMaster)
 """No step has such an effect without an abort."""
 
 
@@ -353,7 +353,7 @@ def notified_tasks(ended: Pending, after: Coordinator) -> tuple[bool, ...]:
 def notified_masters(before: Coordinator, ended: Pending, *, completes: bool) -> Effects:
     """Every operator coordinator is notified of the end."""
     places = range(before.plan.coordinators)
-    return tuple(TellMaster(place, ended.checkpoint, completes) for place in places)
+    return tuple(NotifyMaster(place, ended.checkpoint, completes) for place in places)
 
 
 def notified_aborts(before: Coordinator, ended: Pending, after: Coordinator) -> Effects:

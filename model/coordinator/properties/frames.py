@@ -24,7 +24,8 @@ from model.registry import Registry
 COORDINATOR_FRAMES = Registry("coordinator")
 
 _ABORT = "(abort fail_job? discard_state* fail_job? notify_abort* notify_coordinator* fail_job?)"
-_TURNS = "(rejected | ask_master+ | trigger_task+)*"
+_TURN = "rejected | trigger_master+ | trigger_task+"
+_TURNS = f"({_TURN})*"
 _SUSPENDS = f"(rejected | fail | {_ABORT})*"
 _DELETES = "(discard discard_state*)*"
 _STORED = f"discard_state* complete? {_ABORT}* (notify_complete notify_subsumed*)* notify_coordinator*"
@@ -52,9 +53,9 @@ COORDINATOR_FRAMES.frames({
     ),
     DeclineMessage: Frame("COORD-09", _REQUEST, f"({_ABORT} {_TURNS})?"),
     MasterAnswer: Frame(
-        "COORD-23", _COMPLETION, f"{_ABORT}? {_TURNS} | ask_master* | trigger_task+ {_COMPLETES} {_TURNS}"
+        "COORD-23", _COMPLETION, f"{_ABORT}? {_TURNS} | trigger_master* | trigger_task+ {_COMPLETES} {_TURNS}"
     ),
-    Advance: Frame("COORD-10", f"now {_REQUEST}", f"({_ABORT} | rejected | ask_master+ | trigger_task+)*"),
+    Advance: Frame("COORD-10", f"now {_REQUEST}", f"({_ABORT} | {_TURN})*"),
     StoreFails: Frame("COORD-20", "fault"),
     RestoreRequest: Frame(
         "ONCE-04", f"shared {_SCHEDULER}", f"fail | {_ABORT}* restored {_SUSPENDS} {_TURNS}"

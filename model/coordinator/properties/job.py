@@ -14,7 +14,7 @@ from model.coordinator.properties.files import without
 from model.coordinator.properties.terms import beginners, emits, find_pending
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
-from model.coordinator.trigger import AskMaster, MasterAnswer
+from model.coordinator.trigger import MasterAnswer, TriggerMaster
 from model.events import COORDINATOR_SHUTDOWN, PRE_FLIGHT, TRIGGER_CHECKPOINT_FAILURE, Advance, Effects, Event
 from model.gate.events import Abort
 from model.registry import Registry
@@ -55,7 +55,7 @@ def coord_23_order(before: Coordinator, event: MasterAnswer, effects: Effects, a
         type(effect) is TriggerTask and effect.checkpoint == event.checkpoint for effect in effects
     )
     triggers_hooks = any(
-        type(effect) is AskMaster and effect.is_hook and effect.checkpoint == event.checkpoint
+        type(effect) is TriggerMaster and effect.is_hook and effect.checkpoint == event.checkpoint
         for effect in effects
     )
     if triggers_hooks != (all(coordinators) and not hooks_triggered and bool(hooks)):

@@ -5,7 +5,7 @@ from itertools import dropwhile
 from model.coordinator.events import Complete, Rejected, TriggerTask
 from model.coordinator.pending import Pending
 from model.coordinator.state import RUNNING, Coordinator
-from model.coordinator.trigger import AskMaster
+from model.coordinator.trigger import TriggerMaster
 from model.events import Effect, Effects
 from model.store.store import CHECKPOINT, SAVEPOINT
 
@@ -105,7 +105,7 @@ def answers(effects: Effects, last: int) -> Effects:
     for effect in effects:
         if type(effect) is Rejected:
             found = (*found, effect)
-        elif type(effect) in (AskMaster, TriggerTask) and effect.checkpoint > last:  # type: ignore[attr-defined]
+        elif type(effect) in (TriggerMaster, TriggerTask) and effect.checkpoint > last:  # type: ignore[attr-defined]
             found, last = (*found, effect), effect.checkpoint  # type: ignore[attr-defined]
     return found
 

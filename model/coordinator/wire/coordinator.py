@@ -8,12 +8,18 @@ from typing import Any, NamedTuple
 
 from model.component import Component, WireObject
 from model.coordinator import state as coordinator_state
-from model.coordinator.events import AcknowledgeMessage, FailTasks, RestoreRequest, TellMaster, TriggerRequest
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    FailTasks,
+    NotifyMaster,
+    RestoreRequest,
+    TriggerRequest,
+)
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator, Plan
-from model.coordinator.trigger import AskMaster, MasterAnswer
+from model.coordinator.trigger import MasterAnswer, TriggerMaster
 from model.events import NONE, Effect, Event, Fail, Step
 from model.fields import Wire, WireError, Words, different
 from model.steps import HANDLERS, step_of
@@ -180,11 +186,11 @@ def names_of_effect(session: CoordinatorSession, effect: Effect, wire: WireObjec
     """The effect in wire form: tasks and masters by their names, states by handles."""
     if isinstance(effect, DiscardState):
         return {"kind": "discard", "state": session.handles[effect.handle - 1]}
-    if isinstance(effect, TellMaster):
+    if isinstance(effect, NotifyMaster):
         what = "complete" if effect.completes else "abort"
         name = session.coordinators[effect.place]
         return {"kind": "notify_coordinator", "name": name, "checkpoint": effect.checkpoint, "what": what}
-    if isinstance(effect, AskMaster):
+    if isinstance(effect, TriggerMaster):
         names = session.hooks if effect.is_hook else session.coordinators
         kind = "trigger_hook" if effect.is_hook else "checkpoint_coordinator"
         return {"kind": kind, "name": names[effect.place], "checkpoint": effect.checkpoint}

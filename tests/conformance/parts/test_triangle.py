@@ -4,7 +4,7 @@ import pytest
 
 from conformance.compare.triangle import INSIDE, OUTSIDE, compare
 from conformance.components.registry import ProjectionError, projection_of
-from model.coordinator.environment.relative import relative
+from model.coordinator.environment.relative_time import relative
 from model.coordinator.events import CoordinatorRestart, DeclineMessage
 from model.coordinator.state import Coordinator
 from model.dataflow import environment as dataflow_environment

@@ -152,4 +152,4 @@ def test_every_flight_is_counted_once_on(kind, tmp_path):
         )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "exact: 20000 updates of 340 keys, one for each flight" in ended.stdout
-    assert "1 of 1 faults struck" in ended.stdout
+    assert "1 of 1 faults occurred" in ended.stdout

@@ -1,8 +1,9 @@
-"""The coordinator and its count of failures, closed as in CoordinatorModel.tla and FailuresModel.tla.
+"""The closed models of the coordinator and of its count of failures, with relative times instead of a clock.
 
-Those specifications have no clock: they measure how long a checkpoint is pending and how long a pause still
-lasts. The environment makes the scheduler's requests, and the failed ids are a set. This module therefore
-brings each state into one canonical form: the clock at 0, failed ids ascending, no request due.
+They have the same states as CoordinatorModel.tla and FailuresModel.tla. Those modules store how long each
+checkpoint has been pending and how long a pause still lasts; the failed ids are a set, and the environment
+sends the requests of the scheduler. `relative` maps a state of the model to the same form: the clock is 0,
+deadlines are counted from it, failed ids ascend, and the scheduler has no request due.
 """
 
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ from model.store.store import CHECKPOINT, SAVEPOINT
 Request = tuple[int, bool, bool]
 """Type, forced, periodic."""
 PER_CHECKPOINT = 10
-"""Handles are numbered by checkpoint and task; this is the maximum number of tasks."""
+"""A handle has the number `PER_CHECKPOINT * checkpoint + task + 1`, so a plan has at most 10 tasks."""
 
 
 class Scope(NamedTuple):
@@ -57,7 +58,7 @@ class Scope(NamedTuple):
 
 
 def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
-    """A coordinator with a running job, and all events of `scope`."""
+    """The closed model of a coordinator whose job runs; the environment sends the events within `scope`."""
     step = step_of("coordinator")
 
     def offers(state: Coordinator) -> Iterator[tuple[str, Event]]:
@@ -83,7 +84,7 @@ def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
         return taken._replace(state=relative(taken.state))
 
     return ClosedModel(
-        f"coordinator of {plan.profile.name}, time told by ages, {scope}",
+        f"coordinator of {plan.profile.name}, relative times, {scope}",
         "coordinator",
         relative(running(new_coordinator(plan, retain))),
         (),
@@ -95,7 +96,7 @@ def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
 
 
 def job_moves(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:
-    """The job stops and starts; its tasks fail and run again."""
+    """The events of the job that are possible now: it stops and starts, its tasks fail and run again."""
     runs = state.status == RUNNING
     if not runs:
         yield "EnterRunning", JobStatus(RUNNING)
@@ -116,9 +117,10 @@ def handle_of(task: int, checkpoint: int) -> int:
 
 
 def relative(state: Coordinator) -> Coordinator:
-    """The canonical form of all states that differ only in the clock, or in an order without meaning.
+    """Return the canonical form: equal for two states that differ only in the clock or in the order of a set.
 
-    Whether a pending checkpoint was forced matters only in 1.9, where the environment forces savepoints.
+    `forced` of a pending checkpoint is set for savepoints only: the field matters in 1.9 alone, and there the
+    environment forces savepoints and nothing else.
     """
     return state._replace(
         status=RUNNING if state.status == RUNNING else RESTARTING,
@@ -137,11 +139,11 @@ def relative(state: Coordinator) -> Coordinator:
 
 
 def in_order(counted: Failures) -> Failures:
-    """The same failures, ascending."""
+    """The same count, with the ids of failed checkpoints in ascending order."""
     return counted._replace(counted=tuple(sorted(counted.counted)))
 
 
-# ---------------------------------------------------------------- the count of failures alone
+# ---------------------------------------------------------------- the closed model of the count of failures
 
 
 class CheckpointFails(NamedTuple):
@@ -164,7 +166,7 @@ class CheckpointSucceeds(NamedTuple):
 def closed_failures(
     profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]
 ) -> ClosedModel:
-    """Any checkpoint fails or succeeds at any time, also again; the environment stores the successes."""
+    """The closed count of failures: each id may fail and succeed at any time, also repeatedly."""
 
     def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
         for checkpoint in range(1, ids + 1):
