@@ -1,55 +1,196 @@
-"""Every historic defect is put back in all three layers under its rule, and the page says so."""
+"""Every historic defect is put back under its rule, its run shows it, and the page says so."""
 
-import tomllib
-from importlib.resources import files
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from conformance.adapters.flink.releases import release
 from conformance.mutants.catalogue import LAYERS, load_catalogue
+from conformance.released.known_divergences import known_divergences
+from conformance.report.divergence import phrases
 from spec.manifest import load_manifest
+from spec.rules import load_rules
+from tests.historic_defects import HistoricError, last_answers, left_out, load_defects, of_ticket
 
 PAGE = Path(__file__).parent.parent / "docs" / "learn" / "historic-defects.md"
-DEFECTS = tomllib.loads(files("conformance.mutants").joinpath("historic.toml").read_text("utf-8"))["defect"]
+DEFECTS = load_defects()
 MUTANTS = {mutant.id: mutant for mutant in load_catalogue()}
-HEAD = (
-    "# Historic defects\n\n"
-    "Defects that Flink once had, in the coordinator, its store, its count of failures and the sink. Each is "
-    "put back in the specification (a model that must fail), in the model and in the implementation, and "
-    "`make mutants` sees it caught there by the rule that it names. The list is "
-    "`conformance/mutants/historic.toml`.\n\n"
-    "| defect | what went wrong | fixed | rule | model that fails | mutants of model and implementation |\n"
-    "|---|---|---|---|---|---|\n"
-)
+RULES = {rule.id for rule in load_rules()}
+BY_GENERATION = [one for one in DEFECTS if one.older]
+BY_MUTANT = {one.component: one for one in DEFECTS if one.mutant}.values()
+"""One of each component: the others take a process each too, and are played by the module."""
+IN_EVERY_LAYER = {
+    "FLINK-8871", "FLINK-10354", "FLINK-10377", "FLINK-17351", "FLINK-18137", "FLINK-18290", "FLINK-18336",
+    "FLINK-18748", "FLINK-18856", "FLINK-21351", "FLINK-25191", "FLINK-26394",
+}  # fmt: skip
+OPENING = ("job_status", "task_status")
+SECTIONS = {
+    "Alignment": ("ALIGN",),
+    "Tracking, at least once": ("TRACK",),
+    "Unaligned checkpoints and channels": ("UNAL",),
+    "Tasks and sources": ("TASK",),
+    "The coordinator": ("COORD", "ONCE"),
+    "Savepoints, the store and shared state": ("SUB",),
+    "Sinks": ("SINK",),
+}
+
+
+def named(values):
+    return ", ".join(f"`{value}`" for value in values)
+
+
+def shown(defect):
+    """The run in one cell: a job and tasks that begin to run are not repeated in every row."""
+    events = list(defect.run)
+    while len(events) > 1 and events[0]["kind"] in OPENING and events[0].get("status") == "RUNNING":
+        del events[0]
+    return "; ".join(map(phrases.of_event, events)) or "-"
+
+
+def put_back(defect):
+    ways = [f"generation {defect.older}, not {defect.newer}"] if defect.older else []
+    ways += [f"known divergence: {name}" for name in defect.divergences]
+    return "; ".join([*ways, *([named(defect.mutants)] if defect.mutants else [])])
 
 
 def page():
-    rows = [
-        f"| {one['ticket']} | {one['wrong']} | {one['fixed']} | {one['rule']} "
-        f"| `{MUTANTS[one['spec']].model}` | `{one['model']}`, `{one['impl']}` |"
-        for one in DEFECTS
+    runs, jars = sum(bool(one.events) for one in DEFECTS), sum(len(one.seen) == 2 for one in DEFECTS)
+    tickets, outside = {one.number for one in DEFECTS}, list(left_out())
+    lines = [
+        "# Historic defects\n",
+        f"{len(tickets)} tickets of Flink describe {len(DEFECTS)} defects of what this specification covers. "
+        "Each of them is put back: in an older generation, in mutants, or as a known divergence of named "
+        f"releases. {len(outside)} further tickets of the checkpointing packages are not; the last table "
+        "says why. Both tables are made from `conformance/mutants/historic.toml`.\n",
+        f"{runs} defects have a run that shows them at its last event. A run of two generations is the "
+        "shortest of a breadth-first search through both of them side by side, over a few kinds of events. "
+        "A run of a mutant is the shortest that breaks a property in the closed models, or, where the broken "
+        "state is hidden from the wire, the shortest that the search finds beside the model. The job and its "
+        f"tasks run when a coordinator's run begins. For {jars} defects a release that has it and one that "
+        "does not were driven through the run, and each gave exactly the answers of its generation (*seen*). "
+        "One release there means that only one side could be driven: the older one of a known divergence, "
+        "else the newer one. A dash means that none was: PyPI has no release with the defect, or the harness "
+        "does not drive that part.\n",
+        "*Releases* are those with the defect, and *fixed* the first without it. They are taken from the "
+        "lists of fixed issues in the release notes, and from the branches of the sources. Development of "
+        "1.11 means that no release had the defect. A mutant puts back what goes wrong, not the code that "
+        "did it; two tickets may have one mutant.\n",
+        "This plays the runs of a ticket, with the defect and without it. `make mutants` sees every mutant "
+        "caught by its rule.\n",
+        "```console",
+        "$ python -m tests.historic_defects FLINK-21351",
+        *told("FLINK-21351"),
+        "```\n",
+        "With releases behind the ticket, such as `FLINK-21351 1.11.4 1.12.5`, it also fetches and drives "
+        "them.",
     ]
-    return HEAD + "\n".join(rows) + "\n"
+    for title, prefixes in SECTIONS.items():
+        lines += [
+            f"\n## {title}\n",
+            "| defect | what goes wrong | releases | fixed | rule | shortest run | seen | put back by |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {one.ticket} | {one.wrong} | {one.had} | {one.fixed} | {one.rule} | {shown(one)} "
+            f"| {', '.join(one.seen) or '-'} | {put_back(one)} |"
+            for one in DEFECTS
+            if one.rule.partition("-")[0] in prefixes
+        ]
+    lines += ["\n## Not put back\n", "| reason | tickets |", "|---|---|"]
+    for reason in dict.fromkeys(why for _, _, why in outside):
+        of_reason = [f"{ticket} ({subject})" for ticket, subject, why in outside if why == reason]
+        lines.append(f"| {reason} | {', '.join(of_reason)} |")
+    return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda one: one["ticket"])
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_defect_is_put_back_in_every_layer_under_its_rule(defect, layer):
-    mutant = MUTANTS[defect[layer]]
-    assert mutant.layer == layer
-    assert mutant.rule == defect["rule"]
-    if layer == "spec":
-        assert load_manifest()[mutant.model].violates == defect["rule"].replace("-", "_")
+def told(ticket):
+    """What the module prints for a ticket, without releases."""
+    for one in of_ticket(ticket):
+        given, due = last_answers(one)
+        yield f"{one.ticket}: {one.wrong}"
+        yield f"  breaks {one.rule}; releases: {one.had}; fixed in {one.fixed}"
+        yield from (f"  {phrases.of_event(event)}" for event in one.run)
+        yield f"  with it:    {given}   (generation {one.older})"
+        yield f"  without it: {due}"
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda one: one.ticket)
+def test_a_defect_is_put_back_under_its_rule(defect):
+    models = load_manifest()
+    assert defect.rule in RULES
+    assert defect.mutants or defect.older or defect.divergences
+    for mutant in (MUTANTS[identity] for identity in defect.mutants):
+        assert mutant.rule == defect.rule
+        if mutant.layer == "spec":
+            assert models[mutant.model].violates == defect.rule.replace("-", "_")
+    assert not defect.mutant or defect.mutant in defect.mutants
+    assert bool(defect.events) == bool(defect.older or defect.mutant)
+
+
+def test_known_divergences_are_of_the_releases_that_were_seen():
+    known = {one.name: one for one in known_divergences()}
+    for defect in DEFECTS:
+        for name in defect.divergences:
+            assert known[name].rule == defect.rule
+            assert all(known[name].concerns(version) for version in defect.seen)
+
+
+@pytest.mark.parametrize("ticket", sorted(IN_EVERY_LAYER))
+def test_these_are_put_back_in_specification_model_and_implementation(ticket):
+    assert {MUTANTS[name].layer for one in of_ticket(ticket) for name in one.mutants} == set(LAYERS)
 
 
 def test_every_mutant_that_names_a_ticket_of_the_list_is_of_one_of_its_rules():
     rules = {}
     for one in DEFECTS:
-        rules.setdefault(one["ticket"].partition(",")[0], set()).add(one["rule"])
+        rules.setdefault(one.number, set()).add(one.rule)
     for mutant in MUTANTS.values():
         for ticket, known in rules.items():
             if f"({ticket})" in mutant.story:
                 assert mutant.rule in known, mutant.id
+
+
+@pytest.mark.parametrize("defect", BY_GENERATION, ids=lambda one: one.ticket)
+def test_a_run_shows_what_two_generations_differ_in(defect):
+    given, due = last_answers(defect)
+    assert given != due
+
+
+@pytest.mark.parametrize("defect", BY_MUTANT, ids=lambda one: one.ticket)
+def test_a_run_shows_its_mutant(defect):
+    given, due = last_answers(defect)
+    assert given != due
+
+
+def test_a_run_that_shows_nothing_is_noticed():
+    (defect,) = of_ticket("FLINK-10377")
+    given, due = last_answers(defect._replace(events=defect.events[:1]))
+    assert given == due
+
+
+@pytest.mark.parametrize("defect", [one for one in BY_GENERATION if one.seen], ids=lambda one: one.ticket)
+def test_the_releases_that_were_seen_are_of_the_two_generations(defect):
+    parts = {"gate": "profile", "channel": "channel", "subtask": "subtask", "sink": "sink"}
+    profiles = [
+        getattr(release(version), parts.get(defect.component, "coordinator")) for version in defect.seen
+    ]
+    assert profiles in ([defect.older, defect.newer], [defect.older], [defect.newer])
+
+
+def test_no_ticket_is_in_both_lists_or_twice():
+    inside = {one.number for one in DEFECTS}
+    outside = Counter(ticket for ticket, _, _ in left_out())
+    assert max(Counter(one.ticket for one in DEFECTS).values()) == max(outside.values()) == 1
+    assert not inside & set(outside)
+    assert len(inside) >= 80
+
+
+def test_a_ticket_that_is_not_put_back_has_its_reason():
+    with pytest.raises(HistoricError, match="no buffers"):
+        of_ticket("FLINK-22946")
+    with pytest.raises(HistoricError, match="expected a ticket"):
+        of_ticket("FLINK-1")
 
 
 def test_the_page_shows_the_list(pytestconfig):

@@ -36,10 +36,13 @@ def drive_model(mutant: Mutant) -> dict[str, Any]:
         if closed.component == mutant.component:
             graph = explore(closed, of_component(closed.component), keep_transitions=False)
             if graph.violation is not None:
-                events = [event._asdict() for event in graph.violation.run]  # type: ignore[attr-defined]
-                on_wire = component_on_wire(closed.component) in COMPONENTS
-                size = size_of(script(closed, ()).config) if on_wire else ""
-                return {"rules": graph.violation.rules, "events": events, "where": closed.name, "size": size}
+                found = {"rules": graph.violation.rules, "where": closed.name}
+                if component_on_wire(closed.component) not in COMPONENTS:
+                    events = [event._asdict() for event in graph.violation.run]  # type: ignore[attr-defined]
+                    return {**found, "events": events, "size": ""}
+                run = script(closed, graph.violation.run)
+                wire = {"config": dict(run.config), "opening": run.opening, "events": run.events}
+                return {**found, **wire, "size": size_of(run.config)}
     return {"rules": [], "events": [], "where": "all closed models", "size": ""}
 
 
@@ -77,6 +80,7 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
             events = [dict(event) for event in shortest.events]
             return {
                 "rules": shortest.rules,
+                "config": dict(shortest.config),
                 "events": events,
                 "where": where,
                 "size": size_of(shortest.config),
