@@ -233,7 +233,7 @@ class _Job:
                 number = self._attempts[-1].attempt + 1 if self._attempts else 1
                 self._attempts.append(AttemptReport(number, None, self._clock()))
             report = self._attempts[-1]
-            report.reason = f"the checkpoint folder failed: {failed}"
+            report.reason = f"the storage failed: {failed}"
             report.failed = report.ended = self._clock()
         try:
             self._coordination.fail_attempt(report.reason)
