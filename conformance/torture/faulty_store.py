@@ -5,6 +5,7 @@ breaks it in the middle of an upload: the store has carried out nothing. `LOST` 
 request out, and then break the connection or answer 500. `CUT` of a download sends half of it.
 """
 
+import os
 import random
 import socket
 import struct
@@ -16,6 +17,8 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final, Self
 from urllib.parse import urlsplit
+
+from conformance.torture.object_server import ObjectServer
 
 
 class StoreFault(StrEnum):
@@ -51,7 +54,7 @@ class FaultyStore:
         self.happened: Counter[StoreFault] = Counter()
         """The faults so far."""
         self._target = urlsplit(endpoint).netloc
-        self._choose = choose
+        self.choose = choose
         self._slow_seconds = slow_seconds
         self._changing = threading.Lock()
         self._stopped = threading.Event()
@@ -72,7 +75,7 @@ class FaultyStore:
     def fault(self, method: str, path: str) -> StoreFault | None:
         """The fault of a request; a slow one has waited."""
         with self._changing:
-            fault = self._choose(method, path)
+            fault = self.choose(method, path)
             if fault is not None:
                 self.happened[fault] += 1
         if fault is StoreFault.SLOW:
@@ -106,6 +109,43 @@ class FaultyStore:
 
     def __exit__(self, *exception: object) -> None:
         self.stop()
+
+
+class KeptStore:
+    """A store of our own behind a proxy, which this process and those that it starts find.
+
+    As a context manager it ends with the block. One request in `1 / SHARE` gets a fault.
+    """
+
+    SHARE: Final = 0.04
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self.server = ObjectServer()
+        self.proxy = FaultyStore(self.server.endpoint, lambda _method, _path: None)
+        given = self.server.environment | self.proxy.environment
+        self._before = {name: os.environ.get(name) for name in given}
+        os.environ.update(given)
+
+    def begin(self, name: str) -> str:
+        """The place of a round. From now on its faults happen."""
+        self.proxy.happened.clear()
+        self.proxy.choose = drawn(f"{self._seed} {name}", self.SHARE)
+        return self.server.uri(name)
+
+    def judging(self) -> Counter[str]:
+        """The faults of the round, which are over."""
+        self.proxy.choose = lambda _method, _path: None
+        return Counter({fault.value: count for fault, count in self.proxy.happened.items()})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for name, value in self._before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        self.proxy.stop()
+        self.server.stop()
 
 
 class _Server(ThreadingHTTPServer):
