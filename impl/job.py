@@ -21,7 +21,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, JobConfig, RestartConfig
+from impl.config import (
+    CLAIM,
+    CLAIM_MODES,
+    NO_CLAIM,
+    CheckpointConfig,
+    ConfigError,
+    ExecutionConfig,
+    JobConfig,
+    RestartConfig,
+)
 from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
@@ -74,7 +83,11 @@ class RunOptions(TypedDict, total=False):
     resume: bool
     """The newest checkpoint in the output folder is restored, also at other parallelisms."""
     from_savepoint: Path | str | None
-    """A savepoint in any folder or object store is restored, also at other parallelisms."""
+    """A savepoint, or a retained checkpoint such as `chk-7`, in any folder or object store is restored; a
+    savepoint also at other parallelisms."""
+    claim_mode: str
+    """Whose it is then: NO_CLAIM, the default, leaves it to its user; with CLAIM the job deletes it when it
+    is subsumed. Flink's `execution.state-recovery.claim-mode`."""
     checkpoints: Path | str | None
     """A folder, or a URI such as `s3://bucket/flights`, in place of `checkpoints` in the output folder."""
     allow_non_restored_state: bool
@@ -231,6 +244,12 @@ def settings_of(options: RunOptions) -> RunSettings:
     if resume and savepoint is not None:
         raise ConfigError(
             "resume restores the newest checkpoint and from_savepoint a savepoint; give one of them"
+        )
+    claim = given.get("claim_mode", NO_CLAIM)
+    if claim not in CLAIM_MODES or (claim == CLAIM and savepoint is None):
+        raise ConfigError(
+            f"claim_mode takes {' or '.join(CLAIM_MODES)}, and CLAIM takes from_savepoint, got {claim!r}; "
+            "give both, or leave it out"
         )
     for option in ("from_savepoint", "checkpoints"):
         if given.get(option) is not None:

@@ -21,6 +21,7 @@ from impl.state import (
     KeyedContext,
     SnapshotCorruptError,
 )
+from impl.state.locations import Where, beside, location_of, noted_place
 
 _MAX_PARALLELISM = 128
 
@@ -33,7 +34,14 @@ def sent(rows: int) -> dict[Hashable, Sent]:
     }
 
 
-def committed_rows(folder: Path, manifests: Iterable[Manifest] | None = None) -> list[Row]:
+def places_of(folder: Path) -> tuple[Where, Where]:
+    """The places of checkpoints and output of the run in `folder`: there, or side by side in a store."""
+    noted = noted_place(folder)
+    root = folder if noted is None else str(noted).rpartition("/")[0]
+    return beside(root, "checkpoints"), beside(root, "committed")
+
+
+def committed_rows(folder: Where, manifests: Iterable[Manifest] | None = None) -> list[Row]:
     """All committed rows, or those of some manifests."""
     table = read_committed(folder, only=manifests)
     if not table.num_columns:
@@ -49,7 +57,8 @@ def account_of(
 
     `committed`: the rows of its table; None: it wrote Parquet. Raises StateError if a file cannot be read.
     """
-    storage = CheckpointStorage(folder / "checkpoints")
+    checkpoints, output = places_of(folder)
+    storage = CheckpointStorage(checkpoints)
     latest = storage.latest_completed()
     cuts = []
     for checkpoint in storage.completed_ids():
@@ -60,7 +69,7 @@ def account_of(
     newest = latest.completed.checkpoint if latest.completed else None
     return Account(
         sent=sent(rows),
-        committed=committed_rows(folder / "committed") if committed is None else committed,
+        committed=committed_rows(output) if committed is None else committed,
         state=next((cut.state for cut in cuts if cut.checkpoint == newest), None),
         cuts=cuts,
         seen=tuple(seen),
@@ -109,12 +118,13 @@ class Reader:
 
         Rows of an aborted checkpoint are committed with the next one that completes (SINK-05).
         """
-        if not (self._folder / "committed" / "manifests").is_dir():
+        checkpoints, output = places_of(self._folder)
+        if "manifests" not in location_of(output).folders():
             return
-        new = [one for one in list_committed(self._folder / "committed") if one not in self._known]
-        newest = max(CheckpointStorage(self._folder / "checkpoints").completed_ids(), default=-1)
+        new = [one for one in list_committed(output) if one not in self._known]
+        newest = max(CheckpointStorage(checkpoints).completed_ids(), default=-1)
         for one in new:
-            rows = committed_rows(self._folder / "committed", (one,))
+            rows = committed_rows(output, (one,))
             self._known[one] = [Seen(row, one.checkpoint, one.checkpoint <= newest) for row in rows]
 
     def seen(self) -> list[Seen]:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import psutil
 
+from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import files, lasting
-from conformance.torture.local import job_of
+from conformance.torture.local import checkpoints_in, job_of
 from conformance.torture.rounds import EXECUTOR, KILLS_A_ROUND, Round
 from impl.driver import supervise
 from impl.job import JobResult
@@ -28,11 +29,12 @@ LONGEST_SECONDS = 400.0
 _COMMAND_SHOWN = 60
 
 
-def run_apart(planned: Round, folder: Path) -> Outcome:
-    """Run a round under `folder`, which is emptied first, and judge it."""
+def run_apart(planned: Round, folder: Path, store: KeptStore | None = None) -> Outcome:
+    """Run a round under `folder`, which is emptied first, and judge it. `store`: as of `run_local`."""
     outcome = Outcome(planned)
     with timed(outcome, folder):
-        result = _supervised(planned, folder, outcome)
+        result = _supervised(planned, folder, outcome, None if store is None else store.begin(planned.name))
+        outcome.store = store.judging() if store else {}
         if result is not None:
             outcome.drivers = len(result.deaths) + 1
             outcome.took_from(result)
@@ -41,19 +43,20 @@ def run_apart(planned: Round, folder: Path) -> Outcome:
     return outcome
 
 
-def _supervised(planned: Round, folder: Path, outcome: Outcome) -> JobResult | None:
+def _supervised(planned: Round, folder: Path, outcome: Outcome, place: str | None) -> JobResult | None:
     with processes_of(outcome) as token:
         os.environ[TOKEN] = token
         too_long = threading.Timer(LONGEST_SECONDS, kill_alive, (token,))
         too_long.start()
         try:
             return supervise(
-                job_of(planned, folder),
+                job_of(planned, folder, place=place),
                 CLUSTER_MASTER if planned.kind == EXECUTOR else LOCAL_MASTER,
                 folder,
                 faults=planned.faults,
                 event_log=True,
                 drivers=KILLS_A_ROUND + 1,
+                checkpoints=checkpoints_in(place),
             )
         except JOB_ERRORS as failed:
             slow = f" (it was ended after {LONGEST_SECONDS:.0f} s)" if too_long.finished.is_set() else ""

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from conformance.cases.guided import Marks, Reached
 from conformance.observe.guarantees.anomalies import Anomaly
 from conformance.torture.apart import run_apart
+from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.frozen_round import run_frozen
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.local import MASTER, run_local
@@ -29,6 +30,7 @@ from conformance.torture.rounds import (
     FROZEN,
     KILLS_A_ROUND,
     LOCAL,
+    PARQUET,
     POSTGRES,
     SERVER,
     STREAMING,
@@ -53,6 +55,7 @@ ALTERNATIVES = 64
 """Rounds from which the next one is chosen: the one that reaches most that no injected fault has reached."""
 _FAULTS_A_ROUND = {FROZEN: 15, SERVER: 30, DRIVER: 75, EXECUTOR: 150}
 """A campaign has one round of each kind for so many faults: these rounds are slow."""
+FOLDERS, STORE = "folders", "s3"
 _KEPT = 5
 """The folders of the last rounds that passed are kept; all of them would be thousands of files."""
 
@@ -75,6 +78,8 @@ class Campaign:
     """`bundled`, or `spark` for Structured Streaming."""
     only: tuple[str, ...] = ()
     """The names of the rounds; empty: all."""
+    storage: str = FOLDERS
+    """Where checkpoints and output are: in folders, or in an object store whose requests go wrong."""
 
     @property
     def injected(self) -> int:
@@ -129,7 +134,8 @@ class Campaign:
         mode = f" --implementation spark{mode}" if spark else mode
         named = (only,) if only else self.only
         what = "".join(f" --only {one}" for one in named) or f" --faults {self.faults}"
-        return f"barrierspec torture --seed {self.seed}{mode}{what}"
+        where = "" if self.storage == FOLDERS else f" --storage {self.storage}"
+        return f"barrierspec torture --seed {self.seed}{mode}{where}{what}"
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -137,6 +143,7 @@ class Campaign:
             "seed": self.seed,
             "implementation": self.implementation,
             "mode": self.mode,
+            "storage": self.storage,
             "planned": self.faults,
             "struck": self.injected,
             "seconds": round(self.seconds, 1),
@@ -196,9 +203,12 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
     def plan(name: str) -> Round:
         return round_named(name, campaign.seed, campaign.mode)
 
+    in_store = campaign.storage == STORE
+
     def names_of(kind: str) -> list[str]:
         count = campaign.faults // _FAULTS_A_ROUND[kind]
-        return [*_of(only, kind)] if only else [f"{kind}-{number}" for number in range(count)]
+        names = [*_of(only, kind)] if only else [f"{kind}-{number}" for number in range(count)]
+        return [one for one in names if not in_store or (plan(one).sink == PARQUET and kind != SERVER)]
 
     rounds = _Rounds(campaign, on_round, plan)
     frozen, servers = names_of(FROZEN), names_of(SERVER)
@@ -214,21 +224,22 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
             campaign.skipped = f"rounds with a killed server, or a frozen sink in front of one: {missing}"
             frozen = [name for name in frozen if name not in on_server]
             servers, on_server = [], []
-    with KeptServer() if on_server else nullcontext() as server:
-        rounds.run(frozen, lambda planned, folder: _run_frozen(planned, folder, server))
-    if local or servers:
-        with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
-            with KeptServer() if servers else nullcontext() as server:
-                rounds.run(servers, lambda planned, folder: run_local(planned, folder, spark, server=server))
-            rounds.run(local, lambda planned, folder: run_local(planned, folder, spark), enough)
-    rounds.run(apart, run_apart)
+    with KeptStore(campaign.seed) if in_store else nullcontext() as store:
+        with KeptServer() if on_server else nullcontext() as server:
+            rounds.run(frozen, lambda planned, folder: _run_frozen(planned, folder, server, store))
+        if local or servers:
+            with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
+                with KeptServer() if servers else nullcontext() as server:
+                    rounds.run(servers, lambda one, folder: run_local(one, folder, spark, server=server))
+                rounds.run(local, lambda one, folder: run_local(one, folder, spark, store=store), enough)
+        rounds.run(apart, lambda planned, folder: run_apart(planned, folder, store))
 
 
-def _run_frozen(planned: Round, folder: Path, server: KeptServer | None) -> Outcome:
+def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: KeptStore | None) -> Outcome:
     if not planned.on_spark:
-        return run_frozen(planned, folder, server)
+        return run_frozen(planned, folder, server, store=store)
     with spark_session(MASTER, folder.parent / "spark.log", "torture") as spark:
-        return run_frozen(planned, folder, server, spark)
+        return run_frozen(planned, folder, server, spark, store)
 
 
 def run_streaming_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = ()) -> None:

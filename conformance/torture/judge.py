@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,8 @@ class Outcome:
     rows: int = 0
     events: int = 0
     recoveries: tuple[float, ...] = ()
+    store: Mapping[str, int] = field(default_factory=dict)
+    """The number of requests to a store that went wrong, by kind."""
     seconds: float = 0.0
     classification: Classification | None = None
     findings: list[str] = field(default_factory=list)
@@ -75,6 +77,7 @@ class Outcome:
             "rows": self.rows,
             "events": self.events,
             "recoveries": list(self.recoveries),
+            "store": dict(self.store),
             "seconds": round(self.seconds, 3),
             "guarantee": self.guarantee.value,
             "anomalies": [

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import psutil
 
+from conformance.torture.account import places_of
 from impl.connectors.manifests import list_committed
 from impl.state import CheckpointStorage, SnapshotCorruptError
+from impl.state.locations import Location, location_of
 
 PATIENCE_SECONDS = 15.0
 _KEPT = ("claims", "manifests", "progress")
@@ -20,46 +22,52 @@ _KEPT = ("claims", "manifests", "progress")
 _OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
 
 
-def left_behind(folder: Path, retained: int, root: psutil.Process) -> list[str]:
-    """Everything that the run in `folder` has left behind; its processes are descendants of `root`."""
-    return [*lasting(lambda: [*_threads(), *_processes(root)]), *files(folder, retained)]
+def left_behind(folder: Path, retained: int, root: psutil.Process, server: int | None = None) -> list[str]:
+    """Everything that the run in `folder` has left behind; its processes are descendants of `root`.
+
+    `server`: a process that outlasts the run.
+    """
+    return [*lasting(lambda: [*_threads(), *_processes(root, server)]), *files(folder, retained)]
 
 
 def files(folder: Path, retained: int) -> Iterator[str]:
     """Files of checkpoints and output that no complete checkpoint or manifest lists."""
-    storage = CheckpointStorage(folder / "checkpoints")
+    checkpoints, output = places_of(folder)
+    storage = CheckpointStorage(checkpoints)
     latest = storage.latest_completed()
     damaged = {one.checkpoint for one in latest.refused}
     kept = 0
-    for directory in sorted((folder / "checkpoints").glob("chk-*")):
-        checkpoint = int(directory.name[4:])
+    for directory in sorted(one for one in storage.location.folders() if one.startswith("chk-")):
+        checkpoint = int(directory[4:])
         try:
             listed = {Path(one.file).name for one in storage.load(checkpoint).handles.values()}
         except FileNotFoundError:
-            yield f"{directory.name}: a checkpoint that was never complete"
+            yield f"{directory}: a checkpoint that was never complete"
             continue
         except SnapshotCorruptError:
             damaged.add(checkpoint)
             continue  # kept for inspection
         kept += 1
-        strange = {path.name for path in directory.iterdir()} - listed - {"_metadata"}
-        yield from (f"{directory.name}/{name}: not of the checkpoint" for name in sorted(strange))
+        strange = {*storage.location.sizes(directory)} - listed - {"_metadata"}
+        yield from (f"{directory}/{name}: not of the checkpoint" for name in sorted(strange))
     if kept > retained:
         yield f"{kept} checkpoints, {retained} are to be retained"
-    if (folder / "committed").is_dir():
-        yield from _output(folder / "committed", taken_back=bool(damaged))
+    committed = location_of(output)
+    if committed.folders():
+        yield from _output(committed, taken_back=bool(damaged))
 
 
-def _output(committed: Path, *, taken_back: bool) -> Iterator[str]:
+def _output(committed: Location, *, taken_back: bool) -> Iterator[str]:
     listed = {one.file for manifest in list_committed(committed) for one in manifest.files}
-    for path in sorted(committed.rglob("*")):
-        name = str(path.relative_to(committed))
-        if path.is_dir() or name in listed or path.parent.name in _KEPT or path.name == "schema.arrow":
-            continue
-        if path.parent.name == "retracted" and taken_back:
-            continue
-        yield f"committed/{name}: not of the output"
-    yield from (f"{one.name}: a temporary name" for one in committed.rglob(".*.tmp"))
+    kept = (*_KEPT, "retracted") if taken_back else _KEPT
+    for folder in committed.folders():
+        for one in sorted(committed.sizes(folder)):
+            if folder not in kept and f"{folder}/{one}" not in listed:
+                yield f"committed/{folder}/{one}: not of the output"
+            if one.startswith(".") and one.endswith(".tmp"):
+                yield f"{one}: a temporary name"
+    scratch = committed.working().glob("data/.*")
+    yield from (f"{path}: rows of an ended attempt on this host" for path in scratch)
 
 
 def _threads() -> Iterator[str]:
@@ -69,11 +77,11 @@ def _threads() -> Iterator[str]:
             yield f"thread {thread.name!r} of the driver"
 
 
-def _processes(root: psutil.Process) -> Iterator[str]:
+def _processes(root: psutil.Process, server: int | None) -> Iterator[str]:
     """Workers that are stopped, or still listen, although no attempt runs."""
     for process in root.children(recursive=True):
         try:
-            if process.name() == "java" or process.status() == psutil.STATUS_ZOMBIE:
+            if process.pid == server or process.name() == "java" or process.status() == psutil.STATUS_ZOMBIE:
                 continue
             if process.status() == psutil.STATUS_STOPPED:
                 yield f"process {process.pid} is stopped"

@@ -1,27 +1,33 @@
 """A round in a Spark session that outlasts it: the job, its faults, a reader, and the judgement."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
 from conformance.torture.account import Reader
+from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import left_behind
 from conformance.torture.rounds import Round
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.two_phase import Output
-from impl.job import Job, Progress
-from impl.jobs.numbers import numbers_job
+from impl.job import Job, ParquetOutput, Progress
+from impl.jobs.numbers import UPDATES, numbers_job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MASTER = "local[6]"
-LONGEST_SECONDS = 120.0
+LONGEST_SECONDS, LONGEST_IN_STORE_SECONDS = 120.0, 400.0
 EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=800, batch_rows=100)
 """A worker that hangs is detected soon; on a slow machine a busy one may be restarted instead."""
+
+
+IN_STORE = replace(EXECUTION, heartbeat_timeout_ms=4_000)
+"""Requests to a store that fails take seconds."""
 
 
 class RoundTooLongError(Exception):
@@ -34,38 +40,61 @@ def run_local(
     spark: "SparkSession",
     master: str = MASTER,
     server: KeptServer | None = None,
+    store: KeptStore | None = None,
 ) -> Outcome:
-    """Run a round under `folder`, which is emptied first, and judge it. `server`: for its output."""
+    """Run a round under `folder`, which is emptied first, and judge it.
+
+    `server`: for its output; `store`: for its checkpoints and output, which are then read at the end only.
+    """
     outcome = Outcome(planned)
     reader = Reader(folder)
+    longest = LONGEST_SECONDS if store is None else LONGEST_IN_STORE_SECONDS
     with timed(outcome, folder) as seconds:
 
         def watch(progress: Progress) -> None:
-            if seconds() > LONGEST_SECONDS:
-                raise RoundTooLongError(f"it has not ended after {LONGEST_SECONDS:.0f} s")
-            if not planned.damages:
+            if seconds() > longest:
+                raise RoundTooLongError(f"it has not ended after {longest:.0f} s")
+            if not planned.damages and store is None:
                 reader.look()
 
+        place = None if store is None else store.begin(planned.name)
         try:
-            result = job_of(planned, folder, server).execute(
-                master, folder, faults=planned.faults, event_log=True, on_progress=watch, spark=spark
+            result = job_of(planned, folder, server, place).execute(
+                master,
+                folder,
+                faults=planned.faults,
+                event_log=True,
+                on_progress=watch,
+                spark=spark,
+                checkpoints=checkpoints_in(place),
             )
         except (*JOB_ERRORS, RoundTooLongError) as failed:
             outcome.findings.append(f"the job failed: {type(failed).__name__}: {failed}")
             return outcome
+        finally:
+            outcome.store = store.judging() if store else {}
         outcome.took_from(result)
         table = None if server is None else server.rows(planned.table)
         judge(outcome, folder, [folder / "events"], reader.seen(), table)
-        left = left_behind(folder, planned.retained, psutil.Process())
+        left = left_behind(folder, planned.retained, psutil.Process(), store.server.pid if store else None)
         left += [] if server is None else server.left()
         outcome.findings += [f"left behind: {one}" for one in left]
     return outcome
 
 
-def job_of(planned: Round, folder: Path, server: KeptServer | None = None) -> Job:
-    """The round's job."""
+def checkpoints_in(place: str | None) -> str | None:
+    """The option of a job whose files are in a place of a store."""
+    return None if place is None else f"{place}/checkpoints"
+
+
+def job_of(planned: Round, folder: Path, server: KeptServer | None = None, place: str | None = None) -> Job:
+    """The round's job; with a `place` it is in a store, and a checkpoint has more time."""
+    restarts = RestartConfig(3 * len(planned.faults) + 10)
+    if place is not None:
+        job = job_into(ParquetOutput(f"{place}/committed", UPDATES), planned, IN_STORE, restarts)
+        return job.with_checkpoints(replace(job.checkpoints, checkpoint_timeout_ms=60_000))
     output = folder / "committed" if server is None else server.output(planned.table)
-    return job_into(output, planned, EXECUTION, RestartConfig(3 * len(planned.faults) + 10))
+    return job_into(output, planned, EXECUTION, restarts)
 
 
 def job_into(

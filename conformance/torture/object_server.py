@@ -44,6 +44,11 @@ class ObjectServer:
             raise
 
     @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid
+
+    @property
     def endpoint(self) -> str:
         """The address of the server."""
         return f"http://127.0.0.1:{self._port}"

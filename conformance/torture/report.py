@@ -69,6 +69,12 @@ def _checked(campaign: Campaign) -> Iterator[str]:
         f"{sum(one.refused for one in outcomes)} damaged checkpoints refused, "
         f"{sum(one.drivers - 1 for one in outcomes)} drivers replaced"
     )
+    wrong = Counter[str]()
+    for one in outcomes:
+        wrong.update(one.store)
+    if wrong:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(wrong.items()))
+        yield f"  store       {sum(wrong.values()):,} requests went wrong: {kinds}"
     if campaign.skipped is not None:
         yield f"  not run     {campaign.skipped}"
     if recoveries:

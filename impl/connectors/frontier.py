@@ -12,50 +12,45 @@ commits what earlier attempts have left up to its checkpoint (SINK-06).
 import json
 import re
 from collections import defaultdict
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from impl.connectors.errors import OutputCorruptError
-from impl.connectors.manifests import Manifest, list_committed, newest_claim
+from impl.connectors.manifests import SCHEMA, Manifest, list_committed, newest_claim
 from impl.connectors.two_phase import SinkPlace
-from impl.state.durable import make_directory, read_file, write_file
-from impl.state.errors import storage_errors
+from impl.state.locations import Location, Where, location_of
 
 _PROGRESS: Final = re.compile(r"(\d+)-(?:([0-9a-f]+)\.)?([A-Za-z0-9_-]+)-(\d+)\.json")
 _RETRACTED: Final = re.compile(r"[A-Za-z0-9_-]+-(\d+)\.json")
-_SCHEMA: Final = "schema.arrow"
 
 
-def record_progress(directory: Path, place: SinkPlace, checkpoint: int) -> None:
+def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> None:
     """Record that a subtask has committed everything filed up to `checkpoint`.
 
-    The file is not synced, because the restore after a crash records it again. Raises StorageError if the
-    file system refuses.
+    The name is not synced, because the restore after a crash records it again. Raises StorageError if the
+    storage refuses.
     """
     of = f"{place.lineage}." if place.lineage else ""
-    path = directory / "progress" / f"{place.attempt}-{of}{place.subtask}.json"
-    temporary = path.with_name(f".{path.name}.tmp")
-    with storage_errors("recording the progress in", path):
-        path.parent.mkdir(exist_ok=True)
-        temporary.write_text(json.dumps({"checkpoint": checkpoint, "of": place.parallelism}))
-        temporary.replace(path)
+    location.make_folder("progress")
+    body = json.dumps({"checkpoint": checkpoint, "of": place.parallelism})
+    location.place(f"progress/{place.attempt}-{of}{place.subtask}.json", body.encode())
 
 
-def frontier(directory: Path) -> int | None:
+def frontier(directory: Where) -> int | None:
     """The newest checkpoint whose output is whole, as is that of all before it; None: none is.
 
     The progress of a run that does not own the output any more does not count.
     """
-    claim = newest_claim(directory)
+    location = location_of(directory)
+    claim = newest_claim(location)
     progress: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-    for path in sorted((directory / "progress").glob("*.json")):
-        match = _PROGRESS.fullmatch(path.name)
+    for name in sorted(location.sizes("progress")):
+        match = _PROGRESS.fullmatch(name)
         foreign = match is not None and match.group(2) and claim and match.group(2) != claim.lineage
         if match is not None and not foreign:
-            body = json.loads(read_file(path))
+            body = json.loads(location.read(f"progress/{name}"))
             progress[match.group(3), int(match.group(1))].append((body["checkpoint"], body["of"]))
     whole: dict[str, int] = {}
     for (stage, _), recorded in progress.items():
@@ -66,7 +61,7 @@ def frontier(directory: Path) -> int | None:
     return min(whole.values()) if stages and stages == set(whole) else None
 
 
-def whole_output(directory: Path, after: int = -1, up_to: int | None = None) -> tuple[Manifest, ...]:
+def whole_output(directory: Where, after: int = -1, up_to: int | None = None) -> tuple[Manifest, ...]:
     """The manifests of the whole checkpoints above `after` and up to `up_to`, in order."""
     reached = frontier(directory)
     if reached is None:
@@ -75,28 +70,25 @@ def whole_output(directory: Path, after: int = -1, up_to: int | None = None) -> 
     return tuple(one for one in list_committed(directory) if after < one.checkpoint <= last)
 
 
-def retracted(directory: Path, up_to: int) -> int:
+def retracted(directory: Where, up_to: int) -> int:
     """Number of manifests of checkpoints up to `up_to` that were retracted."""
-    names = [path.name for path in (directory / "retracted").glob("*.json")]
+    names = location_of(directory).sizes("retracted")
     ids = [int(match.group(1)) for match in map(_RETRACTED.fullmatch, names) if match]
     return sum(one <= up_to for one in ids)
 
 
-def record_schema(directory: Path, schema: pa.Schema) -> None:
+def record_schema(location: Location, schema: pa.Schema) -> None:
     """Record the schema of the rows, for readers before the first commit."""
-    make_directory(directory)
-    write_file(directory / _SCHEMA, schema.serialize().to_pybytes())
+    location.make_folder()
+    location.replace(SCHEMA, schema.serialize().to_pybytes())
 
 
-def schema_of(directory: Path) -> pa.Schema:
+def schema_of(directory: Where) -> pa.Schema:
     """The schema of the rows. Raises OutputCorruptError if no sink has written there."""
-    if (directory / _SCHEMA).is_file():
-        return pa.ipc.read_schema(pa.BufferReader(read_file(directory / _SCHEMA)))
-    if (directory / "manifests").is_dir():
-        for manifest in list_committed(directory):
-            for one in manifest.files:
-                return pq.read_schema(directory / one.file)
-    raise OutputCorruptError(
-        f"{directory}: expected the output of a Parquet sink, got a folder without schema and manifests; "
-        "name the directory that the job's ParquetOutput was given"
-    )
+    location = location_of(directory)
+    if location.size(SCHEMA) is not None:
+        return pa.ipc.read_schema(pa.BufferReader(location.read(SCHEMA)))
+    for manifest in list_committed(location):
+        for one in manifest.files:
+            return pq.read_schema(pa.BufferReader(location.read(one.file)))
+    raise OutputCorruptError(f"{directory}: expected a schema or committed rows, got neither; run the job")

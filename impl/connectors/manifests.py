@@ -5,19 +5,19 @@
     manifests/<lineage>-2-sink-0-12.json          what sink-0, in attempt 2, committed for checkpoint 12
     claims/5.json                                 the newest claim (`claims`)
 
-A manifest is published by a link, as a whole, and is never changed. Readers read manifests only, so the files
-that a dead attempt leaves in `data` are invisible (ONCE-05, ONCE-06); `sweep` removes them. The newest claim
-records from where each attempt started, and so excludes what a dead attempt publishes too late. Output that
-was committed without a claim has neither lineage nor attempt in its names.
+A manifest is published as a whole, under a name that must not exist, and is never changed. Readers read
+manifests only, so the files that a dead attempt leaves in `data` are invisible (ONCE-05, ONCE-06); `sweep`
+removes them. The newest claim records from where each attempt started, and so excludes what a dead attempt
+publishes too late. Output that was committed without a claim has neither lineage nor attempt in its names.
 """
 
 import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 
 from impl.connectors.claims import Claim
 from impl.connectors.errors import OutputCorruptError, SinkConflictError
-from impl.state.durable import make_directory, publish_file, read_file, remove_file
-from impl.state.errors import StorageError, storage_errors
+from impl.state.durable import remove_file
+from impl.state.errors import NoFileError
+from impl.state.locations import Location, Where, location_of
 
 _DATA: Final = re.compile(r"\.?(\d+)-(?:([0-9a-f]{16})-)?[A-Za-z0-9_-]+-\d+\.parquet(\.staging)?")
 _TEMPORARY: Final = re.compile(
@@ -34,6 +35,10 @@ _TEMPORARY: Final = re.compile(
 )
 """A temporary file that a killed process has left of a manifest, a progress or a claim."""
 _TEMPORARIES: Final = ("manifests", "progress", "claims")
+SCHEMA: Final = "schema.arrow"
+_READERS: Final = 16
+"""Manifests are read by so many threads, as an object store answers slowly."""
+_CLAIM: Final = re.compile(r"(\d+)\.json")
 _MANIFEST: Final = re.compile(r"([A-Za-z0-9_-]+)-(\d+)\.json")
 
 
@@ -112,33 +117,40 @@ class Manifest:
         return manifest
 
 
-def publish(directory: Path, manifest: Manifest, attempt: int) -> None:
+def publish(location: Location, manifest: Manifest, attempt: int) -> None:
     """Make the files of a manifest visible, atomically; a repeated call has no effect (SINK-06).
 
     `attempt`: the one that publishes; another one may have written the files. Raises OutputCorruptError if a
     file is missing, SinkConflictError if another manifest has the name.
     """
-    path = directory / "manifests" / manifest.file
+    name, content = f"manifests/{manifest.file}", manifest.encode()
     for one in manifest.files:
-        if not (directory / one.file).is_file():
+        if location.size(one.file) is None:
             raise OutputCorruptError(
-                f"{directory / one.file}: expected the pre-committed file of transaction "
+                f"{location}/{one.file}: expected the pre-committed file of transaction "
                 f"{manifest.transaction}, got none; it was removed from outside, restore it from a backup"
             )
-    if not publish_file(path, manifest.encode(), f"{attempt}-") and read_file(path) != manifest.encode():
+    if not location.publish(name, content, f"{attempt}-") and location.read(name) != content:
         raise SinkConflictError(
-            f"{path}: {manifest.subtask} has other output for checkpoint {manifest.checkpoint}; "
+            f"{location}/{name}: {manifest.subtask} has other output for checkpoint {manifest.checkpoint}; "
             "give every checkpoint an id of its own and every job an output directory of its own"
         )
 
 
-def list_committed(directory: Path | str) -> tuple[Manifest, ...]:
-    """All manifests of the committed output, by checkpoint and then by subtask.
+def list_committed(directory: Where | Location) -> tuple[Manifest, ...]:
+    """All manifests of the committed output in a folder or at a URI, by checkpoint and then by subtask.
 
-    Retracted manifests, and those that a dead attempt has published too late, are left out.
+    Retracted manifests, and those that a dead attempt has published too late, are left out. Raises
+    OutputCorruptError if no sink has written there.
     """
-    found = _published(Path(directory))
-    claim = newest_claim(Path(directory))  # read last, so that no older claim decides
+    location = location_of(directory)
+    found = _published(location)
+    if not found and "manifests" not in location.folders() and location.size(SCHEMA) is None:
+        raise OutputCorruptError(
+            f"{location}: expected the output of a Parquet sink, got no schema and no manifests; name the "
+            "directory that the job's ParquetOutput was given"
+        )
+    claim = newest_claim(location)  # read last, so that no older claim decides
     return tuple(one for one in found if _counts(claim, one))
 
 
@@ -146,127 +158,127 @@ def _counts(claim: Claim | None, one: Manifest) -> bool:
     return claim is None or not one.lineage or claim.counts(one.lineage, one.attempt, one.checkpoint)
 
 
-def newest_claim(directory: Path) -> Claim | None:
+def newest_claim(location: Location) -> Claim | None:
     """The newest claim of the output; None without one."""
-    number = _newest(directory)
+    number = _newest(location)
     if not number:
         return None
-    path = directory / "claims" / f"{number}.json"
-    return Claim.decode(read_file(path), str(path))
+    name = f"claims/{number}.json"
+    return Claim.decode(location.read(name), f"{location}/{name}")
 
 
-def _newest(directory: Path) -> int:
-    return max((int(path.stem) for path in (directory / "claims").glob("[0-9]*.json")), default=0)
+def _newest(location: Location) -> int:
+    return max(
+        (int(found.group(1)) for found in map(_CLAIM.fullmatch, location.sizes("claims")) if found), default=0
+    )
 
 
-def claim_output(directory: Path, claim: Claim) -> Claim:
+def claim_output(location: Location, claim: Claim) -> Claim:
     """Claim the output after the newest claim; returns the new one. Raises as `Claim.after`."""
-    make_directory(directory / "claims")
+    location.make_folder("claims")
     while True:
-        number = _newest(directory)
-        last = newest_claim(directory)
-        used = last is not None and any(one.lineage == last.lineage for one in list_committed(directory))
-        claimed = claim.after(last, str(directory), used=used)
-        path = directory / "claims" / f"{number + 1}.json"
-        if publish_file(path, claimed.encode().encode(), f"{claim.attempt}-"):
+        number = _newest(location)
+        last = newest_claim(location)
+        used = last is not None and any(one.lineage == last.lineage for one in list_committed(location))
+        claimed = claim.after(last, str(location), used=used)
+        if location.publish(f"claims/{number + 1}.json", claimed.encode().encode(), f"{claim.attempt}-"):
             return claimed
 
 
-def _published(directory: Path) -> tuple[Manifest, ...]:
+def _published(location: Location) -> tuple[Manifest, ...]:
     """Every manifest of the folder, in order."""
-    manifests = directory / "manifests"
-    with storage_errors("listing the committed output in", manifests):
-        names = sorted(path.name for path in manifests.iterdir())
-    found = []
-    for name in names:
-        if not _MANIFEST.fullmatch(name):
-            continue
-        try:
-            data = read_file(manifests / name)
-        except StorageError as gone:
-            if isinstance(gone.__cause__, FileNotFoundError):
-                continue
-            raise
-        found.append(Manifest.decode(data, str(manifests / name)))
-    return tuple(sorted(found, key=lambda one: (one.checkpoint, one.subtask)))
+
+    def content(name: str) -> bytes | None:
+        with suppress(NoFileError):
+            return location.read(name)
+        return None  # retracted since it was listed
+
+    names = [f"manifests/{one}" for one in location.sizes("manifests") if _MANIFEST.fullmatch(one)]
+    with ThreadPoolExecutor(_READERS) as readers:
+        read = zip(names, readers.map(content, names), strict=True)
+        found = [Manifest.decode(data, f"{location}/{name}") for name, data in read if data is not None]
+    return tuple(sorted(found, key=lambda one: (one.checkpoint, one.subtask, one.file)))
 
 
-def read_committed(
-    directory: Path | str, *, after: int = -1, only: Iterable[Manifest] | None = None
-) -> pa.Table:
+def read_committed(directory: Where, *, after: int = -1, only: Iterable[Manifest] | None = None) -> pa.Table:
     """The committed rows of checkpoints above `after`, every file verified; no columns if there are none.
 
     `only`: the manifests to read; None: all.
     """
+    location = location_of(directory)
     tables = [
-        pq.read_table(pa.BufferReader(read_verified(Path(directory), one)))
-        for manifest in (list_committed(directory) if only is None else only)
+        pq.read_table(pa.BufferReader(read_verified(location, one)))
+        for manifest in (list_committed(location) if only is None else only)
         if manifest.checkpoint > after
         for one in manifest.files
     ]
     return pa.concat_tables(tables) if tables else pa.table({})
 
 
-def retract(directory: Path, restored: int | None) -> tuple[str, ...]:
+def retract(directory: Where | Location, restored: int | None) -> tuple[str, ...]:
     """Retract what was committed beyond the checkpoint that the job restores; returns the manifests.
 
     The manifests are moved to `retracted`, where a person can see them. With a claim, readers leave them out
     in any case, and manifests of the newest attempt are not moved.
     """
-    claim = newest_claim(directory)
+    location = location_of(directory)
+    claim = newest_claim(location)
     beyond = [
         one
-        for one in _published(directory)
+        for one in _published(location)
         if not _counts(claim, one)
         or ((claim is None or not one.lineage) and (restored is None or one.checkpoint > restored))
     ]
     for manifest in beyond:
-        path = directory / "manifests" / manifest.file
-        target = directory / "retracted" / manifest.file
-        with suppress(FileNotFoundError), storage_errors("retracting", path, FileNotFoundError):
-            target.parent.mkdir(exist_ok=True)
-            path.replace(target)  # unless another driver has just moved it
+        location.make_folder("retracted")
+        location.move(f"manifests/{manifest.file}", f"retracted/{manifest.file}")
     return tuple(manifest.file for manifest in beyond)
 
 
 def sweep(
-    directory: Path | str, attempt: int, keep: Collection[str] = (), lineage: str | None = None
+    directory: Where | Location, attempt: int, keep: Collection[str] = (), lineage: str | None = None
 ) -> tuple[str, ...]:
     """Remove temporary files, and data files that no manifest lists, of attempts before `attempt`.
 
     `keep`: data files of the restored snapshot, which will be committed. `lineage`: data files of other runs
     stay; None: those of every run are removed. Returns the removed files.
     """
-    root = Path(directory)
-    needed = {one.file for manifest in list_committed(root) for one in manifest.files} | set(keep)
-    swept = []
-    for path in sorted((root / "data").iterdir()):
-        match = _DATA.fullmatch(path.name)
-        name = str(path.relative_to(root))
-        if not match or int(match.group(1)) >= attempt or name in needed:
-            continue
-        if (lineage is None or match.group(2) in (None, lineage)) and remove_file(path):
-            swept.append(name)
-    for path in sorted(one for folder in _TEMPORARIES for one in (root / folder).glob(".*")):
-        match = _TEMPORARY.fullmatch(path.name)
-        if match and int(match.group(1)) < attempt and remove_file(path):
-            swept.append(str(path.relative_to(root)))
+    location = location_of(directory)
+    left = [f"data/{one}" for one in sorted(location.sizes("data")) if _is_of(_DATA, one, attempt, lineage)]
+    needed = {one.file for manifest in list_committed(location) for one in manifest.files} | set(keep)
+    swept = [name for name in left if name not in needed and location.remove(name)]
+    for folder in _TEMPORARIES:
+        names = [
+            f"{folder}/{one}" for one in sorted(location.sizes(folder)) if _is_of(_TEMPORARY, one, attempt)
+        ]
+        swept += [name for name in names if location.remove(name)]
+    sweep_scratch(location, attempt, lineage)
     return tuple(swept)
 
 
-def describe_file(directory: Path, file: str, rows: int) -> DataFile:
-    """The entry of a closed data file."""
-    data = read_file(directory / file)
-    return DataFile(file, rows, len(data), _digest(data))
+def sweep_scratch(location: Location, attempt: int, lineage: str | None) -> None:
+    """Remove the staging files of an object store that attempts before `attempt` have left on this host."""
+    for path in location.working().glob("data/.*"):
+        if _is_of(_DATA, path.name, attempt, lineage):
+            remove_file(path)
 
 
-def read_verified(directory: Path, one: DataFile) -> bytes:
+def _is_of(names: re.Pattern[str], name: str, attempt: int, lineage: str | None = None) -> bool:
+    """Whether a file is of an attempt before `attempt`, and of no other run. `lineage`: None: of any."""
+    match = names.fullmatch(name)
+    if match is None or int(match.group(1)) >= attempt:
+        return False
+    return lineage is None or match.group(2) in (None, lineage)
+
+
+def read_verified(directory: Where | Location, one: DataFile) -> bytes:
     """The content of a data file. Raises OutputCorruptError if it was altered."""
-    path = directory / one.file
-    data = read_file(path)
+    location = location_of(directory)
+    data = location.read(one.file)
     if _digest(data) != one.checksum:
         raise OutputCorruptError(
-            f"{path}: expected checksum {one.checksum}, got {_digest(data)}; restore it from a backup"
+            f"{location}/{one.file}: expected checksum {one.checksum}, got {_digest(data)}; "
+            "restore it from a backup"
         )
     return data
 

@@ -1,12 +1,11 @@
-"""A transactional sink that writes Parquet files: two-phase commit on a file system.
+"""A transactional sink that writes Parquet files: two-phase commit on a file system or an object store.
 
-A transaction is one staging file. A pre-commit closes, syncs and renames it. A commit publishes a manifest
+A transaction is one staging file. A pre-commit makes it durable under its name. A commit publishes a manifest
 that lists it, and from then on readers see it. An abort removes it.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +16,7 @@ from impl.connectors.errors import ConnectorError
 from impl.connectors.frontier import record_progress, record_schema
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
-from impl.state.durable import make_directory
+from impl.state.locations import Location, Where, location_of
 
 
 class ParquetFiles(StagedFiles):
@@ -25,7 +24,7 @@ class ParquetFiles(StagedFiles):
 
     def __init__(
         self,
-        directory: Path | str,
+        directory: Where,
         *,
         subtask: str,
         attempt: int,
@@ -37,11 +36,12 @@ class ParquetFiles(StagedFiles):
         self._parallelism = parallelism
         self._lineage = lineage
         of = f"{lineage}-" if lineage else ""
-        super().__init__(Path(directory), f"{attempt}-{of}{subtask}")
-        make_directory(self._directory / "manifests")
+        super().__init__(directory, f"{attempt}-{of}{subtask}")
+        self._location.make_folder("manifests")
+        manifests.sweep_scratch(self._location, attempt, lineage)
 
     def pre_commit(self, transaction: int, checkpoint: int) -> manifests.Manifest:
-        """Close, sync and rename the file; a transaction without rows has none."""
+        """Make the file durable; a transaction without rows has none."""
         file = self.stage(transaction)
         files = () if file is None else (file,)
         return manifests.Manifest(self._subtask, checkpoint, transaction, files, self._lineage, self._attempt)
@@ -52,31 +52,38 @@ class ParquetFiles(StagedFiles):
         Raises SupersededError if a newer attempt or another run has claimed the output.
         """
         self._require_claimed()
-        manifests.publish(self._directory, receipt, self._attempt)
+        manifests.publish(self._location, receipt, self._attempt)
         self._require_claimed()  # claimed in between: then every reader leaves the manifest out
 
     def _require_claimed(self) -> None:
-        claim = manifests.newest_claim(self._directory)
+        claim = manifests.newest_claim(self._location)
         if claim is not None and self._lineage:
-            claim.require(self._lineage, self._attempt, str(self._directory))
+            claim.require(self._lineage, self._attempt, str(self._location))
 
     def committed(self, checkpoint: int) -> None:
         """Record for readers that this subtask has committed everything up to `checkpoint`."""
         place = SinkPlace("", self._lineage, self._subtask, self._attempt, self._parallelism)
-        record_progress(self._directory, place, checkpoint)
+        record_progress(self._location, place, checkpoint)
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetOutput:
-    """A folder of Parquet files as the sink of a job. `schema`: of the rows."""
+    """Parquet files as the sink of a job.
 
-    directory: Path
+    `directory`: a folder, or a URI such as `s3://bucket/flights`. `schema`: of the rows.
+    """
+
+    directory: Where
     schema: pa.Schema
 
     @property
     def where(self) -> str:
         """The directory."""
         return str(self.directory)
+
+    @property
+    def _location(self) -> Location:
+        return location_of(self.directory)
 
     def open(self, place: SinkPlace) -> ParquetFiles:
         """The participant of one subtask."""
@@ -96,28 +103,28 @@ class ParquetOutput:
         for field in self.schema:
             _require_type(field)
         for folder in ("data", "manifests"):
-            make_directory(self.directory / folder)
-        record_schema(self.directory, self.schema)
+            self._location.make_folder(folder)
+        record_schema(self._location, self.schema)
 
     def holds_output(self, job: str) -> bool:
         """Whether any run of any job has committed there."""
-        return (self.directory / "manifests").is_dir() and bool(manifests.list_committed(self.directory))
+        return bool(self._location.sizes("manifests") and manifests.list_committed(self._location))
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
         """Claim the directory for an attempt; returns the lineages whose output is retracted as a whole."""
-        return manifests.claim_output(self.directory, claim).replaced
+        return manifests.claim_output(self._location, claim).replaced
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
         """Remove the data files of ended attempts of a lineage, and those without a lineage; returns them."""
-        return manifests.sweep(self.directory, attempt, keep, lineage)
+        return manifests.sweep(self._location, attempt, keep, lineage)
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
         """Those of the files that do not exist; committed files keep their names."""
-        return tuple(one for one in names if not (self.directory / one).is_file())
+        return tuple(one for one in names if self._location.size(one) is None)
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
         """Retract the manifests beyond a checkpoint, and those that the newest claim excludes."""
-        return manifests.retract(self.directory, checkpoint)
+        return manifests.retract(self._location, checkpoint)
 
 
 def _require_type(field: pa.Field) -> None:

@@ -2,39 +2,41 @@
 
 data/.2-sink-0-8.parquet.staging    transaction 8 of subtask sink-0 in attempt 2, still open
 data/2-sink-0-8.parquet             pre-committed
+
+With an object store the staging file is on the host of the subtask, and a pre-commit uploads it.
 """
 
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from impl.connectors.errors import ConnectorError
-from impl.connectors.manifests import DataFile, describe_file
-from impl.state.durable import make_directory, remove_file, sync
+from impl.connectors.manifests import DataFile
+from impl.state.durable import remove_file
 from impl.state.errors import storage_errors
+from impl.state.locations import Where, location_of
 
 _ROW_GROUP: Final = 1 << 16
 """Rows of a row group, and of the buffer before it."""
 
 
 class StagedFiles:
-    """The transactions of one sink subtask, as files under `directory`; one is open at a time.
+    """The transactions of one sink subtask, as files in `directory`; one is open at a time.
 
     `owner` begins every file name; it contains the attempt and the subtask. Participants that stage their
-    rows derive from this class. Methods raise StorageError if the file system refuses.
+    rows derive from this class. Methods raise StorageError if the storage refuses.
     """
 
-    def __init__(self, directory: Path, owner: str) -> None:
-        self._directory = directory
+    def __init__(self, directory: Where, owner: str) -> None:
+        self._location = location_of(directory)
         self._owner = owner
         self._buffer: list[pa.RecordBatch] = []
         self._buffered = 0
         self._rows = 0
         self._open: str | None = None
         self._writer: pq.ParquetWriter | None = None
-        make_directory(directory / "data")
+        self._location.make_folder("data")
 
     def remnant(self, transaction: int) -> str:
         """The file of an open transaction, relative to the directory."""
@@ -48,27 +50,25 @@ class StagedFiles:
             self._flush(transaction)
 
     def stage(self, transaction: int) -> DataFile | None:
-        """Close, sync and rename the file; returns None for a transaction without rows."""
+        """Close the file and make it durable under its name; returns None for a transaction without rows."""
         self._flush(transaction)
         if self._writer is None or self._open is None:
             return None
-        staging = self._directory / self._open
+        staging = self._location.scratch(self._open)
         name = f"data/{self._owner}-{transaction}.parquet"
         with storage_errors("pre-committing", staging):
             try:
                 self._writer.close()
             finally:
                 self._writer = None
-            sync(staging)
-            staging.replace(self._directory / name)
-        sync(staging.parent)
+        size, checksum = self._location.adopt(name, staging)
         self._open = None
         rows, self._rows = self._rows, 0
-        return describe_file(self._directory, name, rows)
+        return DataFile(name, rows, size, checksum)
 
     def abort(self, remnant: str) -> None:
         """Remove the file of an open transaction, if it exists."""
-        remove_file(self._directory / remnant)
+        remove_file(self._location.scratch(remnant))
 
     def close(self) -> None:
         """Abort the open transaction; pre-committed files stay."""
@@ -86,7 +86,7 @@ class StagedFiles:
             self._buffer.clear()
             return
         self._open = self.remnant(transaction)
-        path = self._directory / self._open
+        path = self._location.scratch(self._open)
         try:
             with storage_errors("writing", path):
                 table = pa.Table.from_batches(self._buffer)

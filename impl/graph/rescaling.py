@@ -9,7 +9,8 @@ from typing import Final, cast, overload
 
 from impl.config import ConfigError
 from impl.graph.plan import Plan, Role
-from impl.state import CheckpointStorage, CompletedCheckpoint, SavepointFolder, Sections, StateHandle
+from impl.state import CompletedCheckpoint, Sections, StateHandle
+from impl.state.snapshot_files import SnapshotFiles
 
 IN_FLIGHT: Final = "in-flight"
 """The section of a task's snapshot with its in-flight data."""
@@ -42,7 +43,7 @@ def taken_over(index: int, before: int, now: int) -> tuple[int, ...]:
 def require_restorable(
     plan: Plan,
     completed: CompletedCheckpoint,
-    storage: CheckpointStorage | SavepointFolder,
+    storage: SnapshotFiles,
     *,
     allow_non_restored_state: bool = False,
 ) -> None:
@@ -96,7 +97,7 @@ def splits_in(snapshot: Sections) -> tuple[int, dict[int, object]]:
 class StageSnapshots(Sequence[Sections]):
     """The snapshots of all subtasks of one stage in the checkpoint; each is opened at its first use."""
 
-    def __init__(self, storage: CheckpointStorage, handles: Sequence[StateHandle]) -> None:
+    def __init__(self, storage: SnapshotFiles, handles: Sequence[StateHandle]) -> None:
         self._storage = storage
         self._handles = tuple(handles)
         self._open: dict[int, Sections] = {}

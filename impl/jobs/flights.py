@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
+from impl.config import NO_CLAIM, CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.driver import supervise
 from impl.faults import FaultPlan, Point
 from impl.graph.plan import Row
@@ -129,6 +129,7 @@ class FlightsOptions:
     event_log: bool = True
     resume: bool = False
     from_savepoint: Where | None = None
+    claim_mode: str = NO_CLAIM
     place: Where | None = None
     """Where the checkpoints are; None: in the output folder."""
     supervised: bool = False
@@ -164,6 +165,7 @@ def run(
             event_log=options.event_log,
             resume=options.resume,
             from_savepoint=options.from_savepoint,
+            claim_mode=options.claim_mode,
             checkpoints=options.place,
         )
     return job.execute(
@@ -174,6 +176,7 @@ def run(
         on_progress=options.on_progress,
         resume=options.resume,
         from_savepoint=options.from_savepoint,
+        claim_mode=options.claim_mode,
         checkpoints=options.place,
         spark=options.spark,
     )

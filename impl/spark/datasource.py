@@ -2,7 +2,7 @@
 
     register(spark)
     spark.read.format("barrierspec").load("committed")
-    spark.readStream.format("barrierspec").load("committed")
+    spark.readStream.format("barrierspec").load("s3://bucket/committed")
 
 A batch is the output up to the newest checkpoint of which every sink subtask has committed its part, or up
 to the option `checkpoint`. A stream has one micro-batch for each such checkpoint, and its offset is the
@@ -12,7 +12,6 @@ read (ONCE-05, ONCE-06). Every file is read whole and its checksum compared.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,6 +24,7 @@ from impl.config import ConfigError
 from impl.connectors.errors import SinkConflictError
 from impl.connectors.frontier import retracted, schema_of, whole_output
 from impl.connectors.manifests import DataFile, Manifest, read_verified
+from impl.state.locations import Where, place_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ def register(spark: "SparkSession") -> None:
 class CommittedFile(InputPartition):  # type: ignore[misc] # the base has no types here
     """One data file: a partition."""
 
-    directory: Path
+    directory: Where
     file: DataFile
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -60,11 +60,11 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
         return FORMAT
 
     @property
-    def _directory(self) -> Path:
+    def _directory(self) -> Where:
         path = self.options.get("path")
         if not path:
             raise ConfigError(f"{FORMAT} takes the directory of a job's committed output: load(directory)")
-        return Path(path.removeprefix("file:"))
+        return place_of(path.removeprefix("file:"))
 
     def schema(self) -> "StructType":
         """Of the rows, as the sink has stored it."""
@@ -83,7 +83,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
 class CommittedReader(DataSourceReader):  # type: ignore[misc]
     """Reads the output that is committed when the query is planned, up to checkpoint `up_to`."""
 
-    def __init__(self, directory: Path, up_to: int | None) -> None:
+    def __init__(self, directory: Where, up_to: int | None) -> None:
         self._directory = directory
         self._up_to = up_to
 
@@ -103,7 +103,7 @@ class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
     job has restored a checkpoint before output that this stream has read, and the stream cannot retract it.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Where) -> None:
         self._directory = directory
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
@@ -138,5 +138,5 @@ class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
         return partition.batches()
 
 
-def _files(directory: Path, manifests: Sequence[Manifest]) -> list[Any]:
+def _files(directory: Where, manifests: Sequence[Manifest]) -> list[Any]:
     return [CommittedFile(directory, one) for manifest in manifests for one in manifest.files]

@@ -6,6 +6,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from impl.config import NO_CLAIM
 from impl.faults import FaultPlan
 from impl.metrics import FILE, TaskMeasures
 from impl.savepoints import Savepoint, SavepointRequests
@@ -83,7 +84,9 @@ class RunSettings:
 
     start: Start = Start.ANEW
     from_savepoint: Where | None = None
-    """With `Start.SAVEPOINT`: its folder."""
+    """With `Start.SAVEPOINT`: its folder, or that of a retained checkpoint."""
+    claim_mode: str = NO_CLAIM
+    """Whether the job owns that savepoint."""
     checkpoints: Where | None = None
     """Where they are; None: in the output folder."""
     allow_non_restored_state: bool = False

@@ -31,7 +31,6 @@ from impl.spark.worker.worker import SparkTask
 from impl.state import (
     CheckpointStorage,
     CompletedCheckpoint,
-    SavepointFolder,
     StateHandle,
     StorageError,
     SupersededError,
@@ -129,15 +128,7 @@ def _followed(storage: CheckpointStorage, settings: RunSettings) -> int | None:
 def _prepare(storage: CheckpointStorage, plan: Plan, paths: JobPaths, settings: RunSettings) -> None:
     """Check the folders and the outputs. Raises as `run_job`."""
     allow, start = settings.allow_non_restored_state, settings.start
-    if settings.from_savepoint is not None:
-        begin_at(
-            storage,
-            SavepointFolder(settings.from_savepoint),
-            plan,
-            again=start is Start.TAKEN_OVER,
-            allow_non_restored_state=allow,
-            owner=settings.owner,
-        )
+    begin_at(storage, plan, settings)
     known = storage.latest_completed().completed is not None
     resume = start in (Start.RESUMED, Start.SAVEPOINT) or (start is Start.TAKEN_OVER and known)
     require_a_start(storage, paths.checkpoints, plan, resume=resume, allow_non_restored_state=allow)
@@ -233,7 +224,7 @@ class _Job:
                 number = self._attempts[-1].attempt + 1 if self._attempts else 1
                 self._attempts.append(AttemptReport(number, None, self._clock()))
             report = self._attempts[-1]
-            report.reason = f"the checkpoint folder failed: {failed}"
+            report.reason = f"the storage failed: {failed}"
             report.failed = report.ended = self._clock()
         try:
             self._coordination.fail_attempt(report.reason)

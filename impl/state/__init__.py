@@ -6,6 +6,7 @@ storage          the records of completed checkpoints
 checkpoints      the checkpoint storage
 locations        where both are: a folder of a file system, or an object store
 savepoints       savepoints, each in a folder of its own
+recovery         the start from a savepoint or a retained checkpoint, and who owns it then
 snapshot_files   the files of both
 shared           files that several checkpoints refer to
 durable          file operations that survive a crash
@@ -36,14 +37,8 @@ from impl.state.errors import (
     SupersededError,
     UnsupportedKeyError,
 )
-from impl.state.savepoints import (
-    Origin,
-    SavepointFolder,
-    begin_from,
-    origin_of,
-    savepoint_name,
-    savepoints_in,
-)
+from impl.state.recovery import Origin, RetainedCheckpoint, begin_from, discard, origin_of, original_at
+from impl.state.savepoints import SavepointFolder, savepoint_name, savepoints_in
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle
@@ -67,6 +62,7 @@ __all__ = [
     "OperatorStateStore",
     "Origin",
     "Refused",
+    "RetainedCheckpoint",
     "SavepointFolder",
     "Sections",
     "SnapshotCorruptError",
@@ -78,8 +74,10 @@ __all__ = [
     "ValueState",
     "begin_from",
     "decode",
+    "discard",
     "encode",
     "origin_of",
+    "original_at",
     "pack",
     "savepoint_name",
     "savepoints_in",

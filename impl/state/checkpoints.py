@@ -32,7 +32,7 @@ import json
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -45,8 +45,9 @@ from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, St
 
 METADATA: Final = "_metadata"
 ATTEMPTS: Final = "attempts"
+LINEAGE: Final = f"{ATTEMPTS}/lineage"
 _RESTORED: Final = ".restored"
-_CHECKPOINT: Final = re.compile(r"chk-(0|[1-9][0-9]{0,17})")
+CHECKPOINT: Final = re.compile(r"chk-(0|[1-9][0-9]{0,17})")
 _ATTEMPT: Final = re.compile(r"[0-9]{1,18}")
 _OPEN_METADATA: Final = re.compile(r"\._metadata\.(?:([0-9]{1,18})-)?[0-9a-f]+\.tmp")
 """A manifest before its link; without an attempt, of an earlier release."""
@@ -67,10 +68,9 @@ class CheckpointStorage(SnapshotFiles):
     @property
     def lineage(self) -> str:
         """The name of the run in its outputs; unique, and drawn at its first use."""
-        name = f"{ATTEMPTS}/lineage"
-        if self._location.size(name) is None:
-            self._location.publish(name, secrets.token_hex(8).encode())  # two that draw one read the same
-        return self._location.read(name).decode()
+        if self._location.size(LINEAGE) is None:
+            self._location.publish(LINEAGE, secrets.token_hex(8).encode())  # two that draw one read the same
+        return self._location.read(LINEAGE).decode()
 
     # ------------------------------------------------------------ attempts
 
@@ -241,7 +241,7 @@ class CheckpointStorage(SnapshotFiles):
 
         Raises FileNotFoundError if it is not published, SnapshotCorruptError if a file was altered.
         """
-        return self._verified_files(self._manifest(checkpoint))
+        return self._verified_files(self.manifest(checkpoint))
 
     def latest_completed(self) -> LatestCompleted:
         """The newest published checkpoint that is unaltered and not of a dead attempt (ONCE-04)."""
@@ -261,8 +261,11 @@ class CheckpointStorage(SnapshotFiles):
             refused.append(Refused(checkpoint, reason))
         return LatestCompleted(None, tuple(refused))
 
-    def discard(self, checkpoint: int) -> None:
-        """Delete a checkpoint, if it exists: its `_metadata` first, so that no part of it is a checkpoint."""
+    def discard(self, checkpoint: int, shared: Collection[str] = ()) -> None:
+        """Delete a checkpoint, if it exists: its `_metadata` first, so that no part of it is a checkpoint.
+
+        `shared`: files that are deleted too, except those to which another checkpoint refers.
+        """
         folder = _folder(checkpoint)
         names = self._location.sizes(folder)
         if METADATA in names and self._location.remove(f"{folder}/{METADATA}"):
@@ -271,6 +274,9 @@ class CheckpointStorage(SnapshotFiles):
             if name != METADATA:
                 self._location.remove(f"{folder}/{name}")
         self._location.remove_folder(folder)
+        if shared and (referenced := self._referenced()) is not None:
+            for name in set(shared) - referenced:
+                self._location.remove(name)
 
     def sweep(self, attempt: int) -> tuple[str, ...]:
         """Delete the unpublished files of attempts before `attempt`; returns them.
@@ -286,7 +292,7 @@ class CheckpointStorage(SnapshotFiles):
         for checkpoint in self._checkpoints():
             folder = _folder(checkpoint)
             try:
-                listed = {one.file for one in self._manifest(checkpoint).handles.values()}
+                listed = {one.file for one in self.manifest(checkpoint).handles.values()}
             except FileNotFoundError:
                 listed = set()
             except errors.SnapshotCorruptError:
@@ -315,15 +321,15 @@ class CheckpointStorage(SnapshotFiles):
         manifests = []
         for one in self.completed_ids():
             try:
-                manifests.append(self._manifest(one))
+                manifests.append(self.manifest(one))
             except FileNotFoundError:
                 continue  # another driver has just discarded it
             except errors.SnapshotCorruptError:
                 return None
         return {one.file for there in manifests for handle in there.handles.values() for one in handle.shared}
 
-    def _manifest(self, checkpoint: int) -> CompletedCheckpoint:
-        """The manifest. Raises FileNotFoundError if the checkpoint is not complete."""
+    def manifest(self, checkpoint: int) -> CompletedCheckpoint:
+        """A published checkpoint, not verified. Raises FileNotFoundError if it is not complete."""
         name = f"{_folder(checkpoint)}/{METADATA}"
         try:
             content = self._location.read(name)
@@ -335,7 +341,7 @@ class CheckpointStorage(SnapshotFiles):
 
     def _checkpoints(self) -> Iterator[int]:
         """The ids that have a folder, ascending."""
-        found = (_CHECKPOINT.fullmatch(name) for name in self._location.folders())
+        found = (CHECKPOINT.fullmatch(name) for name in self._location.folders())
         return iter(sorted(int(match.group(1)) for match in found if match))
 
 

@@ -5,17 +5,13 @@
     savepoint-7-3f2a91/shared/count-0.3...  its own copies of the files of state in RocksDB
 
 A savepoint refers to no file outside of its folder, so the folder can be copied and moved. The runtime never
-deletes or changes a complete savepoint (SUB-09). A job that begins from a savepoint copies its files, as hard
-links where possible, into its own checkpoint folder, as a completed checkpoint under the savepoint's id. This
-checkpoint is restored, subsumed and deleted like any other. Each of the two may be in an object store.
+deletes or changes a complete savepoint (SUB-09), unless a job has claimed it (`recovery`).
 """
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from impl.state.checkpoints import ATTEMPTS, METADATA, CheckpointStorage
+from impl.state.checkpoints import METADATA
 from impl.state.durable import TEMPORARY
 from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError
 from impl.state.locations import Where, location_of
@@ -24,16 +20,8 @@ from impl.state.snapshot_files import SnapshotFiles
 from impl.state.storage import CompletedCheckpoint, StateHandle
 
 _NAME: Final = "savepoint-"
-_ORIGIN: Final = f"{ATTEMPTS}/origin"
 _DIGITS: Final = 19
 """More digits than an id has."""
-
-
-class Origin(NamedTuple):
-    """The savepoint with which a checkpoint folder begins, and the lineage of its job."""
-
-    lineage: str
-    checkpoint: int
 
 
 class SavepointFolder(SnapshotFiles):
@@ -149,52 +137,3 @@ def savepoints_in(folder: Where) -> tuple[SavepointFolder, ...]:
         if name.startswith(_NAME) and number.isascii() and number.isdigit() and len(number) < _DIGITS:
             found.append((int(number), name))
     return tuple(SavepointFolder(location.below(name)) for _, name in sorted(found))
-
-
-def begin_from(
-    storage: CheckpointStorage, savepoint: SavepointFolder, owner: str = ""
-) -> CompletedCheckpoint:
-    """Let the next attempt in `storage` start from `savepoint`; returns its copy as a checkpoint.
-
-    Ids of attempts continue above the savepoint's. Checkpoints in the folder beyond the savepoint belong to a
-    dead attempt.
-    """
-    there = savepoint.load()
-    described = there.savepoint or {}
-    location = storage.location
-    location.publish(f"{ATTEMPTS}/{there.attempt}", owner.encode())
-    attempt = storage.new_attempt(owner=owner)
-    storage.require_newest("beginning from the savepoint", attempt)
-    storage.discard(there.checkpoint)  # an earlier driver may have copied a part
-    storage.reserve(there.checkpoint)
-    handles: list[StateHandle] = []
-    for handle in there.handles.values():
-        here = f"chk-{there.checkpoint}/{handle.file}"
-        location.copy(here, savepoint.location, handle.file)
-        handles.append(replace(handle, file=here))
-        for one in handle.shared:
-            location.copy(one.file, savepoint.location, one.file)
-    location.settle()
-    completed = storage.publish(there.checkpoint, attempt, handles, there.max_parallelism)
-    origin = {"lineage": str(described["lineage"]), "checkpoint": there.checkpoint}
-    location.replace(_ORIGIN, json.dumps(origin).encode())
-    storage.record_restored(attempt, there.checkpoint)
-    return completed
-
-
-def origin_of(storage: CheckpointStorage) -> Origin | None:
-    """The savepoint with which the folder begins; None for a job that began without one."""
-    location = storage.location
-    if location.size(_ORIGIN) is None:
-        return None
-    content = location.read(_ORIGIN)
-    try:
-        origin = Origin(**json.loads(content))
-        if type(origin.lineage) is not str or type(origin.checkpoint) is not int:
-            raise TypeError(origin)
-        return origin
-    except (ValueError, TypeError, RecursionError) as cause:
-        raise StateError(
-            f"{location}/{_ORIGIN}: expected the lineage and the id of a savepoint, got {content[:40]!r}; "
-            "begin from the savepoint again, in another folder"
-        ) from cause

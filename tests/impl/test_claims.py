@@ -12,6 +12,7 @@ from psycopg import sql
 
 from impl.connectors import (
     ConnectorError,
+    Manifest,
     ParquetFiles,
     ParquetOutput,
     PostgresOutput,
@@ -19,12 +20,13 @@ from impl.connectors import (
     SqliteOutput,
     TwoPhaseSink,
     list_committed,
-    manifests,
     read_committed,
 )
 from impl.connectors.claims import Ancestor, Claim, OutputClaimedError
 from impl.connectors.frontier import frontier
 from impl.state import SupersededError
+from impl.state.locations import location_of
+from tests.object_clients import LOST, FaultyClient
 
 SCHEMA = pa.schema({"n": pa.int64()})
 FRESH = count()
@@ -50,7 +52,7 @@ class Postgres(PostgresOutput):
             return sorted(n for (n,) in found.fetchall())
 
 
-@pytest.fixture(params=["parquet", "sqlite", "postgres"])
+@pytest.fixture(params=["parquet", "objects", "sqlite", "postgres"])
 def output(request, tmp_path):
     if request.param == "postgres":
         server = request.getfixturevalue("postgres")
@@ -61,15 +63,18 @@ def output(request, tmp_path):
         made = Postgres(server.conninfo, f"claimed{next(FRESH)}", SCHEMA)
     elif request.param == "sqlite":
         made = Sqlite(tmp_path / "out.db", "counts", SCHEMA)
+    elif request.param == "objects":  # a store that loses every third answer
+        made = Parquet(FaultyClient(*[LOST, None, None] * 10_000).files(), SCHEMA)
     else:
         made = Parquet(tmp_path / "out", SCHEMA)
     made.prepare()
     return made
 
 
-@pytest.fixture
-def folder(tmp_path):
-    made = Parquet(tmp_path / "out", SCHEMA)
+@pytest.fixture(params=["folder", "objects"])
+def folder(request, tmp_path):
+    objects = FaultyClient(*[LOST, None, None] * 10_000).files()
+    made = Parquet(location_of(tmp_path / "out") if request.param == "folder" else objects, SCHEMA)
     made.prepare()
     return made
 
@@ -156,20 +161,21 @@ def test_a_manifest_of_who_is_paused_between_check_and_link_is_in_no_list(folder
     begin(folder, claim(1, {1: None}), None)
     old = opened(folder, 1)
     write(old, 1, 1)
-    publish_file = manifests.publish_file
+    kind = type(folder.directory)
+    publish = kind.publish
 
-    def paused(path, data, owner=""):
-        if path.parent.name == "manifests":
-            monkeypatch.setattr(manifests, "publish_file", publish_file)
+    def paused(location, name, data, owner=""):
+        if name.startswith("manifests/"):
+            monkeypatch.setattr(kind, "publish", publish)
             new = claim(2, {1: None, 2: None})
             folder.claim(new)
             folder.retract(RUN, None, new)
-        return publish_file(path, data, owner)
+        return publish(location, name, data, owner)
 
-    monkeypatch.setattr(manifests, "publish_file", paused)
+    monkeypatch.setattr(kind, "publish", paused)
     with pytest.raises(SupersededError, match="attempt 2 exists"):
         old.notify_complete(1)
-    assert list(folder.directory.glob("manifests/*-sink-0-1.json"))
+    assert [name[-13:] for name in folder.directory.sizes("manifests")] == ["sink-0-1.json"]
     assert list_committed(folder.directory) == ()
 
 
@@ -252,13 +258,13 @@ def test_output_of_before_there_were_claims_is_read_gone_on_with_and_taken_back(
     write(new, 4, 3)
     new.notify_complete(4)
     assert folder.seen() == [1, 2, 3]
-    assert [path.name for path in (folder.directory / "retracted").iterdir()] == ["sink-0-3.json"]
+    assert [*folder.directory.sizes("retracted")] == ["sink-0-3.json"]
 
 
 def test_a_receipt_older_than_the_lineage_in_manifests_is_read_from_a_snapshot():
-    manifest = manifests.Manifest.__new__(manifests.Manifest)
+    manifest = Manifest.__new__(Manifest)
     manifest.__setstate__(["sink-0", 4, 7, ()])
-    assert manifest == manifests.Manifest("sink-0", 4, 7, ())
+    assert manifest == Manifest("sink-0", 4, 7, ())
     assert b"lineage" not in manifest.encode()
     assert pickle.loads(pickle.dumps(manifest)) == manifest
 

@@ -53,6 +53,9 @@ MARK = ".barrierspec-run"
     help="Start from this savepoint of an earlier run into the same folder.",
 )
 @click.option(
+    "--claim", is_flag=True, help="The run owns that savepoint, and deletes it when it is subsumed."
+)
+@click.option(
     "--checkpoints",
     type=Place(),
     help="Keep checkpoints in this folder, or in an object store: s3://BUCKET/PREFIX.",
@@ -67,6 +70,7 @@ def command(  # noqa: PLR0913 - a click command
     master: str,
     supervise: bool,
     from_savepoint: Path | str | None,
+    claim: bool,
     checkpoints: Path | str | None,
     mode: str,
 ) -> int:
@@ -80,7 +84,7 @@ def command(  # noqa: PLR0913 - a click command
     require_extra("spark")
     from conformance.command_line.progress import RunDisplay, summary
     from conformance.parts.pipeline import RUNS, Run, described
-    from impl.config import ConfigError
+    from impl.config import CLAIM, NO_CLAIM, ConfigError
     from impl.connectors.errors import ConnectorError
     from impl.faults import Action, FaultPlan, Point
     from impl.jobs import flights
@@ -108,6 +112,7 @@ def command(  # noqa: PLR0913 - a click command
                     csv=csv,
                     checkpoints=checkpoints_of(mode),
                     from_savepoint=from_savepoint,
+                    claim_mode=CLAIM if claim else NO_CLAIM,
                     place=checkpoints,
                     supervised=supervise or scenario == KILLED_DRIVER,
                     master=master,

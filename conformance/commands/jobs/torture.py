@@ -21,6 +21,8 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
               help="The bundled runtime, or Structured Streaming.")  # fmt: skip
 @click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
               help="For spark: a repeated micro-batch replaces its output, or is added.")  # fmt: skip
+@click.option("--storage", default="folders", type=click.Choice(("folders", "s3")),
+              help="Of checkpoints and output; s3: the server of moto, whose requests go wrong.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")
 @click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, ...; may be repeated.")
 @click.option(
@@ -36,6 +38,7 @@ def command(  # noqa: PLR0913 - a click command
     mode: str | None,
     implementation: str,
     sink: str,
+    storage: str,
     seconds: float,
     only: tuple[str, ...],
     build: Path,
@@ -48,6 +51,7 @@ def command(  # noqa: PLR0913 - a click command
     """
     require_extra("spark")
     from conformance.torture.campaign import Campaign, run_campaign, run_streaming_campaign
+    from conformance.torture.object_server import ObjectServerNotFoundError
     from conformance.torture.report import progress, report
     from conformance.torture.rounds import UnknownRoundError
     from impl.spark.errors import SparkRuntimeError
@@ -55,9 +59,18 @@ def command(  # noqa: PLR0913 - a click command
     streaming = implementation == "spark"
     if streaming and mode:
         raise click.UsageError("--mode is for the bundled runtime; with --implementation spark, use --sink")
+    if storage == "s3" and (streaming or any(one.startswith("server") for one in only)):
+        raise click.UsageError("--storage s3 is for the bundled runtime, and not for rounds of a server")
     planned = len(only) or faults or (16 if streaming else 300)
     campaign = Campaign(
-        seed, sink if streaming else mode, planned, seconds, build, implementation=implementation, only=only
+        seed,
+        sink if streaming else mode,
+        planned,
+        seconds,
+        build,
+        implementation=implementation,
+        only=only,
+        storage=storage,
     )
     console = Console(stderr=True)
     with console.status("starting Spark") as status:
@@ -70,7 +83,7 @@ def command(  # noqa: PLR0913 - a click command
 
         try:
             (run_streaming_campaign if streaming else run_campaign)(campaign, show, only)
-        except (SparkRuntimeError, UnknownRoundError) as refused:
+        except (SparkRuntimeError, UnknownRoundError, ObjectServerNotFoundError) as refused:
             raise click.ClickException(str(refused)) from refused
     build.mkdir(parents=True, exist_ok=True)
     (build / "torture.json").write_bytes(orjson.dumps(campaign.to_json(), option=orjson.OPT_INDENT_2))

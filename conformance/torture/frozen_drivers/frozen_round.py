@@ -23,10 +23,11 @@ import psutil
 
 from conformance.observe.guarantees.guarantee import Row
 from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
+from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting
-from conformance.torture.local import MASTER, job_into
+from conformance.torture.local import MASTER, checkpoints_in, job_into, job_of
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
@@ -54,14 +55,17 @@ _EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_00
 class _FirstDriver:
     """The driver that is frozen: a process of its own, with everything that it has started."""
 
-    def __init__(self, job: Job, planned: Round, folder: Path, token: str, *, on_spark: bool) -> None:
+    def __init__(
+        self, job: Job, planned: Round, folder: Path, token: str, place: str | None, *, on_spark: bool
+    ) -> None:
         from pyspark import cloudpickle
 
         self._folder = folder / "first-driver"
         self._folder.mkdir(parents=True)
         self._whole = planned.faults[0].action == Action.FREEZE
         record = self._folder / "faults"
-        settings = RunSettings(faults=planned.faults, fault_record=record)
+        checkpoints = checkpoints_in(place)
+        settings = RunSettings(faults=planned.faults, fault_record=record, checkpoints=checkpoints)
         driver_job = DriverJob(job, LOCAL_MASTER, folder, settings)
         (self._folder / "job").write_bytes(cloudpickle.dumps(driver_job))
         root = str(Path(__file__).resolve().parents[3])
@@ -118,23 +122,28 @@ class _FirstDriver:
 
 
 def run_frozen(
-    planned: Round, folder: Path, server: KeptServer | None, spark: "SparkSession | None" = None
+    planned: Round,
+    folder: Path,
+    server: KeptServer | None,
+    spark: "SparkSession | None" = None,
+    store: KeptStore | None = None,
 ) -> Outcome:
     """Run a round under `folder`, which is emptied first, and judge it.
 
     `server`: for a PostgreSQL sink; `spark`: where the second driver runs, while the first one starts its
-    own; None: both run without Spark, see `processes`.
+    own; None: both run without Spark, see `processes`. `store`: as of `run_local`.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     began = time.monotonic()
     outcome = Outcome(planned, drivers=2)
     token = secrets.token_hex(8)
-    job = _job(planned, folder, server)
+    place = None if store is None else store.begin(planned.name)
+    job = _job(planned, folder, server, place)
     whole = planned.faults[0].action == Action.FREEZE
     hidden = replace(job.execution, heartbeat_timeout_ms=_PATIENT_MS)  # its driver does not notice the sink
     patient = job if whole else job.with_execution(hidden)
-    first = _FirstDriver(patient, planned, folder, token, on_spark=spark is not None)
+    first = _FirstDriver(patient, planned, folder, token, place, on_spark=spark is not None)
     session = ProcessSession().as_spark() if spark is None else spark
     try:
         thawed = False
@@ -161,7 +170,9 @@ def run_frozen(
             if not isinstance(ended := first.ended(), JobResult):
                 outcome.findings.append(f"the first driver ended by itself, with {ended!r:.400}")
         if outcome.drivers > 1:
-            second = RunSettings(Start.TAKEN_OVER, on_progress=watch, spark=session)
+            second = RunSettings(
+                Start.TAKEN_OVER, checkpoints=checkpoints_in(place), on_progress=watch, spark=session
+            )
             try:
                 result = job.drive(MASTER, folder, second)
             except DatabaseLockedError:  # a frozen sink holds the lock until it is thawed
@@ -180,6 +191,7 @@ def run_frozen(
         left = lasting(lambda: list(alive(token)), _TO_LEAVE_SECONDS)
         outcome.findings += [f"left behind: {one}" for one in left]
         kill_alive(token)
+        outcome.store = store.judging() if store else {}
     rows = _committed(planned, folder, server)
     judge(outcome, folder, (), (), rows)
     outcome.seconds = time.monotonic() - began
@@ -193,7 +205,10 @@ def _first_ended(ended: JobResult | Exception | None) -> list[str]:
     return [f"the first driver was superseded; expected it to end with SupersededError, got {came}"]
 
 
-def _job(planned: Round, folder: Path, server: KeptServer | None) -> Job:
+def _job(planned: Round, folder: Path, server: KeptServer | None, place: str | None) -> Job:
+    if place is not None:
+        job = job_of(planned, folder, place=place)
+        return job.with_execution(_EXECUTION)
     output: Path | Output = folder / "committed"
     if planned.sink == SQLITE:
         output = SqliteOutput(folder / "committed.db", "updates", UPDATES)

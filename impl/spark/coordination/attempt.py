@@ -118,7 +118,7 @@ class Attempt:
                 self._coordination.fail_attempt(str(failed))
             if isinstance(failed, SparkRuntimeError | SupersededError):
                 raise
-            raise AttemptFailedError(f"the checkpoint folder failed: {failed}") from failed
+            raise AttemptFailedError(f"the storage failed: {failed}") from failed
         finally:
             self._workers.close()
             self._end_spark_job(job, grace)

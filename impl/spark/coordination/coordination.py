@@ -32,7 +32,7 @@ from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
 from impl.spark.errors import AttemptFailedError, JobCancelledError, UnknownEffectError
 from impl.spark.snapshots.locations import SnapshotLocations
-from impl.state import Refused, StateHandle, StorageError
+from impl.state import Refused, StateHandle, StorageError, discard
 
 _CLEARED_AGAIN = 3
 """At a completion the files of so many aborted checkpoints are deleted again, the last ones."""
@@ -289,7 +289,7 @@ class Coordination:
             case events.FailJob(reason):
                 self._failure = self._failure or self._history.too_many_failures(reason)
             case events.DiscardCheckpoint(checkpoint):
-                self._storage.discard(checkpoint)
+                discard(self._storage, checkpoint)
             case events.DiscardState(state):
                 self._files.discard_state(_handle(state))
             case events.NotifyTaskComplete(task, checkpoint):

@@ -1,30 +1,27 @@
 """The start of a run: in fresh folders, from the checkpoints of an earlier run, or from a savepoint."""
 
-from impl.config import ConfigError
+from impl.config import CLAIM, ConfigError
 from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
-from impl.state import CheckpointStorage, Origin, SavepointFolder, begin_from, origin_of
+from impl.spark.results import RunSettings, Start
+from impl.state import CheckpointStorage, begin_from, original_at
 from impl.state.locations import Where
 
 
-def begin_at(
-    storage: CheckpointStorage,
-    savepoint: SavepointFolder,
-    plan: Plan,
-    *,
-    again: bool = False,
-    allow_non_restored_state: bool = False,
-    owner: str = "",
-) -> None:
-    """Let the run begin from a savepoint that fits the plan. `again`: another driver may have done it.
+def begin_at(storage: CheckpointStorage, plan: Plan, settings: RunSettings) -> None:
+    """Let the run begin from the savepoint or retained checkpoint of `settings`, which must fit the plan.
 
-    Raises `NoSavepointError`, `SnapshotCorruptError` and `RestoreRefusedError`; nothing has changed then.
+    A driver that takes over does nothing if the dead one has begun: the original may be gone. Raises
+    `NoSavepointError`, `SnapshotCorruptError`, `CheckpointConflictError` and `RestoreRefusedError`; nothing
+    has changed then.
     """
-    loaded = savepoint.load()
-    require_restorable(plan, loaded, savepoint, allow_non_restored_state=allow_non_restored_state)
-    origin = Origin(str((loaded.savepoint or {})["lineage"]), loaded.checkpoint)
-    if not again or origin_of(storage) != origin:
-        begin_from(storage, savepoint, owner)
+    begun = any(attempt > (settings.follows or 0) for attempt in storage.starts)
+    if settings.from_savepoint is None or (settings.start is Start.TAKEN_OVER and begun):
+        return
+    original = original_at(settings.from_savepoint)
+    allow = settings.allow_non_restored_state
+    require_restorable(plan, original.load(), original, allow_non_restored_state=allow)
+    begin_from(storage, original, settings.owner, claim=settings.claim_mode == CLAIM)
 
 
 def require_a_start(

@@ -90,6 +90,19 @@ class LocalFiles(Location):
         durable.sync(target.parent)
         return size, digest.hexdigest()
 
+    def scratch(self, name: str) -> Path:
+        """As `Location` says."""
+        return self.directory / name
+
+    def adopt(self, name: str, staged: Path) -> tuple[int, str]:
+        """As `Location` says."""
+        target = self.directory / name
+        with storage_errors("pre-committing", staged):
+            durable.sync(staged)
+            staged.replace(target)
+            durable.sync(target.parent)
+            return target.stat().st_size, digest_of(target)
+
     def copy(self, name: str, origin: Location, there: str) -> None:
         target = self.directory / name
         durable.make_directory(target.parent)
@@ -120,6 +133,12 @@ class LocalFiles(Location):
         path = self.directory / name
         with storage_errors("reading", path):
             return digest_of(path)
+
+    def move(self, name: str, target: str) -> None:
+        """As `Location` says."""
+        path = self.directory / name
+        with suppress(FileNotFoundError), storage_errors("moving", path, FileNotFoundError):
+            path.replace(self.directory / target)
 
     def remove(self, name: str) -> bool:
         return durable.remove_file(self.directory / name)

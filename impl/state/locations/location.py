@@ -77,6 +77,14 @@ class Location(ABC):
         """Copy a file of this host, durably, to a name of its own; its size, and its `digest`."""
 
     @abstractmethod
+    def scratch(self, name: str) -> Path:
+        """The path of this host at which a file is written until `adopt`; its folder exists."""
+
+    @abstractmethod
+    def adopt(self, name: str, staged: Path) -> tuple[int, str]:
+        """Move a closed file of `scratch` to a name of its own, durably; its size, and its `digest`."""
+
+    @abstractmethod
     def copy(self, name: str, origin: "Location", there: str) -> None:
         """Copy a file of another location, as a link if possible; `settle` makes the name durable."""
 
@@ -99,6 +107,10 @@ class Location(ABC):
     @abstractmethod
     def digest(self, name: str) -> str:
         """The blake2b checksum of a file, 32 bytes, hexadecimal."""
+
+    @abstractmethod
+    def move(self, name: str, target: str) -> None:
+        """Give a small file another name, which no other writer uses; no effect if it does not exist."""
 
     @abstractmethod
     def remove(self, name: str) -> bool:

@@ -16,11 +16,13 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 from impl.state.digests import digest_of
+from impl.state.durable import remove_file
 from impl.state.errors import NoFileError, StorageError, storage_errors
 from impl.state.locations.location import Location
 from impl.state.locations.object_client import ObjectClient, UnansweredError
@@ -112,6 +114,19 @@ class ObjectFiles(Location):
         self._tried("sharing", name, lambda: self._client.put(self._key(name), source))
         return size, digest
 
+    def scratch(self, name: str) -> Path:
+        """As `Location` says."""
+        path = self.working() / name
+        with storage_errors("creating", path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def adopt(self, name: str, staged: Path) -> tuple[int, str]:
+        """As `Location` says."""
+        described = self.add(name, staged)
+        remove_file(staged)
+        return described
+
     def copy(self, name: str, origin: Location, there: str) -> None:
         with tempfile.TemporaryDirectory(prefix="barrierspec-") as folder:
             passing = Path(folder) / "file"
@@ -148,6 +163,12 @@ class ObjectFiles(Location):
             return digest.hexdigest()
 
         return self._tried("reading", name, read)
+
+    def move(self, name: str, target: str) -> None:
+        """As `Location` says. For a moment the file has both names."""
+        with suppress(NoFileError):
+            self.replace(target, self.read(name))
+            self.remove(name)
 
     def remove(self, name: str) -> bool:
         self._tried("removing", name, lambda: self._client.delete(self._key(name)))

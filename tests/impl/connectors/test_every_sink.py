@@ -30,6 +30,8 @@ from impl.connectors import (
     read_committed,
 )
 from impl.core import COMPONENTS
+from impl.state.locations import location_of
+from tests.object_clients import LOST, FaultyClient
 
 SCHEMA = pa.schema({"n": pa.int64(), "word": pa.string()})
 FRESH = count()
@@ -41,18 +43,24 @@ def rows(numbers):
 
 
 class Parquet:
-    def __init__(self, folder):
-        self.output = ParquetOutput(folder / "committed", SCHEMA)
+    def __init__(self, where):
+        self.output = ParquetOutput(location_of(where), SCHEMA)
 
     def seen(self):
         table = read_committed(self.output.directory)
         return table.column("n").to_pylist() if table.num_columns else []
 
     def left(self):
-        there = {
-            str(path.relative_to(self.output.directory)) for path in self.output.directory.glob("data/*")
-        }
+        there = {f"data/{name}" for name in self.output.directory.sizes("data")}
+        scratch = self.output.directory.working()
+        there |= {str(path.relative_to(scratch)) for path in scratch.glob("data/*")}
         return there - {name for one in list_committed(self.output.directory) for name in one.names}
+
+
+def _objects():
+    """A store of its own that loses every third answer."""
+    files = FaultyClient(*[LOST, None, None] * 10_000).files()
+    return files.below(f"{next(FRESH)}")
 
 
 class Sqlite:
@@ -85,14 +93,18 @@ class Postgres:
         return {name for (name,) in found if self.lineage in name or STRANGER in name}
 
 
-@pytest.fixture(scope="module", params=["parquet", "sqlite", "postgres"])
+@pytest.fixture(scope="module", params=["parquet", "objects", "sqlite", "postgres"])
 def behind(request, tmp_path_factory):
     """Makes a fresh system behind a sink, and ends what is left prepared there."""
     server = request.getfixturevalue("postgres") if request.param == "postgres" else None
 
     def make():
         folder: Path = tmp_path_factory.mktemp("sink")
-        kinds = {"parquet": lambda: Parquet(folder), "sqlite": lambda: Sqlite(folder)}
+        kinds = {
+            "parquet": lambda: Parquet(folder / "committed"),
+            "objects": lambda: Parquet(_objects()),
+            "sqlite": lambda: Sqlite(folder),
+        }
         made = Postgres(server, f"t{next(FRESH)}") if server else kinds[request.param]()
         made.lineage = f"{next(FRESH):016x}"
         made.output.prepare()

@@ -278,7 +278,7 @@ def test_a_full_disk_is_reported(out):
 
 
 def test_a_missing_directory_is_reported(out):
-    with pytest.raises(StorageError, match="create the directory"):
+    with pytest.raises(OutputCorruptError, match="expected the output of a Parquet sink"):
         read_committed(out)
 
 

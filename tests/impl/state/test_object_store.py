@@ -6,6 +6,8 @@ import tempfile
 
 import pytest
 
+from conformance.torture.faulty_store import FaultyStore, StoreFault
+from conformance.torture.object_server import ObjectServer
 from impl.state import (
     CheckpointStorage,
     NoFileError,
@@ -17,8 +19,40 @@ from impl.state import (
     encode,
     origin_of,
 )
-from impl.state.locations import LocalFiles, beside, is_uri, location_of, note_place, noted_place, place_of
-from tests.object_clients import FAILED, LOST, REFUSED, FaultyClient
+from impl.state.locations import (
+    LocalFiles,
+    ObjectFiles,
+    Retries,
+    beside,
+    is_uri,
+    location_of,
+    note_place,
+    noted_place,
+    place_of,
+)
+from impl.state.locations.object_client import ObstoreClient
+from tests.object_clients import FAILED, LOST, REFUSED, Clock, FaultyClient
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ObjectServer() as server:
+        yield server
+
+
+@pytest.fixture
+def store(server, monkeypatch):
+    """The server; `files` makes a location in it, through a proxy if one is given."""
+
+    def files(proxy, prefix):
+        for name, value in (server.environment | (proxy.environment if proxy else {})).items():
+            monkeypatch.setenv(name, value)
+        clock = Clock()
+        uri = server.uri("").rstrip("/")
+        return ObjectFiles(uri, ObstoreClient(uri), prefix, Retries(60.0, lambda: clock.now, clock.sleep))
+
+    server.files = files
+    return server
 
 
 @pytest.mark.parametrize("faults", [[], [FAILED] * 5, [LOST], [LOST, FAILED, LOST], [FAILED, LOST, FAILED]])
@@ -272,3 +306,49 @@ def test_drivers_that_supersede_each_other_lose_nothing_whatever_becomes_of_thei
     found = storage.latest_completed().completed
     assert (0 if found is None else found.checkpoint) >= newest
     assert found is None or storage.read(found.handles["a-0"]) == found.checkpoint
+
+
+@pytest.mark.rule("ONCE-04")
+@pytest.mark.parametrize("fault", list(StoreFault))
+def test_a_checkpoint_survives_each_way_in_which_a_request_goes_wrong(store, tmp_path, fault):
+    """Every first request for an object, and every first list, gets the fault."""
+    known = set()
+
+    def choose(method, path):
+        place = (method, path if method == "GET" and "list-type" in path else path.partition("?")[0])
+        return None if place in known or known.add(place) else fault
+
+    table = tmp_path / "table"
+    table.write_bytes(b"t" * 100_000)
+    with FaultyStore(store.endpoint, choose, slow_seconds=0.01) as proxy:
+        files = store.files(proxy, f"job-{fault}")
+        storage = CheckpointStorage(files)
+        attempt = storage.new_attempt()
+        storage.record_restored(attempt, None)
+        for checkpoint in (1, 2):
+            assert storage.reserve(checkpoint)
+            shared = (storage.shared.add(table, "count-0", attempt),)
+            handle = storage.write(checkpoint, "count-0", attempt, encode(checkpoint), shared=shared)
+            storage.publish(checkpoint, attempt, [handle])
+        storage.discard(1)
+        latest = storage.latest_completed()
+        assert (latest.completed.checkpoint, latest.refused) == (2, ())
+        assert storage.read(latest.completed.handles["count-0"]) == 2
+        storage.shared.fetch(*latest.completed.handles["count-0"].shared, tmp_path / "fetched")
+        assert proxy.happened[fault] > 10
+    assert (tmp_path / "fetched").read_bytes() == table.read_bytes()
+    left = CheckpointStorage(store.files(None, f"job-{fault}"))
+    assert left.completed_ids() == (2,)
+    assert left.newest_attempt() == 1
+
+
+def test_a_store_that_answers_no_more_is_a_typed_error_and_what_was_complete_is_restored(store):
+    answers = CheckpointStorage(store.files(None, "silent"))
+    attempt = answers.new_attempt()
+    answers.record_restored(attempt, None)
+    answers.publish(1, attempt, [answers.write(1, "a", attempt, encode("one"))])
+    with FaultyStore(store.endpoint, lambda method, path: StoreFault.THROTTLED) as proxy:
+        silent = CheckpointStorage(store.files(proxy, "silent"))
+        with pytest.raises(StorageError, match="503"):
+            silent.publish(2, attempt, [])
+    assert answers.latest_completed().completed.checkpoint == 1

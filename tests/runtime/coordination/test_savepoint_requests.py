@@ -236,7 +236,7 @@ def test_a_folder_that_begins_from_a_savepoint_is_of_its_line_and_leaves_it_alon
     latest = storage.latest_completed()
     assert latest.completed.checkpoint == 1
     assert [one.checkpoint for one in latest.refused] == ([2] if place == "checkpoints" else [])
-    assert origin_of(storage) == ("11ea9e00", 1)
+    assert origin_of(storage) == ("11ea9e00", 1, None)
     assert storage.new_attempt() > bench.attempt
     assert storage.read(latest.completed.handles["in-0"]) == "in-0 at 1"
     storage.discard(1)

@@ -56,5 +56,5 @@ def test_a_full_disk_costs_a_restart(spark, tmp_path, monkeypatch, owner, name):
 
 def test_a_disk_that_stays_full_fails_the_job_when_no_restart_is_left(spark, tmp_path, monkeypatch):
     on_a_full_disk(monkeypatch, CheckpointStorage, "record_restored", times=10)
-    with pytest.raises(JobFailedError, match=r"after 2 restarts: .*the checkpoint folder failed"):
+    with pytest.raises(JobFailedError, match=r"after 2 restarts: .*the storage failed"):
         job(tmp_path, restarts=2).execute("local[8]", tmp_path, spark=spark)

@@ -2,11 +2,13 @@
 
 import pytest
 
+from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import files
 from conformance.torture.local import run_local
 from conformance.torture.rounds import Round
 from impl.faults import FaultPlan
+from impl.state.locations import location_of, places
 
 FAULTS = (
     FaultPlan("snapshot-due", "count-0", 3, "full-disk"),
@@ -41,3 +43,27 @@ def test_five_faults_in_one_run_change_nothing(spark, tmp_path, mode):
     left = list(files(tmp_path / "run", 5))
     assert "chk-0: a checkpoint that was never complete" in left
     assert any(".parquet: not of the output" in one for one in left)
+
+
+@pytest.mark.rule("ONCE-03")
+def test_faults_in_front_of_an_object_store_that_fails_change_nothing(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "_CLIENTS", {})
+    planned = Round("round-0", "exactly-once", FAULTS[2:], 4_000, 4_000.0, 40, 5, 0)
+    with KeptStore(1) as store:
+        for name, value in (store.server.environment | store.proxy.environment).items():
+            monkeypatch.setitem(spark.sparkContext.environment, name, value)
+        outcome = run_local(planned, tmp_path / "run", spark, store=store)
+        assert outcome.findings == []
+        assert set(outcome.struck) == set(FAULTS[2:])
+        assert outcome.rows == 4_000
+        assert sum(outcome.store.values()) > 10
+        assert not (tmp_path / "run" / "committed").exists()
+
+        output = location_of(f"{store.server.uri('round-0')}/committed")
+        names = [f"manifests/{one}" for one in output.sizes("manifests")]
+        output.remove(next(name for name in names if b".parquet" in output.read(name)))
+        output.replace("data/1-of-nobody-1.parquet", b"")
+        spoilt = Outcome(planned)
+        judge(spoilt, tmp_path / "run", [])
+        assert "lost record" in spoilt.findings[0]
+        assert any("of-nobody-1.parquet: not of the output" in one for one in files(tmp_path / "run", 5))

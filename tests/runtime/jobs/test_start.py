@@ -8,8 +8,9 @@ from impl.connectors import ParquetFiles, TwoPhaseSink
 from impl.driver import supervise
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.job import Job, ParquetOutput, settings_of
-from impl.spark.coordination.job_start import require_a_start
-from impl.state import CheckpointStorage, encode, pack
+from impl.spark.coordination.job_start import begin_at, require_a_start
+from impl.spark.results import RunSettings, Start
+from impl.state import CheckpointStorage, NoSavepointError, encode, pack
 
 ROWS = pa.record_batch({"v": [1]})
 
@@ -85,3 +86,16 @@ def test_a_supervised_run_refuses_what_another_process_cannot_have(option, tmp_p
     with pytest.raises(ConfigError, match=f"{option}: cannot be sent to another process"):
         supervise(Job("numbers"), "local[2]", tmp_path / "run", **{option: print})
     assert not (tmp_path / "run").exists()
+
+
+def test_a_driver_that_takes_over_needs_no_savepoint_if_the_dead_one_has_begun(tmp_path):
+    """The job may have claimed and deleted it, or its user has."""
+    plan = Plan("job", (Stage("in", Role.SOURCE, None, 1),), ())
+    storage = CheckpointStorage(tmp_path / "checkpoints")
+    earlier = storage.new_attempt()
+    storage.record_restored(earlier, None)
+    settings = RunSettings(Start.TAKEN_OVER, tmp_path / "deleted", follows=earlier)
+    with pytest.raises(NoSavepointError):
+        begin_at(storage, plan, settings)
+    storage.record_restored(storage.new_attempt(), 7)
+    begin_at(storage, plan, settings)

@@ -1,0 +1,205 @@
+"""Parquet output behind a server that speaks S3, and behind one whose answers are lost, late or refused."""
+
+import pickle
+
+import pyarrow as pa
+import pytest
+
+from conformance.torture.faulty_store import FaultyStore, StoreFault, drawn
+from conformance.torture.object_server import BUCKET, ObjectServer
+from impl.connectors import (
+    OutputCorruptError,
+    ParquetOutput,
+    SinkPlace,
+    TwoPhaseSink,
+    list_committed,
+    read_committed,
+)
+from impl.connectors.claims import Claim
+from impl.connectors.frontier import frontier
+from impl.state import StorageError, SupersededError
+from impl.state.locations import ObjectFiles, Retries
+from impl.state.locations.object_client import ObstoreClient
+from tests.object_clients import Clock
+
+SCHEMA = pa.schema({"n": pa.int64()})
+RUN = "a" * 16
+URI = f"s3://{BUCKET}"
+UPLOADS = ("PUT", "POST")
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ObjectServer() as server:
+        yield server
+
+
+@pytest.fixture
+def files(server, monkeypatch, request):
+    """Makes a location of this test in the store; through a proxy, if one is given."""
+
+    def make(proxy=None, seconds=60.0):
+        for name, value in (server.environment | (proxy.environment if proxy else {})).items():
+            monkeypatch.setenv(name, value)
+        prefix = request.node.name.translate(str.maketrans("[]", "--"))
+        clock = Clock()
+        return ObjectFiles(URI, ObstoreClient(URI), prefix, Retries(seconds, lambda: clock.now, clock.sleep))
+
+    return make
+
+
+def begun(location, attempt, starts):
+    """The output, claimed by an attempt, and the attempt's sink."""
+    output = ParquetOutput(location, SCHEMA)
+    output.prepare()
+    output.claim(Claim("job", RUN, attempt, starts))
+    return output, sink_of(output, attempt)
+
+
+def sink_of(output, attempt, state=None):
+    return TwoPhaseSink.restored(output.open(SinkPlace("job", RUN, "sink-0", attempt)), state)[0]
+
+
+def write(sink, checkpoint, *numbers):
+    sink.write(pa.record_batch({"n": pa.array(numbers, pa.int64())}))
+    sink.snapshot(checkpoint)
+    return pickle.loads(pickle.dumps(sink.state_of(checkpoint)))
+
+
+def seen(location):
+    table = read_committed(location)
+    return sorted(table.column("n").to_pylist()) if table.num_columns else []
+
+
+def uploads(fault, folder):
+    """Every first upload of an object in a folder gets the fault."""
+    known = set()
+
+    def choose(method, path):
+        path = path.partition("?")[0]
+        if method not in UPLOADS or f"/{folder}/" not in path or path in known:
+            return None
+        known.add(path)
+        return fault
+
+    return choose
+
+
+@pytest.mark.rule("SINK-06")
+@pytest.mark.parametrize("folder", ["data", "manifests", "claims", "progress"])
+@pytest.mark.parametrize("fault", list(StoreFault))
+def test_an_upload_that_goes_wrong_neither_loses_nor_doubles_a_row(server, files, fault, folder):
+    with FaultyStore(server.endpoint, uploads(fault, folder), slow_seconds=0.05) as store:
+        location = files(store)
+        _, sink = begun(location, 1, {1: None})
+        for checkpoint in (1, 2):
+            write(sink, checkpoint, checkpoint, 10 * checkpoint)
+            sink.notify_complete(checkpoint)
+        sink.close()
+        assert store.happened[fault] == (1 if folder in ("claims", "progress") else 2)
+    location = files()
+    assert seen(location) == [1, 2, 10, 20]
+    assert [one.checkpoint for one in list_committed(location)] == [1, 2]
+    assert frontier(location) == 2
+    assert ParquetOutput(location, SCHEMA).sweep(RUN, 2) == ()
+
+
+@pytest.mark.rule("SINK-06")
+def test_a_commit_whose_answer_never_comes_is_repeated_by_the_next_attempt(server, files):
+    def lost(method, path):
+        return StoreFault.LOST if "/manifests/" in path and method == "PUT" else None
+
+    with FaultyStore(server.endpoint, lost) as store:
+        location = files(store, seconds=0.0)
+        _, sink = begun(location, 1, {1: None})
+        state = write(sink, 1, 1)
+        with pytest.raises(StorageError, match="let the job restart"):
+            sink.notify_complete(1)
+    location = files()
+    assert seen(location) == [1]  # the store has carried it out
+    output, _ = begun(location, 2, {1: None, 2: 1})
+    assert output.sweep(RUN, 2, state.names) == ()
+    sink = sink_of(output, 2, state)
+    assert seen(location) == [1]
+    write(sink, 2, 2)
+    sink.notify_complete(2)
+    assert seen(location) == [1, 2]
+
+
+@pytest.mark.rule("ONCE-06")
+def test_an_older_attempt_that_wakes_before_its_commit_is_refused(files):
+    location = files()
+    _, old = begun(location, 1, {1: None})
+    write(old, 1, 1)
+    output, new = begun(location, 2, {1: None, 2: None})
+    assert len(output.sweep(RUN, 2)) == 1
+    write(new, 1, 7)
+    new.notify_complete(1)
+    with pytest.raises(SupersededError, match="attempt 2 exists"):
+        old.notify_complete(1)
+    old.write(pa.record_batch({"n": [1]}))
+    old.snapshot(2)
+    with pytest.raises(SupersededError):
+        old.notify_complete(2)
+    assert seen(location) == [7]
+    assert len(output.sweep(RUN, 2)) == 1  # what it has staged since
+
+
+@pytest.mark.rule("ONCE-06")
+def test_a_commit_that_is_under_way_while_a_newer_attempt_claims_is_in_no_list(server, files):
+    direct = files()
+
+    def claimed_meanwhile(method, path):
+        if method == "PUT" and "/manifests/" in path and len(direct.sizes("claims")) == 1:
+            ParquetOutput(direct, SCHEMA).claim(Claim("job", RUN, 2, {1: None, 2: None}))
+
+    with FaultyStore(server.endpoint, claimed_meanwhile) as store:
+        _, old = begun(files(store), 1, {1: None})
+        write(old, 1, 1)
+        with pytest.raises(SupersededError, match="attempt 2 exists"):
+            old.notify_complete(1)
+    [late] = direct.sizes("manifests")
+    assert list_committed(direct) == ()
+    assert ParquetOutput(direct, SCHEMA).retract(RUN, None) == (late,)
+    assert [*direct.sizes("retracted")] == [late]
+    assert not direct.sizes("manifests")
+
+
+@pytest.mark.rule("SINK-06")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_store_that_fails_at_random_changes_no_output(server, files, seed):
+    with FaultyStore(server.endpoint, drawn(f"{seed}", 0.3), slow_seconds=0.02) as store:
+        location = files(store)
+        state, starts = None, {}
+        for attempt in (1, 2, 3):
+            restored = None if attempt == 1 else 2 * (attempt - 1)
+            starts[attempt] = restored
+            output, _ = begun(location, attempt, dict(starts))
+            output.sweep(RUN, attempt, state.names if state else ())
+            output.retract(RUN, restored)
+            sink = sink_of(output, attempt, state)
+            first = 2 * attempt - 1
+            write(sink, first, first)
+            sink.notify_complete(first)
+            state = write(sink, first + 1, first + 1)  # complete, and the attempt dies before its commit
+            write(sink, first + 2, 100)
+            sink.close()
+        sink.notify_complete(6)
+        assert set(store.happened) == set(StoreFault)
+    location = files()
+    assert seen(location) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_place_without_output_is_reported(files):
+    with pytest.raises(OutputCorruptError, match="expected the output of a Parquet sink"):
+        read_committed(files())
+
+
+def test_a_killed_worker_leaves_rows_on_its_host_until_the_next_one_begins(files):
+    location = files()
+    _, dead = begun(location, 1, {1: None})
+    dead.write(pa.record_batch({"n": pa.array(range(70_000), pa.int64())}))
+    assert len([*location.working().glob("data/.*")]) == 1
+    begun(location, 2, {1: None, 2: None})
+    assert not [*location.working().glob("data/.*")]
+    assert not location.sizes("data")

@@ -1,0 +1,182 @@
+"""A job begins from a savepoint or a retained checkpoint, and leaves it alone or owns it."""
+
+import pytest
+
+from impl.config import CLAIM, NO_CLAIM, ConfigError
+from impl.job import settings_of
+from impl.state import (
+    CheckpointConflictError,
+    CheckpointStorage,
+    NoSavepointError,
+    SavepointFolder,
+    StorageError,
+    begin_from,
+    discard,
+    encode,
+    origin_of,
+    original_at,
+)
+from impl.state.locations import beside, location_of
+from impl.state.recovery import RetainedCheckpoint
+from tests.object_clients import FaultyClient
+
+
+@pytest.fixture(params=["folder", "objects"])
+def places(request, tmp_path):
+    """The checkpoint folders of two jobs, and a place for savepoints."""
+    root = tmp_path if request.param == "folder" else f"memory://{tmp_path.name}"
+    return [beside(root, name) for name in ("old", "new", "kept")]
+
+
+def shared_file(storage, tmp_path, content, attempt=1):
+    source = tmp_path / "table"
+    source.write_bytes(content)
+    return storage.shared.add(source, "count-0", attempt)
+
+
+def completed(storage, checkpoint, attempt, *shared):
+    handle = storage.write(checkpoint, "count-0", attempt, encode(f"state {checkpoint}"), shared=shared)
+    return storage.publish(checkpoint, attempt, [handle], 128)
+
+
+@pytest.fixture
+def retained(places, tmp_path):
+    """Checkpoints 1 and 2 of an old job: they share one file, and each has one of its own."""
+    storage = CheckpointStorage(places[0])
+    attempt = storage.new_attempt()
+    storage.record_restored(attempt, None)
+    assert storage.lineage  # which a job draws when it starts
+    both, first, second = (shared_file(storage, tmp_path, content) for content in (b"both", b"1", b"2"))
+    completed(storage, 1, attempt, both, first)
+    completed(storage, 2, attempt, both, second)
+    return storage
+
+
+def contents(where):
+    """Every file of a place, two levels deep."""
+    location = location_of(where)
+    names = [f"{folder}/{name}" for folder in location.folders() for name in location.sizes(folder)]
+    return {name: location.read(name) for name in (*names, *location.sizes())}
+
+
+def begun(places, checkpoint=2, *, claim):
+    storage = CheckpointStorage(places[1])
+    begin_from(storage, original_at(beside(places[0], f"chk-{checkpoint}")), claim=claim)
+    return storage
+
+
+def test_no_claim_leaves_a_retained_checkpoint_alone_and_needs_none_of_its_files(retained, places):
+    before = contents(places[0])
+    storage = begun(places, claim=False)
+    assert origin_of(storage) == (retained.lineage, 2, None)
+    copy = storage.latest_completed().completed
+    assert copy.checkpoint == 2
+    [handle] = copy.handles.values()
+    assert contents(places[0]) == before
+
+    for name in before:  # its user deletes the original
+        retained.location.remove(name)
+    attempt = storage.new_attempt()
+    storage.record_restored(attempt, 2)
+    completed(storage, 3, attempt, *handle.shared)
+    discard(storage, 2)
+    assert storage.read(storage.load(3).handles["count-0"]) == "state 3"
+    assert storage.completed_ids() == (3,)
+
+
+def test_no_claim_deletes_nothing_of_the_original_when_its_copy_is_subsumed(retained, places):
+    before = contents(places[0])
+    storage = begun(places, claim=False)
+    discard(storage, 2)
+    assert storage.completed_ids() == ()
+    assert contents(places[0]) == before
+
+
+def test_claim_deletes_the_original_with_its_copy_and_not_what_others_refer_to(retained, places):
+    [handle] = retained.load(2).handles.values()
+    both, own = (one.file for one in handle.shared)
+    storage = begun(places, claim=True)
+    discard(storage, 1)  # another one
+    assert retained.completed_ids() == (1, 2)
+    discard(storage, 2)
+    assert storage.completed_ids() == ()
+    assert retained.completed_ids() == (1,)
+    assert retained.load(1).checkpoint == 1
+    assert retained.location.size(both) is not None
+    assert retained.location.size(own) is None
+    discard(storage, 2)  # again, without an effect
+
+
+def test_claim_is_repeated_by_the_next_driver_if_the_first_dies_in_between(retained, places, monkeypatch):
+    storage = begun(places, claim=True)
+
+    def dies(checkpoint, shared=()):
+        raise StorageError("no answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "discard", dies)
+        with pytest.raises(StorageError):
+            discard(storage, 2)
+    assert retained.completed_ids() == (1,)
+    assert storage.latest_completed().completed.checkpoint == 2  # whole without its original
+    discard(storage, 2)
+    assert storage.completed_ids() == ()
+
+
+@pytest.mark.parametrize("claim", [False, True])
+def test_a_savepoint_is_deleted_if_it_is_claimed_only(places, claim):
+    folder = SavepointFolder(beside(places[2], "savepoint-4-11ea9e"))
+    folder.begin()
+    handle = folder.write(4, "count-0", 3, encode("saved"))
+    folder.publish(4, 3, [handle], 128, {"lineage": "11ea9e00"})
+    storage = CheckpointStorage(places[1])
+    begin_from(storage, original_at(folder.where), claim=claim)
+    assert origin_of(storage) == ("11ea9e00", 4, str(folder.where) if claim else None)
+    assert folder.is_complete
+    discard(storage, 4)
+    assert storage.completed_ids() == ()
+    assert folder.is_complete is not claim
+    assert bool(folder.location.sizes()) is not claim
+
+
+@pytest.mark.rule("ONCE-06")
+def test_a_checkpoint_of_a_dead_attempt_is_not_begun_from(retained, places):
+    attempt = retained.new_attempt()
+    retained.record_restored(attempt, 1)
+    with pytest.raises(NoSavepointError, match="belongs to a dead attempt"):
+        begun(places, claim=False)
+    assert begun(places, 1, claim=False).completed_ids() == (1,)
+
+
+def test_a_checkpoint_of_the_jobs_own_folder_is_not_copied_over_itself(retained, places):
+    with pytest.raises(CheckpointConflictError, match="one of the job's own"):
+        begin_from(retained, original_at(beside(places[0], "chk-2")))
+    assert retained.load(2).checkpoint == 2
+
+
+def test_a_checkpoint_that_was_moved_or_is_not_there_is_reported(retained, places):
+    with pytest.raises(NoSavepointError, match="checkpoint 3 is not complete"):
+        begun(places, 3, claim=False)
+    with pytest.raises(NoSavepointError, match="expected attempts/lineage"):
+        original_at(beside(places[2], "chk-2")).load()
+    assert not isinstance(original_at(places[2]), RetainedCheckpoint)
+
+
+def test_the_option_takes_what_flink_takes():
+    assert settings_of({"from_savepoint": "s3://bucket/old/chk-7"}).claim_mode == NO_CLAIM
+    assert settings_of({"from_savepoint": "s3://bucket/a", "claim_mode": CLAIM}).claim_mode == CLAIM
+    for odd in ({"claim_mode": CLAIM}, {"from_savepoint": "s3://bucket/a", "claim_mode": "LEGACY"}):
+        with pytest.raises(ConfigError, match="claim_mode takes NO_CLAIM or CLAIM"):
+            settings_of(odd)
+
+
+def test_lost_answers_of_a_store_change_nothing(retained, places):
+    if isinstance(places[0], str):
+        return
+    client = FaultyClient(*["lost", None, None] * 10_000)
+    storage = CheckpointStorage(client.files())
+    begin_from(storage, original_at(beside(places[0], "chk-2")), claim=True)
+    assert storage.latest_completed().completed.checkpoint == 2
+    discard(storage, 2)
+    assert storage.completed_ids() == ()
+    assert retained.completed_ids() == (1,)
