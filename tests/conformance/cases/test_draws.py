@@ -38,11 +38,11 @@ def test_every_word_is_drawn_and_fits_its_schema(component):
 
 
 def kinds_drawn(component, config):
-    """The kinds of 120 draws in the initial state of one configuration, each checked against its schema."""
+    """The kinds of 300 draws in the initial state of one configuration, each checked against its schema."""
     kinds = set()
 
     @settings(
-        max_examples=120,
+        max_examples=300,
         database=None,
         deadline=None,
         derandomize=True,
