@@ -16,7 +16,13 @@ from conformance.mutants.source_edit import EditError, edited, install
 
 PYTHON = [mutant for mutant in load_catalogue() if mutant.layer != "spec"]
 RARE = ("impl-failures-any-success-clears", "impl-job-external-sources-are-not-triggered")
-SAMPLE = {(mutant.layer, mutant.component): mutant for mutant in reversed(PYTHON)}.values()
+LARGE = (
+    "model-coordinator-wastes-an-id",
+    "model-coordinator-tells-masters-twice",
+    "model-coordinator-requests-once-a-jump",
+)
+"""Only the largest closed models can show them, and those take seconds."""
+SAMPLE = {(one.layer, one.component): one for one in reversed(PYTHON) if one.id not in LARGE}.values()
 
 
 @pytest.mark.parametrize("mutant", PYTHON, ids=lambda mutant: mutant.id)

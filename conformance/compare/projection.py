@@ -7,19 +7,21 @@ last step. The components declare theirs (`conformance.components`).
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.adapters.protocol import Wire
 from conformance.components.records import Record
 from conformance.vectors.tla.text import Word, plain
 from model.checker.closed_model import ClosedModel
-from model.checker.prove import Case
 from model.components import COMPONENTS, Component
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, CoordinatorProfile
 from model.events import Effect, Event
 from model.gate.profiles import NEWEST, PROFILES, Profile
 from spec.manifest import Model
 from spec.values import State
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 Words = tuple[Word, ...]
 """The value of `out`: the event and its effects, each as a tuple that begins with its kind."""
@@ -76,7 +78,7 @@ class Projection(NamedTuple):
     node: Callable[[State], Node]
     words: Callable[[Event, tuple[Effect, ...]], Words]
     """The words of one step, as TLA+ has them."""
-    cases: Callable[[], list[Case]] | None = None
+    cases: "Callable[[], list[Case]] | None" = None
     """The symbolic cases that cover the closed model's steps.
 
     None where there are too many shapes for that, and only TLC and the explorer are compared.
@@ -120,7 +122,7 @@ def projected(
     beside: Callable[[State], tuple[int, ...]] = lambda state: (),
     event: Callable[[Wire], Word] | None = None,
     effect: Callable[[Wire], Word] | None = None,
-    cases: Callable[[], list[Case]] | None = None,
+    cases: "Callable[[], list[Case]] | None" = None,
 ) -> Projection:
     """The projection of a component that is one record of TLA+, the variable that `state` names.
 

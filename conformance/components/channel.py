@@ -7,7 +7,7 @@ there are none, and any event may come at any time. So only the rules of the cha
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
@@ -23,9 +23,11 @@ from model.channel.environment import closed_exchange
 from model.channel.exchange import DONE, GIVEN_UP, NOT_STARTED, OPEN, Exchange
 from model.channel.items import Datum, Item, Mark, Notice
 from model.channel.wire import COMPONENT as ON_WIRE
-from model.checker.prove import Case
 from model.fields import names_of
 from spec.values import State
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 _ALIGNMENTS = names_of("alignment")
 _CODES = {name: code for code, name in _ALIGNMENTS.items()}
@@ -198,7 +200,7 @@ def _stray(luck: float, newest: int) -> Wire:
     return {"kind": "no_such_event"}
 
 
-def directed_channel() -> Iterator[Case]:
+def directed_channel() -> "Iterator[Case]":
     """The cases of a channel with at most one item at either end, in each phase."""
     from model.channel.proofs import channel_cases
 

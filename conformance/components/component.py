@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection
@@ -10,7 +10,9 @@ from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser
 from conformance.vectors.tla.binding import Binding
-from model.checker.prove import Case
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 
 class Component(NamedTuple):
@@ -28,5 +30,5 @@ class Component(NamedTuple):
     """How many walks a verification plays."""
     paths_hit: int = 0
     """How many paths that z3 reads the closed models take, at least; a number that falls is a finding."""
-    cases: Callable[[], Iterable[Case]] = tuple
+    cases: "Callable[[], Iterable[Case]]" = tuple
     """The symbolic cases whose paths are looked for in the component's closed models (`directed`)."""

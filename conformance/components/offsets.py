@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
@@ -13,9 +13,11 @@ from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import steps, value
-from model.checker.prove import Case
 from model.offsets.environment import closed_offsets
 from model.offsets.offsets import Remembered
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 READER = Record(
     *fields("running", "newest"),
@@ -96,7 +98,7 @@ def walk_offsets(config: Wire, rng: Random, injects: bool) -> Chooser:
     return choose
 
 
-def directed_offsets() -> Iterator[Case]:
+def directed_offsets() -> "Iterator[Case]":
     """The cases of a reader that remembers one or two snapshots."""
     from model.offsets.proofs import offsets_cases
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
@@ -14,13 +14,15 @@ from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser, every
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, steps, value
-from model.checker.prove import Case
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.store.environment import closed_store
 from model.store.store import Entry
 from model.store.wire import COMPONENT as ON_WIRE
 from model.store.wire import TYPES
 from spec.values import Function, State
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 _LAST_COORDINATOR = "1.18"
 """In the modules the newest; later ones differ in the scheduler, which the modules do not have."""
@@ -127,7 +129,7 @@ def walk_store(config: Wire, rng: Random, injects: bool) -> Chooser:
     return choose
 
 
-def directed_store() -> Iterator[Case]:
+def directed_store() -> "Iterator[Case]":
     """The cases of a store of up to two entries."""
     from model.store.proofs.store import store_cases
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from random import Random
+from typing import TYPE_CHECKING
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
@@ -13,10 +14,12 @@ from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser, every
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Raw, Word, filled, plain, steps
-from model.checker.prove import Case
 from model.subtask.environment import closed_subtask
 from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
 from model.subtask.subtask import CheckpointOnBarrier
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 SUBTASK = Record(
     *fields("last", "aborted", "completed", "failed", runs="task_runs", highest="highest_aborted"),
@@ -39,7 +42,7 @@ def project_subtask(given: Given) -> Projection:
         ids, remembered, profile, completable=given.sets["Completable"], barriers=given.flag("Barriers")
     )
 
-    def cases() -> list[Case]:
+    def cases() -> "list[Case]":
         shapes = product(range(remembered + 1), range(ids + 1))
         return [case for shape in shapes for case in subtask_cases(*shape, remembered, profile)]
 
@@ -194,7 +197,7 @@ class _Drawn:
         return {"kind": "no_such_event"}
 
 
-def directed_subtask() -> Iterator[Case]:
+def directed_subtask() -> "Iterator[Case]":
     """The cases of a subtask with up to two remembered aborts and two snapshots, without barriers."""
     from model.subtask.proofs.subtask import subtask_cases
 

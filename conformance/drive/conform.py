@@ -25,7 +25,6 @@ from conformance.drive.shrinking.evidence import budget_of
 from conformance.errors import InputError
 from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult
-from conformance.refusals import explanation
 from conformance.released.known_divergences import is_alignment_clock
 from conformance.report import conform as texts
 from conformance.report.divergence import story
@@ -270,6 +269,8 @@ def again(
     if seen is not None:
         telling = Telling(seen, done.implementation, command, played.steps, "")
         say(story.tell(telling).removesuffix("\n"))
+        from conformance.refusals import explanation  # it needs z3, and most runs do not
+
         say("\n".join(explanation.of_divergence(seen)))
         return seen.verdict
     if played.stopped is not None:

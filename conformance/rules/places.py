@@ -80,6 +80,8 @@ def _names(line: str, rule_id: str) -> bool:
     if rule_id in line:
         return True
     family, number = rule_id.rsplit("-", 1)
+    if f"{family}-" not in line:  # as most lines: no pattern is tried on them
+        return False
     ranges = re.findall(rf"\b{family}-(\d\d) to {family}-(\d\d)\b", line)
     return any(int(first) <= int(number) <= int(last) for first, last in ranges)
 

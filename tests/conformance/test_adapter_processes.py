@@ -47,7 +47,7 @@ def family(adapter):
 
 
 def left_of(processes):
-    _, left = psutil.wait_procs(processes, timeout=10)
+    _, left = psutil.wait_procs(processes, timeout=60)
     return [one for one in left if one.status() != psutil.STATUS_ZOMBIE]
 
 

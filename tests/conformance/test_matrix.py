@@ -36,7 +36,7 @@ def command_of(*words):
 
 
 def run(file, *words):
-    asked = [str(file), "--examples", "2", "--limit", "5", *words]
+    asked = [str(file), "--examples", "2", "--limit", "60", *words]
     return CliRunner().invoke(matrix.command, asked, standalone_mode=False)
 
 

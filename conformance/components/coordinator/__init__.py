@@ -1,6 +1,7 @@
 """The checkpoint coordinator in the suite: random events, its modules of TLA+, replays of a divergence."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from conformance.components.component import Component
 from conformance.components.coordinator.parts import project_job, project_scheduler, project_trigger
@@ -11,10 +12,12 @@ from conformance.components.coordinator.projection import (
 )
 from conformance.components.coordinator.tla_binding import bind_coordinator
 from conformance.components.coordinator.walks import CONFIGS, walk_coordinator
-from model.checker.prove import Case
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 
-def directed_coordinator() -> Iterator[Case]:
+def directed_coordinator() -> "Iterator[Case]":
     """The cases of a coordinator of two tasks, by pending checkpoints, requests and stored ones."""
     from model.coordinator.proofs.coordinator import coordinator_cases
 

@@ -4,6 +4,7 @@ What every gate has in common is here too: its constants, its observed fields, t
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from conformance.compare.projection import (
     Given,
@@ -18,7 +19,6 @@ from conformance.components.records import FLAGS, Record, each, field, fields
 from conformance.divergence import Divergence
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, Word, set_of, steps, value
-from model.checker.prove import Case
 from model.gate.buffering import PAGE_BYTES, UNLIMITED
 from model.gate.environment.aligned import closed_gate
 from model.gate.environment.buffering import OF_RECORDS, closed_buffer
@@ -30,6 +30,9 @@ from model.gate.profiles import Profile
 from model.gate.tracking import Tracked
 from model.gate.wire import COMPONENT as ON_WIRE
 from spec.values import Function
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 TRACKED_AT_MOST = 50
 """As many checkpoints as a tracker keeps; the wire has no other bound."""
@@ -206,7 +209,7 @@ def project_tracker(given: Given) -> Projection:
         channels, given.number("M"), counts_as_aligned=after_finish, tracked_at_most=bound, profile=profile
     )
 
-    def cases() -> list[Case]:
+    def cases() -> "list[Case]":
         return [
             case
             for tracked in range(bound + 1)

@@ -1,6 +1,7 @@
 """Gates whose barriers overtake, or may, in TLA+: unaligned and alternating, by generation."""
 
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import (
@@ -20,7 +21,6 @@ from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import Binding, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Word, filled, plain, set_of, steps
 from model.checker.closed_model import forgetting
-from model.checker.prove import Case
 from model.components import COMPONENTS
 from model.fields import names_of
 from model.gate.alignment import NO_OPTIONS
@@ -29,6 +29,9 @@ from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_first_d
 from model.gate.profiles import Profile
 from model.gate.two_threads import Left, Threads
 from spec.values import Function, State
+
+if TYPE_CHECKING:
+    from model.checker.prove import Case
 
 _OPTIONS = Record(
     *fields("savepoint", "timestamp"),
@@ -75,7 +78,7 @@ def project_unaligned(given: Given) -> Projection:
         profile=given.gates,
     )
 
-    def cases() -> list[Case]:
+    def cases() -> "list[Case]":
         return list(
             unaligned_cases(
                 channels, alternating=alternating, counts_as_aligned=after_finish, profile=given.gates

@@ -13,11 +13,15 @@ from conformance.adapters.protocol import Adapter, Applied, Failure, Made, Wire
 from conformance.adapters.python_object import PythonObject
 from conformance.divergence import Divergence
 from conformance.drive.lockstep import Played
-from conformance.drive.shrinking.shrink import kept, player
+from conformance.drive.shrinking.shrink import Play, kept, player
 from conformance.drive.shrinking.simplest import simplest
 
-HANGS, HANG_SHARE = 20, 10
-"""Shrinking ends after so many hangs, each of which gets this part of the time limit."""
+HANGS, HANG_SHARES = 20, (10, 2)
+"""Shrinking ends after so many hangs, each of which gets the first of these parts of the time limit.
+
+If the result does not hang with the whole limit, answers were slow (a loaded machine), and the second part
+applies.
+"""
 PLAYS = 400
 """Shrinking a flaky answer ends after so many plays."""
 TRIES = 5
@@ -63,25 +67,29 @@ def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object])
     """The simplest case that hangs; confirmed with the whole time limit, else what was found."""
     if not isinstance(adapter, ProcessAdapter | PythonObject):
         return divergence
-    hasty = player(divergence.component, _Impatient(adapter))
-    left = HANGS
-
-    def play(config: Wire, events: Sequence[Wire]) -> Divergence | None:
-        nonlocal left
-        found = hasty(config, events) if left else None
-        left -= found is not None and found.lost == "hung"
-        return found
-
-    smallest = simplest(divergence, play, fixed)
     patient = player(divergence.component, adapter)
-    return kept(patient(smallest.config, smallest.events), divergence) or divergence
+    left = HANGS
+    for share in HANG_SHARES:
+        hasty = player(divergence.component, _Impatient(adapter, share))
+
+        def play(config: Wire, events: Sequence[Wire], hasty: Play = hasty) -> Divergence | None:
+            nonlocal left
+            found = hasty(config, events) if left else None
+            left -= found is not None and found.lost == "hung"
+            return found
+
+        smallest = simplest(divergence, play, fixed)
+        if found := kept(patient(smallest.config, smallest.events), divergence):
+            return found
+    return divergence
 
 
 class _Impatient:
     """An adapter whose answers to events have a part of the time limit only."""
 
-    def __init__(self, adapter: ProcessAdapter | PythonObject) -> None:
+    def __init__(self, adapter: ProcessAdapter | PythonObject, share: int) -> None:
         self._adapter = adapter
+        self._share = share
         self.hello, self.bye = adapter.hello, adapter.bye
 
     def new(self, component: str, config: Wire) -> Made | Failure:
@@ -89,7 +97,7 @@ class _Impatient:
 
     def apply(self, events: Sequence[Wire]) -> Applied | Failure:
         whole = self._adapter.seconds
-        self._adapter.seconds = whole / HANG_SHARE
+        self._adapter.seconds = whole / self._share
         try:
             return self._adapter.apply(events)
         finally:

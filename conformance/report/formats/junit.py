@@ -7,9 +7,6 @@ is skipped. A part's own case carries its verdict, so that a part cannot look gr
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
-from xml.sax import saxutils
-
-from jinja2 import Environment
 
 from conformance import escape
 from conformance.parts.result import Finding, PartResult
@@ -48,6 +45,10 @@ def of_parts(
     name: str, parts: Iterable[PartResult], not_run: Iterable[str] = (), seconds: float | None = None
 ) -> bytes:
     """The same for the parts of any command. `seconds`: of all of them."""
+    from xml.sax import saxutils  # most commands write no XML, and start sooner without these
+
+    from jinja2 import Environment
+
     suites = [_Suite(result.name, [*_cases(result)], result.seconds) for result in parts]
     suites += [_Suite(one, [_Case(_WHOLE, "skipped", message="not asked for")]) for one in not_run]
     environment = Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)  # the filters escape

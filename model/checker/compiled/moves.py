@@ -279,7 +279,8 @@ class _Reading:
         for place, (field, value) in enumerate(zip(target.fields, target.values, strict=True)):
             if field.is_bool or not isinstance(value, SymbolicInt):
                 continue
-            known = self.symbols.get(str(value.term))
+            is_symbol = z3.is_const(value.term)  # its text takes far longer than its name
+            known = self.symbols.get(value.term.decl().name()) if is_symbol else None
             if known is not None and field.lowest <= known.lowest and known.highest <= field.highest:
                 continue
             outside = z3.Or(value.term < field.lowest, value.term > field.highest)

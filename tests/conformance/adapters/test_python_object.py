@@ -57,7 +57,8 @@ def test_the_skeleton_conforms_in_process_and_a_defect_in_it_is_found(user_folde
 def test_what_it_does_is_an_answer_and_changes_nothing_of_the_suite(user_folder, body, answer):
     name = f"offsets_{abs(hash(body))}"
     (user_folder / f"{name}.py").write_text(OFFSETS.format(body=body))
-    adapter, config, event = open_adapter(f"{name}:components", 0.2), {"remembered": 2}, dict(EVENT)
+    limit = 0.2 if answer is Hung else 60.0
+    adapter, config, event = open_adapter(f"{name}:components", limit), {"remembered": 2}, dict(EVENT)
 
     assert isinstance(adapter.new("offsets", config), Made)
     answered = adapter.apply([event])
@@ -74,7 +75,9 @@ def test_a_factory_and_events_at_once_have_a_time_limit_too(user_folder):
     adapter = open_adapter("waits:components", 0.2)
 
     assert "in __init__" in adapter.new("offsets", {"remembered": 1}).stderr
+    adapter.seconds = 60.0
     assert isinstance(adapter.new("offsets", {}), Made)
+    adapter.seconds = 0.2
     assert isinstance(adapter.apply_at_once([EVENT, EVENT]), Hung)
     assert isinstance(adapter.apply([EVENT]), Errored)
 

@@ -23,6 +23,7 @@ def test_every_generated_event_and_every_effect_and_state_is_valid(component):
     event, effect, state, config = (
         validation.validator(component, part) for part in ("event", "effect", "state", "config")
     )
+    known = {entry["properties"]["kind"]["const"] for entry in event.schema["$defs"]["event"]["oneOf"]}
     kinds, checked = set(), set()
 
     def check(validator, wire):
@@ -30,7 +31,9 @@ def test_every_generated_event_and_every_effect_and_state_is_valid(component):
             checked.add(key)
             validator.validate(wire)
 
-    for given, rng in islice(generate.cases(component, seed=7), 150):
+    for number, (given, rng) in enumerate(islice(generate.cases(component, seed=7), 150)):
+        if number >= 60 and kinds == known:
+            break
         config.validate(given)
         oracle = Oracle(component, given)
         choose = generate.chooser(component, given, rng, injects=True)
@@ -47,7 +50,6 @@ def test_every_generated_event_and_every_effect_and_state_is_valid(component):
             for said in edge.effects:
                 check(effect, said)
             check(state, node.observed)
-    known = {entry["properties"]["kind"]["const"] for entry in event.schema["$defs"]["event"]["oneOf"]}
     assert kinds == known
 
 

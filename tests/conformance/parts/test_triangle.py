@@ -111,8 +111,8 @@ def test_a_coordinator_whose_relation_hears_no_decline_is_named():
     model = MODELS["coordinator_one_at_a_time"]
     sound = projection_of(model)
     graph = state_graph(model)
-    agreement = compare(model.name, graph, sound)
-    assert (agreement.difference, agreement.steps) == (None, 1128)
+    # that its relation in z3 agrees, too, takes seconds and is seen by `barrierspec verify`
+    assert compare(model.name, graph, sound._replace(cases=None)).difference is None
 
     def deaf(state: Coordinator, event: Event) -> Step[Coordinator]:
         """A decline is not heard."""

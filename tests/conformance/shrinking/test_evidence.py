@@ -170,10 +170,25 @@ gate.main()
 SENT = [barrier(0, 5), cancel(1, 6), barrier(1, 7), cancel(0, 8), barrier(1, 9)]
 
 
-def test_a_hang_is_shrunk_saved_and_replayed_with_both_ends_of_stderr(tmp_path, capsys):
+@pytest.fixture
+def command(tmp_path):
+    """Of a gate that does not answer the second cancellation."""
     script = tmp_path / "hangs.py"
     script.write_text(HANGS.format(adapters=str(ADAPTERS)), encoding="utf-8")
-    command = shlex.join([sys.executable, str(script)])
+    return shlex.join([sys.executable, str(script)])
+
+
+def test_answers_that_are_too_slow_for_a_part_of_the_limit_are_no_hangs(command, monkeypatch):
+    monkeypatch.setattr("conformance.drive.shrinking.evidence.HANG_SHARES", (10**9, 4))
+    config = {**GATE, "level": "handler"}
+    with ProcessAdapter(command, 1.0) as adapter:
+        played = replay(Oracle("gate", config), adapter, SENT, batch=100)
+        hung = evidence(played, adapter, OFFERED)
+
+    assert hung.events == (cancel(0, 1), cancel(0, 1))
+
+
+def test_a_hang_is_shrunk_saved_and_replayed_with_both_ends_of_stderr(tmp_path, capsys, command):
     config = {**GATE, "level": "handler"}
     case = Divergence("gate", config, tuple(SENT), Answer([], {}), Answer([], {}), ())
     telling = Telling(case, "x", command, 0)

@@ -38,25 +38,26 @@ def run(*words):
     return CliRunner().invoke(conform.command, [*map(str, words)], standalone_mode=False)
 
 
-def examined(folder, *words):
-    quick = ("--config", "channels=2", "--no-suites", "--examples", "1", "--out", folder, "--limit", "0.5")
+def examined(folder, *words, limit="60"):
+    quick = ("--config", "channels=2", "--no-suites", "--examples", "1", "--out", folder, "--limit", limit)
     return run(*quick, *words)
 
 
 @pytest.mark.parametrize(
-    ("new", "late", "says", "code"),
+    ("new", "late", "says", "code", "limit"),
     [
-        ("pass", "return []", "in a life of 1,000 checkpoints, after", Exit.DIVERGES),
-        ("pass", "sleep(9)", "events: hung: no answer", Exit.UNDETERMINED),
-        ("sleep(9)", "pass", "hung: no answer within 0.5 s", Exit.UNDETERMINED),
+        ("pass", "return []", "in a life of 1,000 checkpoints, after", Exit.DIVERGES, "60"),
+        ("pass", "sleep(9)", "events: hung: no answer", Exit.UNDETERMINED, "0.5"),
+        ("sleep(9)", "pass", "hung: no answer within 0.5 s", Exit.UNDETERMINED, "0.5"),
     ],
 )
-def test_what_has_no_sequence_of_events_is_saved_and_replayed(user_folder, new, late, says, code):
+def test_what_has_no_sequence_of_events_is_saved_and_replayed(user_folder, new, late, says, code, limit):
     name = f"gate_{abs(hash((new, late)))}"
     (user_folder / f"{name}.py").write_text(GATE.format(new=new, late=late))
-    first = examined(user_folder / "out", "--adapter", f"{name}:components", "--life", "1000")
+    adapter = ("--adapter", f"{name}:components")
+    first = examined(user_folder / "out", *adapter, "--life", "1000", limit=limit)
     (file,) = (user_folder / "out").glob("*.json")
-    again = run("--replay", file, "--limit", "0.5")
+    again = run("--replay", file, "--limit", limit)
 
     assert (first.return_value, again.return_value) == (code, code), first.output
     assert says in again.output
@@ -66,7 +67,7 @@ def test_what_has_no_sequence_of_events_is_saved_and_replayed(user_folder, new, 
 
 def test_wrong_conduct_in_batches_is_saved_replayed_listed_and_then_passed_over(tmp_path):
     file, out = tmp_path / "known.json", tmp_path / "out"
-    asked = ("--adapter", NO_POSITION, "--life", "0", "--limit", "9", "--known-divergences", file)
+    asked = ("--adapter", NO_POSITION, "--life", "0", "--known-divergences", file)
     assert examined(out, *asked[:-2]).return_value == Exit.DIVERGES
     (saved,) = out.glob("*.json")
     replayed = run("--replay", saved)

@@ -62,7 +62,7 @@ def test_the_largest_search_counts_states_alone(capsys):
 
 
 def test_a_composed_dataflow_is_counted_alike_with_other_numbers_of_records(capsys):
-    small = Composition("dataflow", 1)
+    small = Composition("dataflow", 0)
     found = tlc_on(*small)
     graph = explore(search.composed(*small), keep_transitions=False)
     assert (len(graph.nodes), graph.transition_count) == (found.states, found.transitions)

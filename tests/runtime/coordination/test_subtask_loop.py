@@ -107,7 +107,7 @@ class Bench:
         self.inbox.put(1, (kind, b""))
 
     def report(self):
-        return self.reports.get(timeout=10)
+        return self.reports.get(timeout=60)
 
     def snapshot(self, acknowledged):
         restored = HeapKeyedStateBackend()
@@ -180,7 +180,7 @@ def test_it_ends_when_the_checkpoint_after_its_last_record_is_complete_and_not_b
     assert frames == [Kind.RECORDS, Kind.END_OF_DATA, Kind.BARRIER, Kind.END_OF_PARTITION]
     assert bench.ended.empty()
     bench.inbox.post(CheckpointCompleted(4))
-    assert bench.ended.get(timeout=10) is None
+    assert bench.ended.get(timeout=60) is None
     assert [one for one in bench.reached if one != Point.SNAPSHOT_DUE] == [
         *(
             Point.FIRST_BARRIER_CAME,
@@ -202,14 +202,14 @@ def test_a_broken_channel_fails_it_and_names_the_peer(bench):
     channels.accept(Connection(here, 1), {"from": "in-1", "to": "count-0"})
     channels.restored()
     there.close()
-    failed = bench.ended.get(timeout=10)
+    failed = bench.ended.get(timeout=60)
     assert isinstance(failed, ConnectionLostError)
     assert "in-1" in str(failed)
 
 
 def test_a_frame_that_is_no_data_fails_it_and_names_the_peer(bench):
     bench.inbox.put(1, (Kind.CREDIT, b""))
-    failed = bench.ended.get(timeout=10)
+    failed = bench.ended.get(timeout=60)
     assert isinstance(failed, FrameError)
     assert "in-1" in str(failed)
 
@@ -217,13 +217,13 @@ def test_a_frame_that_is_no_data_fails_it_and_names_the_peer(bench):
 def test_a_fault_of_the_driver_fails_it_before_the_notification_behind_it(bench):
     bench.inbox.post(TaskFailed(InjectedFaultError("at completion-stored")))
     bench.inbox.post(CheckpointCompleted(1))
-    assert isinstance(bench.ended.get(timeout=10), InjectedFaultError)
+    assert isinstance(bench.ended.get(timeout=60), InjectedFaultError)
     assert bench.reached == []
 
 
 def test_the_end_of_the_attempt_wakes_it(bench):
     bench.inbox.close()
-    assert isinstance(bench.ended.get(timeout=10), InboxClosedError)
+    assert isinstance(bench.ended.get(timeout=60), InboxClosedError)
 
 
 def test_a_source_reports_once_that_its_data_has_ended_however_often_it_wakes():
@@ -248,7 +248,7 @@ def test_a_source_reports_once_that_its_data_has_ended_however_often_it_wakes():
     frames = [below.receive()[0] for _ in range(2)]
     inbox.post(StartCheckpoint(1, 0))
     frames.append(below.receive()[0])
-    sent = [type(reports.get(timeout=10)) for _ in range(2)]
+    sent = [type(reports.get(timeout=60)) for _ in range(2)]
     inbox.post(CheckpointCompleted(1))
     inbox.post(FinishTask())
     frames.append(below.receive()[0])

@@ -85,7 +85,7 @@ def test_an_effect_of_the_gate_is_carried_out_or_fails_the_subtask(bench, effect
 def test_a_failed_gate_ends_the_subtask(bench):
     bench.subtask._in_order = Recorded("gate", Answers(Fail("its reason")), None)
     bench.barrier(0, 1)
-    failed = bench.ended.get(timeout=10)
+    failed = bench.ended.get(timeout=60)
     assert isinstance(failed, GateFailedError)
     assert "its reason" in str(failed)
 

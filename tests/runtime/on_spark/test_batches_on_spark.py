@@ -68,7 +68,7 @@ def test_rows_and_columns_are_aggregated_exactly_although_a_worker_is_killed(
         by_row.sink("of_rows", ParquetOutput(tmp_path / "of_rows", TOTALS))
         .together_with(by_column.sink("of_columns", ParquetOutput(tmp_path / "of_columns", TOTALS)))
         .with_checkpoints(settings)
-        .with_execution(ExecutionConfig(batch_rows=64, state_backend=backend))
+        .with_execution(ExecutionConfig(batch_rows=64, state_backend=backend, heartbeat_timeout_ms=60_000))
     )
     fault = FaultPlan("acknowledgement-sent", "columns-0", 4)
 

@@ -17,7 +17,8 @@ from impl.spark.session import refuse_unsupported, require_slots
 
 # a checkpoint every 100 ms in a run of a second: faults find something to strike
 CHECKPOINTS = CheckpointConfig(checkpointing_interval_ms=100)
-EXECUTION = ExecutionConfig(heartbeat_timeout_ms=2_000)
+# on a loaded machine a heartbeat may be late
+EXECUTION = ExecutionConfig(heartbeat_timeout_ms=60_000, startup_timeout_ms=300_000)
 RATE = 20_000
 
 
@@ -25,7 +26,7 @@ RATE = 20_000
 def run_flights(spark, flights_20000, tmp_path):
     def run_once(*faults, **options):
         settings = {"rate": RATE, "csv": flights_20000, "spark": spark, "checkpoints": CHECKPOINTS}
-        return run(tmp_path, 0, faults, FlightsOptions(execution=EXECUTION, **{**settings, **options}))
+        return run(tmp_path, 0, faults, FlightsOptions(**{"execution": EXECUTION, **settings, **options}))
 
     return run_once
 
@@ -142,7 +143,8 @@ def test_what_a_sink_pre_commits_is_seen_by_nobody_before_its_checkpoint_complet
 
 
 def test_a_worker_that_hangs_is_found_by_its_missing_heartbeat(run_flights, checked):
-    result = run_flights(FaultPlan(Point.ALIGNMENT_IN_PROGRESS, "sink-1", occurrence=2, action="hang"))
+    hangs = FaultPlan(Point.ALIGNMENT_IN_PROGRESS, "sink-1", occurrence=2, action="hang")
+    result = run_flights(hangs, execution=replace(EXECUTION, heartbeat_timeout_ms=2_000))
     assert checked() == EXACT
     assert "it hangs" in result.attempts[0].reason
 

@@ -19,7 +19,7 @@ def test_counts_in_rocksdb_are_exact_although_a_worker_is_killed(spark, tmp_path
     job = (
         numbers_job(ROWS, tmp_path / "committed", 4_000.0)
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
-        .with_execution(ExecutionConfig(state_backend=ROCKSDB))
+        .with_execution(ExecutionConfig(state_backend=ROCKSDB, heartbeat_timeout_ms=60_000))
     )
     fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-1", occurrence=3)
     result = job.execute("local[8]", tmp_path, faults=[fault], event_log=True, spark=spark)

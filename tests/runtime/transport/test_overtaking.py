@@ -94,7 +94,7 @@ def test_a_barrier_that_leaves_in_its_turn_is_reported(wire):  # UNAL-33
     one = wire(1)
     assert one.channel.barrier(2, TIMEOUT, 0) is None
     assert unpack_barrier(one.below.receive()[1])[:2] == (2, "timeout")
-    assert one.left.get(timeout=10) == 2
+    assert one.left.get(timeout=60) == 2
     assert one.channel.time_out(2) is None
 
 
@@ -140,7 +140,7 @@ def test_an_end_is_overtaken_and_not_stored(wire):
 def test_a_receiver_that_is_gone_is_reported_once_and_nothing_is_sent(wire):
     one = wire(1)
     one.below.close()
-    assert isinstance(one.lost.get(timeout=10), ConnectionLostError)
+    assert isinstance(one.lost.get(timeout=60), ConnectionLostError)
     with pytest.raises(ConnectionLostError, match="closed"):
         one.channel.send(Kind.RECORDS, b"a")
     one.channel.drain()
@@ -165,7 +165,7 @@ def test_a_receiver_that_leaves_after_the_end_is_not_missed(wire):
 def test_a_receiver_that_sends_anything_but_credits_is_no_receiver(wire):
     one = wire(1)
     one.below.send(Kind.CREDIT, b"all of them")
-    assert isinstance(one.lost.get(timeout=10), FrameError)
+    assert isinstance(one.lost.get(timeout=60), FrameError)
 
 
 def test_what_waits_when_the_receiver_goes_is_not_taken_for_sent(wire):
@@ -176,7 +176,7 @@ def test_what_waits_when_the_receiver_goes_is_not_taken_for_sent(wire):
     one.below.close()
     with pytest.raises(ConnectionLostError, match="what waited"):
         one.channel.drain()
-    assert isinstance(one.lost.get(timeout=10), ConnectionLostError)
+    assert isinstance(one.lost.get(timeout=60), ConnectionLostError)
 
 
 def test_the_outputs_overtake_what_is_in_buffers_too(wire):  # UNAL-32
