@@ -11,6 +11,7 @@ from conformance.components.records import IDS, Record, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser, every
+from conformance.suites.components import subtask_alphabets
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Raw, Word, filled, plain, steps
 from model.checker.prove import Case
@@ -204,6 +205,7 @@ def directed_subtask() -> Iterator[Case]:
 
 
 COMPONENT = Component(
+    alphabets=subtask_alphabets,
     configs=CONFIGS,
     walks=1000,
     paths_hit=190,

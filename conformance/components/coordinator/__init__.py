@@ -11,6 +11,7 @@ from conformance.components.coordinator.projection import (
 )
 from conformance.components.coordinator.tla_binding import bind_coordinator
 from conformance.components.coordinator.walks import CONFIGS, walk_coordinator
+from conformance.suites.coordinator import coordinator_alphabets
 from model.checker.prove import Case
 
 
@@ -23,6 +24,7 @@ def directed_coordinator() -> Iterator[Case]:
 
 
 COMPONENT = Component(
+    alphabets=coordinator_alphabets,
     configs=CONFIGS,
     walks=700,
     paths_hit=214,
