@@ -7,7 +7,10 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
-ID = re.compile(r"(?:ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-\d\d")
+_TEXT = (resources.files("spec") / "rules.toml").read_text("utf-8")
+FAMILIES: Mapping[str, str] = tomllib.loads(_TEXT)["families"]
+"""From the first part of an ID to the title of its family."""
+ID = re.compile(rf"(?:{'|'.join(FAMILIES)})-\d\d")
 KINDS = ("step", "invariant", "temporal")
 """How a rule can be stated, the usual first."""
 _REQUIRED = ("id", "title", "must", "source", "holds")
@@ -58,7 +61,7 @@ def load_rules() -> tuple[Rule, ...]:
     Raises:
         RuleIndexError: an entry lacks a field, has an ID of the wrong form, or an ID occurs twice.
     """
-    return parse_rules((resources.files("spec") / "rules.toml").read_text("utf-8"))
+    return parse_rules(_TEXT)
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:

@@ -16,6 +16,7 @@ from conformance.components.records import Record, each, field, fields, words
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
+from conformance.suites.components import channel_alphabets
 from conformance.vectors.tla.binding import Binding, highest
 from conformance.vectors.tla.text import filled, plain, record_text, steps, value
 from model.channel.channel import ARRIVED, AWAITED, CHANNEL_PROFILES, IDLE, NEWEST_CHANNEL
@@ -211,6 +212,7 @@ def directed_channel() -> "Iterator[Case]":
 
 
 COMPONENT = Component(
+    alphabets=channel_alphabets,
     configs=CONFIGS,
     paths_hit=377,
     walk=walk_channel,

@@ -1,6 +1,6 @@
 """The interface of a component in the suite: each module `conformance.components.<name>` has one."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,6 +9,7 @@ from conformance.compare.projection import Given, Projection
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser
+from conformance.suites.alphabet import Alphabet
 from conformance.vectors.tla.binding import Binding
 
 if TYPE_CHECKING:
@@ -32,3 +33,5 @@ class Component(NamedTuple):
     """How many paths that z3 reads the closed models take, at least; a number that falls is a finding."""
     cases: "Callable[[], Iterable[Case]]" = tuple
     """The symbolic cases whose paths are looked for in the component's closed models (`directed`)."""
+    alphabets: Callable[[Wire], Iterator[Alphabet]] | None = None
+    """The alphabets of its complete suites under one configuration; None: of a gate, which has parameters."""

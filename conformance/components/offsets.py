@@ -11,6 +11,7 @@ from conformance.components.records import Record, Spelling, each, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
+from conformance.suites.components import offsets_alphabets
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import steps, value
 from model.offsets.environment import closed_offsets
@@ -107,6 +108,7 @@ def directed_offsets() -> "Iterator[Case]":
 
 
 COMPONENT = Component(
+    alphabets=offsets_alphabets,
     configs=CONFIGS,
     paths_hit=26,
     walk=walk_offsets,

@@ -11,6 +11,7 @@ from conformance.components.records import IDS, OR_ZERO, Record, each, fields, p
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
+from conformance.suites.components import sink_alphabets
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Raw, Word, plain, steps
 from model.components import COMPONENTS
@@ -179,5 +180,10 @@ def _stray_at_sink(luck: float, newest: int, taken_in_run: int) -> Wire:
 
 
 COMPONENT = Component(
-    configs=CONFIGS, walks=500, walk=walk_sink, projections={"SinkModel": project_sink}, bind=bind_sink
+    alphabets=sink_alphabets,
+    configs=CONFIGS,
+    walks=500,
+    walk=walk_sink,
+    projections={"SinkModel": project_sink},
+    bind=bind_sink,
 )

@@ -10,6 +10,7 @@ from conformance.components.records import IDS, Record, field, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser, every
+from conformance.suites.components import source_alphabets
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Word, filled, plain, steps
 from model.source.environment import closed_source
@@ -99,5 +100,9 @@ def walk_source(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 COMPONENT = Component(
-    configs=CONFIGS, walk=walk_source, projections={"SourceModel": project_source}, bind=bind_source
+    alphabets=source_alphabets,
+    configs=CONFIGS,
+    walk=walk_source,
+    projections={"SourceModel": project_source},
+    bind=bind_source,
 )

@@ -12,6 +12,7 @@ from conformance.components.records import Spelling, each
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser, every
+from conformance.suites.components import store_alphabets
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, steps, value
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
@@ -138,6 +139,7 @@ def directed_store() -> "Iterator[Case]":
 
 
 COMPONENT = Component(
+    alphabets=store_alphabets,
     configs=CONFIGS,
     walks=500,
     paths_hit=17,

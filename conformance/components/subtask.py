@@ -12,6 +12,7 @@ from conformance.components.records import IDS, Record, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser, every
+from conformance.suites.components import subtask_alphabets
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Raw, Word, filled, plain, steps
 from model.subtask.environment import closed_subtask
@@ -207,6 +208,7 @@ def directed_subtask() -> "Iterator[Case]":
 
 
 COMPONENT = Component(
+    alphabets=subtask_alphabets,
     configs=CONFIGS,
     walks=1000,
     paths_hit=190,

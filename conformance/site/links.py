@@ -10,12 +10,14 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from spec.rules import FAMILIES
+
 _MARKS = re.compile(r"(?:^ *<!-- [^\n]* -->\n)+(?= *```)", re.MULTILINE)
 _FENCED = re.compile(r"(^ *```.*?^ *```$)", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"(`[^`\n]+`|\[[^\]]*\]\([^)]*\))")
 _PAGE = re.compile(r"`docs/([\w/-]+\.md)`")
 _FOLDER = re.compile(r"`docs/([\w-]+)/`")
-_RULE = re.compile(r"(?<![\w/.#-])(ALIGN|TRACK|UNAL|TASK|COORD|SUB|SINK|OFFSET|ONCE|LIVE)-(\d\d)\b(?!\])")
+_RULE = re.compile(rf"(?<![\w/.#-])({'|'.join(FAMILIES)})-(\d\d)\b(?!\])")
 
 
 def linked(text: str, own: str, titles: Mapping[str, str], rules: frozenset[str]) -> str:

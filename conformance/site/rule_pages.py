@@ -19,21 +19,9 @@ from conformance.site import texts
 from conformance.site.links import anchor
 from conformance.site.scenes import Scene, scene_of
 from model.components import COMPONENTS, WireError
-from spec.rules import Rule, load_rules
+from spec.rules import FAMILIES, Rule, load_rules
 
 FOLDER = "reference/rules"
-FAMILIES = {
-    "ALIGN": "Alignment at an input gate",
-    "TRACK": "Tracking, at least once",
-    "UNAL": "Unaligned barriers",
-    "TASK": "The snapshot steps of a subtask",
-    "COORD": "The coordinator",
-    "SUB": "Subsumption and retention",
-    "SINK": "Two-phase commit",
-    "OFFSET": "Offsets that a source commits",
-    "ONCE": "Exactly-once, end to end",
-    "LIVE": "Liveness",
-}
 _mutants = cache(load_catalogue)
 STEPS = 3
 """Steps of each language that are shown; the others are named."""

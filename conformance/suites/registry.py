@@ -1,15 +1,15 @@
 """Which alphabets the suite has for a component and a configuration."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from conformance.adapters.protocol import Wire, canonical
+from conformance.components.registry import COMPONENTS
 from conformance.drive.bounds.tried import by_number
 from conformance.drive.plan import Plan
 from conformance.generators import generate
-from conformance.suites import components
 from conformance.suites.alphabet import Alphabet
-from conformance.suites.coordinator import LEFT_OUT, SHAPES, coordinator_alphabets
+from conformance.suites.coordinator import LEFT_OUT, SHAPES
 from conformance.suites.gate import gate_alphabets
 
 CHANNELS = 2
@@ -20,20 +20,8 @@ def alphabets(component: str, config: Wire, *, injects: bool, thorough: bool = F
     """The alphabets of one configuration, the smallest first."""
     if component == "gate":
         yield from gate_alphabets(config, injects=injects, thorough=thorough)
-    elif component in _OTHERS:
-        yield from _OTHERS[component](config)
-
-
-_OTHERS: Mapping[str, Callable[[Wire], Iterator[Alphabet]]] = {
-    "coordinator": coordinator_alphabets,
-    "store": components.store_alphabets,
-    "sink": components.sink_alphabets,
-    "source": components.source_alphabets,
-    "offsets": components.offsets_alphabets,
-    "subtask": components.subtask_alphabets,
-    "channel": components.channel_alphabets,
-}
-"""The gate has more parameters."""
+    elif (alphabets_of := COMPONENTS[component].alphabets) is not None:
+        yield from alphabets_of(config)
 
 
 def left_out(component: str) -> str:

@@ -12,6 +12,7 @@ from conformance.components.coordinator.projection import (
 )
 from conformance.components.coordinator.tla_binding import bind_coordinator
 from conformance.components.coordinator.walks import CONFIGS, walk_coordinator
+from conformance.suites.coordinator import coordinator_alphabets
 
 if TYPE_CHECKING:
     from model.checker.prove import Case
@@ -26,6 +27,7 @@ def directed_coordinator() -> "Iterator[Case]":
 
 
 COMPONENT = Component(
+    alphabets=coordinator_alphabets,
     configs=CONFIGS,
     walks=700,
     paths_hit=214,

@@ -113,7 +113,8 @@ def _read(component: str, text: str) -> Round:
         [{"kind": kind, **fields} for kind, fields in map(spoken, filter(None, part.strip().split("; ")))]
         for part in text.split("|")
     )
-    ids = max(event[name] for event in events for name in fields_of(component) if name in event)
+    numbers = (event[name] for event in events for name in fields_of(component) if name in event)
+    ids = max(numbers, default=1)  # a component without ids repeats its round as it is
     return Round(tuple(opening), tuple(events), ids)
 
 

@@ -24,8 +24,8 @@ from model.registry import Registry
 COORDINATOR_FRAMES = Registry("coordinator")
 
 _ABORT = "(abort fail_job? discard_state* fail_job? notify_abort* notify_coordinator* fail_job?)"
-_TURN = "rejected | trigger_master+ | trigger_task+"
-_TURNS = f"({_TURN})*"
+_LEAVES = "rejected | trigger_master+ | trigger_task+"
+_TURNS = f"({_LEAVES})*"
 _SUSPENDS = f"(rejected | fail | {_ABORT})*"
 _DELETES = "(discard discard_state*)*"
 _STORED = f"discard_state* complete? {_ABORT}* (notify_complete notify_subsumed*)* notify_coordinator*"
@@ -55,7 +55,7 @@ COORDINATOR_FRAMES.frames({
     MasterAnswer: Frame(
         "COORD-23", _COMPLETION, f"{_ABORT}? {_TURNS} | trigger_master* | trigger_task+ {_COMPLETES} {_TURNS}"
     ),
-    Advance: Frame("COORD-10", f"now {_REQUEST}", f"({_ABORT} | {_TURN})*"),
+    Advance: Frame("COORD-10", f"now {_REQUEST}", f"({_ABORT} | {_LEAVES})*"),
     StoreFails: Frame("COORD-20", "fault"),
     RestoreRequest: Frame(
         "ONCE-04", f"shared {_SCHEDULER}", f"fail | {_ABORT}* restored {_SUSPENDS} {_TURNS}"
