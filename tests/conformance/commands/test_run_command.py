@@ -25,6 +25,11 @@ def test_a_savepoint_of_another_output_is_refused(tmp_path, capsys):
     assert "of no earlier run" in capsys.readouterr().err
 
 
+def test_a_claim_takes_a_savepoint(tmp_path, capsys):
+    assert cli.run(["run", "--out", str(tmp_path / "run"), "--claim"]) == Exit.USAGE
+    assert "CLAIM takes from_savepoint" in capsys.readouterr().err
+
+
 def test_a_savepoint_is_asked_of_a_job_that_runs(tmp_path, capsys):
     asked = ["savepoint", str(tmp_path), "--seconds", "0.01"]
     assert cli.run(asked) == Exit.USAGE

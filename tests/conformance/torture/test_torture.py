@@ -5,6 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from conformance import cli
 from conformance.observe.guarantees.guarantee import Account, Row, Sent, classify
 from conformance.torture import campaign as campaigns
 from conformance.torture.campaign import Campaign
@@ -24,7 +25,7 @@ from conformance.torture.rounds import (
     round_named,
     streaming_round,
 )
-from conformance.verdict import Verdict
+from conformance.verdict import Exit, Verdict
 from impl.faults import POINTS, Action
 
 
@@ -191,3 +192,18 @@ def test_what_is_left_behind_fails_the_round(tmp_path):
     assert left.verdict is Verdict.DIVERGES
     assert "left behind: process 7 is stopped" in report(left)
     assert left.to_json()["rounds"][0]["findings"] == ["left behind: process 7 is stopped"]
+
+
+def test_a_campaign_in_a_store_counts_its_requests_and_is_run_there_again(tmp_path):
+    done = campaign(tmp_path, 4, outcome(store={"lost": 1_200, "slow": 3}))
+    done.storage = campaigns.STORE
+    text = report(done)
+    assert "store       1,203 requests went wrong: 1,200 lost, 3 slow" in text
+    assert "again   barrierspec torture --seed 1 --storage s3 --faults 4" in text
+    assert done.to_json()["rounds"][0]["store"] == {"lost": 1_200, "slow": 3}
+
+
+@pytest.mark.parametrize("odd", [["--only", "server-0"], ["--implementation", "spark"]])
+def test_a_store_is_for_the_bundled_runtime_and_its_own_sinks(odd, capsys):
+    assert cli.run(["torture", "--storage", "s3", *odd]) == Exit.USAGE
+    assert "--storage s3 is for the bundled runtime" in capsys.readouterr().err

@@ -1,6 +1,8 @@
 """Parquet output behind a server that speaks S3, and behind one whose answers are lost, late or refused."""
 
 import pickle
+import random
+from collections import Counter
 
 import pyarrow as pa
 import pytest
@@ -203,3 +205,42 @@ def test_a_killed_worker_leaves_rows_on_its_host_until_the_next_one_begins(files
     begun(location, 2, {1: None, 2: None})
     assert not [*location.working().glob("data/.*")]
     assert not location.sizes("data")
+
+
+@pytest.mark.rule("SINK-06")
+@pytest.mark.parametrize("fault", [StoreFault.CUT, StoreFault.LOST, StoreFault.FAILED])
+def test_an_upload_in_parts_that_goes_wrong_is_begun_again_and_never_seen_in_part(server, files, fault):
+    parts, draw = [], random.Random(1)
+    numbers = sorted(draw.getrandbits(62) for _ in range(1_500_000))  # they can hardly be compressed
+
+    def second_part(method, path):
+        if method == "PUT" and "partNumber" in path:
+            parts.append(path)
+        return fault if len(parts) == 2 and path == parts[1] else None
+
+    with FaultyStore(server.endpoint, second_part) as store:
+        location = files(store)
+        _, sink = begun(location, 1, {1: None})
+        state = write(sink, 1, *numbers)
+        assert store.happened[fault] == 1
+        sink.notify_complete(1)
+        assert len(parts) > 3
+        assert [*location.working().glob("data/*")] == []
+    location = files()
+    assert {f"data/{name}" for name in location.sizes("data")} == state.names
+    assert seen(location) == numbers
+
+
+def test_requests_of_a_commit_are_few(server, files):
+    asked = Counter()
+
+    def count(method, path):
+        asked.update([method])
+
+    with FaultyStore(server.endpoint, count) as store:
+        _, sink = begun(files(store), 1, {1: None})
+        asked.clear()
+        write(sink, 1, 1)
+        assert asked == {"PUT": 1}
+        sink.notify_complete(1)
+        assert asked == {"PUT": 3, "HEAD": 1, "GET": 4}

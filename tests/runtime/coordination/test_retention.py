@@ -54,7 +54,7 @@ def until_cancelled(bench):
     """As the runtime does: the coordination fails the job, and answers every request."""
     try:
         while True:
-            bench.pass_ms(1_000)
+            bench.pass_ms()  # a request comes in real time: no checkpoint may expire before it
     except JobCancelledError as cancelled:
         bench.it._savepoints.failed(cancelled)
         raise
