@@ -14,13 +14,13 @@ _MARK = "_statement_runs"
 
 
 class Marks:
-    """The statements that modules run which are loaded from now on: each reports itself."""
+    """The statements that modules run which are loaded from now on: each of these places reports itself."""
 
-    def __init__(self, modules: dict[str, str]) -> None:
+    def __init__(self, modules: dict[str, str], places: Places) -> None:
         self._found: set[tuple[str, int]] = set()
         setattr(builtins, _MARK, self._found.add)
         for module, source in modules.items():
-            install_text(module, marked(module, source))
+            install_text(module, marked(module, source, places))
 
     def taken(self) -> Places:
         """What has run since the last call."""
@@ -29,19 +29,21 @@ class Marks:
         return found
 
 
-def marked(module: str, source: str) -> ast.Module:
-    """The module with a call before each statement; not before a docstring, which must be the first."""
+def marked(module: str, source: str, places: Places) -> ast.Module:
+    """The module with a call before each of these statements; a docstring stays the first."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list):
-                setattr(node, name, [part for one in body for part in (*_mark(module, one), one)])
+                setattr(node, name, [part for one in body for part in (*_mark(module, one, places), one)])
     return ast.fix_missing_locations(tree)
 
 
-def _mark(module: str, node: ast.stmt) -> list[ast.stmt]:
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+def _mark(module: str, node: ast.stmt, places: Places) -> list[ast.stmt]:
+    if (module, node.lineno) not in places or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ):
         return []
     place = ast.Tuple([ast.Constant(module), ast.Constant(node.lineno)], ast.Load())
     called = ast.Call(ast.Name(_MARK, ast.Load()), [place], [])

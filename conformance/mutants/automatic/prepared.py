@@ -9,7 +9,7 @@ import gc
 import sys
 import time
 from collections.abc import Iterable
-from functools import _lru_cache_wrapper
+from functools import _lru_cache_wrapper, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,11 +43,12 @@ class Run(NamedTuple):
 class Prepared:
     """The judges of a folder, and what each of their units runs."""
 
-    def __init__(self, layer: str, folder: str, judges: Judges) -> None:
+    def __init__(self, layer: str, folder: str, judges: Judges, edits: Iterable[Edit]) -> None:
+        """`edits`: those that will be judged; only their statements report that they run."""
         self._files = machine.HOME / LAYERS[layer] / folder
         self._judges = judges
         sources = {name: text for name, text in modules(layer) if name.split(".")[-2] == folder}
-        self._marks = Marks(sources)
+        self._marks = Marks(sources, frozenset(map(self._place_of, edits)))
         for name in sources:
             import_module(name)
         names = [judge for judge in judges.names if judge != "lock-step"]
@@ -68,7 +69,7 @@ class Prepared:
 
         That is what changes more than functions, or a statement that ran while the judges were prepared.
         """
-        place = place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
+        place = self._place_of(edit)
         if place in self._early:
             return None
         runs = {judge: [run for run in some if place in run.places] for judge, some in self._runs.items()}
@@ -83,6 +84,9 @@ class Prepared:
             for same in answers(_prove, (edit, text, cases, self._judges.assumed)):
                 return judged._replace(same_paths=same)
         return judged
+
+    def _place_of(self, edit: Edit) -> tuple[str, int]:
+        return place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
 
     def _assume(self, units: Iterable[Unit]) -> None:
         from model.checker.prove import assume_invariants
@@ -115,7 +119,7 @@ def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bo
         for edit in outside:
             found.send((edit, judge_anew(edit, edit.apply(texts[edit.module]), judges, first=first)))
         left = [edit for edit in left if edit not in outside]
-    prepared = Prepared(layer, folder, judges)
+    prepared = Prepared(layer, folder, judges, left)
     found.send((None, prepared.complaint))
     for edit in left if not prepared.complaint else ():
         found.send((edit, prepared.judged(edit, edit.apply(texts[edit.module]), first=first)))
@@ -141,11 +145,20 @@ def of_answers(edit: Edit, found: list[str], names: Iterable[str], *, first: boo
 
 def forget() -> None:
     """Drop what functions of the model and of the implementation have kept of earlier calls."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith(("model.", "impl.")):
-            for one in vars(module).values():
-                if isinstance(one, _lru_cache_wrapper):
-                    one.cache_clear()
+    for one in _keeping(len(sys.modules)):
+        one.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _keeping(_modules: int) -> tuple["_lru_cache_wrapper[Any]", ...]:
+    """The functions that keep what they returned, among all modules that are loaded by now."""
+    return tuple(
+        one
+        for name, module in list(sys.modules.items())
+        if name.startswith(("model.", "impl."))
+        for one in vars(module).values()
+        if isinstance(one, _lru_cache_wrapper)
+    )
 
 
 def _judge(edit: Edit, text: str, runs: dict[str, list[Run]], first: bool, found: Any) -> None:  # noqa: ANN401

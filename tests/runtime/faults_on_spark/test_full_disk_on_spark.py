@@ -4,7 +4,7 @@ import pytest
 
 from conformance.observe.validate import validate
 from conformance.verdict import Verdict
-from impl.config import CheckpointConfig, RestartConfig
+from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
 from impl.jobs.numbers import numbers_job
 from impl.metrics import JobMetrics
@@ -32,6 +32,7 @@ def job(folder, restarts=3):
     return (
         numbers_job(ROWS, folder / "committed", 2_000.0)
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
+        .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000))  # a loaded machine is late
         .with_restarts(RestartConfig(restarts))
     )
 

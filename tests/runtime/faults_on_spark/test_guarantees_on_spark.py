@@ -11,7 +11,7 @@ from conformance.observe.guarantees.anomalies import Anomaly, Guarantee, Subject
 from conformance.observe.guarantees.guarantee import classify
 from conformance.observe.validate import validate
 from conformance.torture.account import Reader, account_of
-from impl.config import CheckpointConfig
+from impl.config import CheckpointConfig, ExecutionConfig
 from impl.connectors.parquet_sink import ParquetFiles
 from impl.connectors.sources.rate_source import RateSource
 from impl.faults import FaultPlan
@@ -84,6 +84,7 @@ def classified(spark, tmp_path):
             .aggregate("count", Totals(), 2)
             .sink("sink", sink(tmp_path / "committed", UPDATES), 2)
             .with_checkpoints(CheckpointConfig(60, mode, num_retained_checkpoints=50))
+            .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000))  # a loaded machine is late
         )
         faults = [FaultPlan("pre-committed", "sink-0", number, "error") for number in (2, 3)]
         result = job.execute(

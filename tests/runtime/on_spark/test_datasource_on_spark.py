@@ -27,7 +27,7 @@ def test_a_stream_has_a_batch_for_each_checkpoint_and_no_row_twice(spark, tmp_pa
     def watch(progress):
         started.set()
         if progress.completed:
-            seen.wait(20)  # the stream reads while the job is not at its end
+            seen.wait(120)  # the stream reads while the job is not at its end
 
     def run():
         fault = FaultPlan(Point.COMPLETION_STORED, action="error")
@@ -44,9 +44,9 @@ def test_a_stream_has_a_batch_for_each_checkpoint_and_no_row_twice(spark, tmp_pa
     register(spark)
     running = threading.Thread(target=run)
     running.start()
-    started.wait(60)
+    assert started.wait(120)
     first = query()
-    assert seen.wait(60)
+    assert seen.wait(120)
     alive = running.is_alive()
     running.join()
     first.processAllAvailable()

@@ -12,7 +12,7 @@ from pyspark import cloudpickle
 from conformance.observe.validate import validate
 from conformance.torture.server import KeptServer
 from conformance.verdict import Verdict
-from impl.config import CheckpointConfig, ConfigError
+from impl.config import CheckpointConfig, ConfigError, ExecutionConfig
 from impl.faults import Action, FaultPlan, Point
 from impl.job import Job, PostgresOutput, RateInput, SqliteOutput
 
@@ -45,6 +45,7 @@ def run(output, folder, spark, **options):
         .aggregate("count", Count(), parallelism=2)
         .sink("out", output, parallelism=2)
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
+        .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000))  # a loaded machine is late
     )
     return job.execute("local[8]", folder, spark=spark, event_log=True, **options)
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark import cloudpickle
 
-from impl.config import CheckpointConfig
+from impl.config import CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
 from impl.faults import FaultPlan, Point
 from impl.job import Job, JsonLinesInput, ParquetInput, ParquetOutput, RateInput
@@ -63,6 +63,7 @@ def test_every_row_of_every_source_is_counted_once_although_each_of_them_fails(s
         .aggregate("count", Count(), parallelism=2)
         .sink("out", ParquetOutput(tmp_path / "committed", SCHEMA))
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
+        .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000))  # a loaded machine is late
     )
     faults = tuple(
         FaultPlan(Point.SNAPSHOT_WRITTEN, task, occurrence=occurrence)
