@@ -114,6 +114,12 @@ def statuses(state: Coordinator) -> Iterator[Offer]:
         yield "TaskStatus", TaskStatus(0, RUNNING)
 
 
+def jumps(state: Coordinator) -> Iterator[Offer]:
+    """Time passes by four units at once, while ids are left."""
+    if state.next_id <= 2:
+        yield "Advance", Advance(4)
+
+
 def ends_of_tasks(state: Coordinator) -> Iterator[Offer]:
     """Every task finishes, and may run again."""
     for task, runs in enumerate(state.tasks_run):
@@ -166,6 +172,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
     return (
         closed_queue("2.3"),
         *(closed_scheduler(name) for name in ("2.3", "1.11", "1.9")),
+        closed_late_scheduler("2.3"),
         *(closed_failures(name) for name in ("2.3", "1.11")),
         *(closed_store_failure(name) for name in ("2.3", "1.14", "1.11")),
         *(closed_shared(name) for name in ("2.3", "1.14")),
@@ -203,6 +210,12 @@ def closed_scheduler(name: str) -> ClosedModel:
     plan = _plan(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
     scope = Scope(ids=2, until=4, flags=((False, False), (False, True)), more=statuses)
     return closed_subject("a scheduler", plan, scope)
+
+
+def closed_late_scheduler(name: str) -> ClosedModel:
+    """A request every two units, while time passes by four at once: two requests are due together."""
+    plan = _plan(name)._replace(interval=2, initial_delay=1, max_concurrent=2)
+    return closed_subject("a scheduler whose requests are due together", plan, Scope(ids=4, more=jumps))
 
 
 def closed_failures(name: str) -> ClosedModel:
