@@ -23,9 +23,9 @@ from model.gate.proofs.aligned import blocked_again_cases, gate_cases, history_c
 from model.gate.proofs.modes import mode_cases
 from model.gate.proofs.passage import thorough_passage_cases
 from model.gate.proofs.unaligned import thorough_unaligned_cases
-from model.initial_states import INITIAL_STATES, PERMITTED
 from model.offsets.proofs import all_offsets_cases
 from model.sink.proofs.sink import all_sink_cases
+from model.sizes import SIZES
 from model.source.proofs import all_source_cases
 from model.store.proofs.store import store_cases
 from model.subtask.proofs.subtask import all_subtask_cases
@@ -43,11 +43,11 @@ def start_cases(cases: Iterable[Case]) -> Iterator[Case]:
     """A new component for each size and configuration of the cases: the base of their induction."""
     seen: set[str] = set()
     for case in cases:
-        start = INITIAL_STATES[case.component](case.state)
+        size = SIZES[case.component]
+        start, permits = size.new(case.state), size.permits
         if (shape := f"{case.component} {start!r}") not in seen:
             seen.add(shape)
-            permitted = PERMITTED.get(case.component)
-            bounds = () if permitted is None else (formula(lambda: permitted(start)),)  # noqa: B023 - called here
+            bounds = () if permits is None else (formula(lambda: permits(start)),)  # noqa: B023 - called here
             yield start_case(case.component, start, *bounds)
 
 

@@ -1,4 +1,4 @@
-"""The sizes of each component at which its rules are proved, and the events that its environment may send.
+"""The sizes of each component at which its rules are proved, its initial states, the events it may get.
 
 A bound is stated where a collection has none: the first step that leaves it is proved, too; what follows is
 not. Numbers without a bound, and the generations, are those of the cases.
@@ -7,32 +7,97 @@ not. Numbers without a bound, and the generations, are those of the cases.
 from collections.abc import Mapping
 from typing import Any
 
+from model.channel.channel import new_channel
 from model.channel.events import MakeUrgent
 from model.channel.proofs import may_become_urgent
 from model.checker.induction import Size
 from model.coordinator.proofs import closed
+from model.coordinator.state import new_coordinator
+from model.gate import (
+    aligned,
+    buffering,
+    polled_gate,
+    polled_unaligned_gate,
+    tracking,
+    two_threads,
+    unaligned,
+)
 from model.gate.events import Inject, Injection
+from model.gate.polled_gate import Watched, new_watched
+from model.gate.polled_unaligned_gate import Passage
 from model.gate.properties.polled import follow_an_end
+from model.gate.two_threads import Threads
 from model.offsets.events import RestoreOffsets
+from model.offsets.offsets import new_reader
 from model.sink.proofs import sink
+from model.sink.two_phase_commit import new_sink
 from model.source.events import Induce
 from model.source.properties import PLAIN
+from model.source.source_task import new_source
+from model.store.store import new_store
+from model.subtask.subtask import new_subtask
+
+
+def _unaligned(gate: unaligned.UnalignedGate) -> unaligned.UnalignedGate:
+    return unaligned.new_gate(
+        len(gate.closed),
+        gate.counts_as_aligned,
+        gate.profile,
+        alternating=gate.alternating,
+        timeout=gate.timeout,
+    )
+
+
+def _inbox(inbox: polled_gate.Inbox) -> polled_gate.Inbox:
+    gate = inbox.gate
+    return polled_gate.new_inbox(len(gate.closed), gate.counts_as_aligned, gate.profile)
+
+
+def _buffer(buffer: buffering.Buffer) -> buffering.Buffer:
+    gate = buffer.gate
+    return buffering.new_buffer(len(gate.closed), gate.counts_as_aligned, gate.profile, buffer.limit)
+
+
+def _tracker(tracker: tracking.Tracker) -> tracking.Tracker:
+    return tracking.new_tracker(
+        len(tracker.closed), tracker.counts_as_aligned, tracker.profile, tracker.tracked_at_most
+    )
+
+
+def _passage(passage: Passage) -> Passage:
+    fresh = polled_unaligned_gate.new_passage(len(passage.gate.closed), passage.gate.counts_as_aligned)
+    return fresh._replace(gate=_unaligned(passage.gate))
+
+
+def _threads(threads: Threads) -> Threads:
+    gate = _unaligned(threads.gate)
+    fresh = two_threads.new_threads(len(gate.closed), gate.counts_as_aligned, gate.profile)
+    return fresh._replace(gate=gate)
+
+
+def _watched(watched: Watched) -> Watched:
+    gate = watched.gate
+    return new_watched(len(gate.closed), gate.counts_as_aligned, gate.profile)
+
 
 SIZES: Mapping[str, Size] = {
     "gate": Size(
         {"channels": lambda gate: len(gate.closed)},
         {},
         sends=lambda gate, event: gate.profile.ends_count or type(event) is not Injection,
+        new=lambda gate: aligned.new_gate(len(gate.closed), gate.counts_as_aligned, gate.profile),
     ),
     "network": Size(
         {"channels": lambda inbox: len(inbox.gate.closed), "waiting items": lambda inbox: len(inbox.waiting)},
         {"waiting items": 1},
         sends=lambda inbox, event: _may_follow(inbox.waiting, event),
+        new=_inbox,
     ),
     "history": Size(
         {"channels": lambda watched: len(watched.gate.closed)},
         {},
         sends=lambda watched, event: watched.gate.profile.ends_count or type(event) is not Injection,
+        new=_watched,
     ),
     "buffer": Size(
         {
@@ -41,6 +106,7 @@ SIZES: Mapping[str, Size] = {
         },
         {"stored items": 2},
         sends=lambda buffer, event: _may_follow(buffer.stored, event),
+        new=_buffer,
     ),
     "tracker": Size(
         {
@@ -48,11 +114,14 @@ SIZES: Mapping[str, Size] = {
             "tracked checkpoints": lambda tracker: tracker.tracked_at_most,
         },
         {"channels": 2, "tracked checkpoints": 2},
+        new=_tracker,
     ),
     "unaligned": Size(
         {"channels": lambda gate: len(gate.closed)},
         {},
         sends=lambda gate, event: gate.profile.ends_count or type(event) is not Inject,
+        new=_unaligned,
+        permits=lambda gate: bool(gate.timeout >= 0),
     ),
     "passage": Size(
         {
@@ -61,6 +130,8 @@ SIZES: Mapping[str, Size] = {
         },
         {"channels": 2, "waiting items": 1},
         includes=lambda passage: passage.gate.alternating and passage.gate.counts_as_aligned,
+        new=_passage,
+        permits=lambda passage: bool(passage.gate.timeout >= 0),
     ),
     "threads": Size(
         {
@@ -68,6 +139,8 @@ SIZES: Mapping[str, Size] = {
             "effects in the mail": lambda threads: len(threads.mail),
         },
         {"channels": 1, "effects in the mail": 2},
+        new=_threads,
+        permits=lambda threads: bool(threads.gate.timeout >= 0),
     ),
     "channel": Size(
         {
@@ -77,6 +150,7 @@ SIZES: Mapping[str, Size] = {
         {},
         includes=lambda channel: len(channel.output) + len(channel.input) <= 1 + channel.profile.passes_block,
         sends=lambda channel, event: type(event) is not MakeUrgent or may_become_urgent(channel.input),
+        new=lambda channel: new_channel(channel.profile),
     ),
     "subtask": Size(
         {
@@ -84,11 +158,13 @@ SIZES: Mapping[str, Size] = {
             "remembered aborts": lambda subtask: subtask.remembered_at_most,
         },
         {"running snapshots": 2, "remembered aborts": 2},
+        new=lambda subtask: new_subtask(subtask.remembered_at_most, subtask.profile),
     ),
     "source": Size(
         {"awaited ids": lambda source: len(source.triggered) + len(source.ahead)},
         {"awaited ids": 2},
         sends=lambda source, event: source.external != PLAIN or type(event) is not Induce,
+        new=lambda source: new_source(source.external, source.profile),
     ),
     "coordinator": Size(
         {
@@ -108,11 +184,16 @@ SIZES: Mapping[str, Size] = {
         includes=closed.is_within,
         sends=closed.sends,
         beyond=True,
+        new=lambda coordinator: new_coordinator(coordinator.plan, coordinator.store.retain),
+        permits=lambda made: bool(
+            made.plan.timeout >= 1 and made.plan.max_concurrent >= 1 and made.plan.tolerable_failures >= -1
+        ),
     ),
     "store": Size(
         {"retained checkpoints": lambda store: store.retain},
         {},
         includes=lambda store: store.open is True,
+        new=lambda store: new_store(store.retain, store.profile),
     ),
     "sink": Size(
         {
@@ -123,11 +204,13 @@ SIZES: Mapping[str, Size] = {
         {},
         includes=sink.is_within,
         sends=sink.sends,
+        new=lambda sink: new_sink(sink.profile),
     ),
     "offsets": Size(
         {"remembered snapshots": lambda reader: reader.remembered_at_most},
         {},
         sends=lambda reader, event: reader.running is not (type(event) is RestoreOffsets),
+        new=lambda reader: new_reader(reader.remembered_at_most),
     ),
 }
 """By component of the proofs; the composed dataflow is explored."""

@@ -25,6 +25,10 @@ class Size(NamedTuple):
     """The numbers of a state, by their name in the plural."""
     at_most: Mapping[str, int]
     """Bounds on those parts that have none in the protocol: the step that leaves a bound is the last one."""
+    new: Callable[[Any], Any]
+    """The initial state with the sizes and the configuration of a given state."""
+    permits: Callable[[Any], bool] | None = None
+    """The vocabulary's bounds of an initial state's configuration, where the proofs have a symbol for it."""
     includes: Callable[[Any], bool] = lambda _: True
     """Whether the induction covers states like this one, within the bounds."""
     sends: Callable[[Any, Any], bool] = lambda _state, _event: True

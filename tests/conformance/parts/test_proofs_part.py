@@ -15,7 +15,6 @@ from model.gate.events import Cancel, Injection
 from model.gate.profiles import PROFILES
 from model.gate.proofs.aligned import gate_cases
 from model.gate.proofs.modes import mode_cases
-from model.initial_states import INITIAL_STATES
 from model.offsets.proofs import all_offsets_cases
 from model.proofs import start_cases
 from model.properties import PROPERTIES, Property, of_component
@@ -130,9 +129,10 @@ def test_an_initial_state_that_breaks_an_invariant_is_refuted(monkeypatch):
     cases = [*gate_cases(3), *mode_cases(1)]
     assert prove(start_cases(cases), PROPERTIES).refutations == ()
 
-    pending = {**INITIAL_STATES, "gate": lambda gate: INITIAL_STATES["gate"](gate)._replace(pending=True)}
-    monkeypatch.setattr("model.proofs.INITIAL_STATES", pending)
-    monkeypatch.setattr("model.proofs.PERMITTED", {})
+    unbounded = {name: size._replace(permits=None) for name, size in SIZES.items()}
+    gate = unbounded["gate"]
+    unbounded["gate"] = gate._replace(new=lambda state: gate.new(state)._replace(pending=True))
+    monkeypatch.setattr("model.proofs.SIZES", unbounded)
     refuted = prove(start_cases(cases), PROPERTIES).refutations
     assert {(one.rule, one.label) for one in refuted} == {
         ("ALIGN-19", "new gate"),
