@@ -115,7 +115,7 @@ def test_a_commit_whose_answer_never_comes_is_repeated_by_the_next_attempt(serve
         location = files(store, seconds=0.0)
         _, sink = begun(location, 1, {1: None})
         state = write(sink, 1, 1)
-        with pytest.raises(StorageError, match="let the job restart"):
+        with pytest.raises(StorageError, match="restart the job"):
             sink.notify_complete(1)
     location = files()
     assert seen(location) == [1]  # the store has carried it out
