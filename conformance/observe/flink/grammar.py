@@ -82,11 +82,14 @@ FROM_MANAGER = frozenset(
 )
 """The words of causes that only lines of the job manager give."""
 _MANAGERS_THREADS = frozenset({"messages", "timer", "failures", "scheduler"})
+_MANAGERS_KINDS = frozenset(
+    kind for kind, known in _FILE["kinds"].items() if known["thread"] in _MANAGERS_THREADS
+)
 
 
 def is_of_manager(line: LogLine) -> bool:
     """Whether the job manager writes the line."""
-    return _FILE["kinds"][line.kind]["thread"] in _MANAGERS_THREADS
+    return line.kind in _MANAGERS_KINDS
 
 
 def causes(line: LogLine) -> Iterator[Key]:
