@@ -1,8 +1,8 @@
-"""The JSON Schemas of the protocol (draft 2020-12): that of the frames, and one of each component.
+"""The JSON Schemas of the adapter protocol (draft 2020-12): one for the frames and one for each component.
 
 `frames` has the definitions `request` and `answer`; each component has `config`, `event`, `effect` and
-`state`, made from the vocabulary. An author of an adapter validates with any validator; the suite's own tests
-validate every generated event, effect and state.
+`state`, made from the vocabulary. The author of an adapter can use any JSON Schema validator. The tests of
+the suite validate every generated event, effect and state.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ NAMES = ("frames", *vocabulary())
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """One of NAMES."""
+    """The schema `name`, one of NAMES; KeyError for another name."""
     if name not in NAMES:
         raise KeyError(f"no schema is called {name!r}; expected one of: {', '.join(NAMES)}")
     if name in vocabulary():
@@ -35,7 +35,7 @@ def schema(name: str) -> dict[str, Any]:
 
 @cache
 def validator(name: str, definition: str) -> "Draft202012Validator":
-    """A validator of one definition, such as `event` of `gate`; KeyError if there is none."""
+    """A validator of one definition, such as `event` of `gate`; KeyError if the schema lacks it."""
     from jsonschema import Draft202012Validator  # only commands that validate import it
 
     whole = schema(name)
@@ -46,6 +46,6 @@ def validator(name: str, definition: str) -> "Draft202012Validator":
 
 
 def complaints(name: str, definition: str, wire: object) -> Iterator[str]:
-    """Why an object is not valid, one line each; nothing if it is."""
+    """One line for each error of an object under a definition of a schema; empty if it is valid."""
     for error in validator(name, definition).iter_errors(wire):
         yield f"{error.json_path}: {error.message}"

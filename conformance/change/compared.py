@@ -1,6 +1,7 @@
-"""The comparison as a whole: both sides write their runs, both play them all.
+"""Compares two revisions of the project, or two generations of a component: their answers to the same runs.
 
-A side is a model that answers, with the runs that it would write as vectors.
+A run is a configuration with events. Each of two revisions writes its own runs, as vectors; then both answer
+the runs of both.
 """
 
 import os
@@ -28,22 +29,26 @@ from conformance.vectors.vector import Vector, VectorError
 from model.generations import CLAIMS
 
 WALKS = 40
-"""Random runs of each component that each side adds to its scenarios and tours."""
+"""Random runs of each component, which each side writes beside its scenarios and tours."""
 
-PLAYED = "scenarios, the paths that z3 reads, tours of the small models, chance"
+PLAYED = "scenarios, the paths that z3 reads, tours of the small models, random runs"
 
 
 class Compared(NamedTuple):
-    """What came of it."""
+    """The result of a comparison."""
 
     changes: tuple[Change, ...]
     bound: str
+    """Which runs were compared, as text."""
     declared: Declared | None = None
-    """Of revisions."""
+    """What the newer revision declares about the change; None for generations."""
 
 
 def compare_revisions(start: Path, old: str, new: str | None, components: Sequence[str]) -> Compared:
-    """Two revisions of the checkout that holds `start`, or one and the working tree. Raises ChangeError."""
+    """Compare two revisions of the git checkout around `start`; `new` None: the working tree.
+
+    Raises ChangeError if a revision cannot be read or answer, or no run was compared.
+    """
     repository = repositories.find(start)
     with ExitStack() as stack:
         before, after = (stack.enter_context(revision(repository, name)) for name in (old, new))
@@ -76,7 +81,7 @@ def compare_revisions(start: Path, old: str, new: str | None, components: Sequen
 
 
 def compare_profiles(old: str, new: str, component: str) -> Compared:
-    """Two generations of one component, in this model."""
+    """Compare two generations of one component; this model plays both."""
     without_profile: dict[str, Vector] = {}
     for vector in vectors_of(component, seed=0, walks=WALKS):
         bare = {key: value for key, value in vector.config.items() if key != "profile"}
@@ -92,7 +97,7 @@ def compare_profiles(old: str, new: str, component: str) -> Compared:
 
 
 def _each_once(sources: Iterable[Iterator[Vector]]) -> list[Vector]:
-    """The vectors of several folders; what stands in both is played once."""
+    """The vectors of several folders, without duplicates."""
     found: dict[str, Vector] = {}
     for source in sources:
         for vector in source:
@@ -101,11 +106,11 @@ def _each_once(sources: Iterable[Iterator[Vector]]) -> list[Vector]:
 
 
 GENERATIONS = ("gate", "channel", "coordinator", "store", "subtask", "sink")
-"""The components that have generations to compare; some have names in common, and the first one counts."""
+"""The components with generations. Some share names of profiles; `component_of` takes the first that fits."""
 
 
 def component_of(old: str, new: str, selected: Sequence[str]) -> str | None:
-    """The first of the selected components (empty: of all) that has both; None if none has."""
+    """The first of the selected components (empty: all) that has both profiles; None if none has."""
     for component in GENERATIONS:
         if (component in selected or not selected) and {old, new} <= set(offer_of(component).profiles):
             return component
@@ -113,16 +118,16 @@ def component_of(old: str, new: str, selected: Sequence[str]) -> str | None:
 
 
 SHIPPED = ("model", "spec", "conformance", "impl", "pyproject.toml", "CHANGELOG.md")
-"""What is taken of a revision: what its model and its writer of vectors import, and what it declares."""
+"""The files of a revision that its command line imports, and those in which it declares its changes."""
 
 
 class Side(NamedTuple):
-    """One of the two."""
+    """One of the two compared revisions: its name, its model, and its files."""
 
     name: str
     adapter: Adapter
     folder: Path
-    """Where its files are."""
+    """The root of its files."""
 
 
 @contextmanager
@@ -141,9 +146,9 @@ def revision(repository: Path, name: str | None) -> Iterator[Side]:
 
 
 def write_vectors(side: Side, into: Path, components: tuple[str, ...], walks: int) -> None:
-    """Let a revision write its own vectors, among them runs for the paths that z3 reads in its functions.
+    """A revision writes its vectors into a folder, with `walks` random runs for each component.
 
-    Raises ChangeError if it cannot.
+    Raises ChangeError if the command of the revision fails.
     """
     chosen = [word for one in components for word in ("--component", one)]
     arguments = ("vectors", "write", str(into), "--walks", str(walks), *chosen)
@@ -154,7 +159,7 @@ def write_vectors(side: Side, into: Path, components: tuple[str, ...], walks: in
 
 
 def vectors_in(folder: Path, component: str) -> Iterator[Vector]:
-    """What a side has written of a component; nothing if it does not know it."""
+    """The vectors that a side has written for a component; none if it lacks the component."""
     try:
         known = files.components_in(folder)
     except VectorError as wrong:
@@ -164,7 +169,7 @@ def vectors_in(folder: Path, component: str) -> Iterator[Vector]:
 
 
 class Reprofiled:
-    """The model, whatever generation its configuration names, in this one."""
+    """An adapter of the model that replaces the `profile` of every configuration."""
 
     def __init__(self, profile: str) -> None:
         self._model = model_adapter()
@@ -172,7 +177,7 @@ class Reprofiled:
         self.hello, self.apply, self.bye = self._model.hello, self._model.apply, self._model.bye
 
     def new(self, component: str, config: Wire) -> Made | Failure:
-        """As every adapter, in another generation."""
+        """Create the component with this adapter's profile in place of the configured one."""
         return self._model.new(component, {**config, "profile": self._profile})
 
 
@@ -184,7 +189,7 @@ def _taken_out(repository: Path, name: str, folder: Path) -> Path:
 
 
 def _python(folder: Path, *words: str) -> list[str]:
-    """Our command line out of that folder. Raises ChangeError where Python could not be given the folder."""
+    """The command line of the revision in `folder`. Raises ChangeError if PYTHONPATH cannot hold the path."""
     if os.pathsep in str(folder):
         raise ChangeError(f"expected a folder without {os.pathsep!r} in its path, got {folder}; move it")
     return ["env", f"PYTHONPATH={folder}", *own_process("conformance.cli", *words)]

@@ -1,8 +1,9 @@
-"""How many wrong machines with hidden states pass a suite, tours and random walks, as a table.
+"""Measures complete suites: how many wrong machines pass each suite, tours and random walks, as a table.
 
-`python -m conformance.suites.measure --machines 1000` measures one configuration of each alphabet, and ends
-with 1 if a machine passes its suite. `make hidden-states` runs it. Each row is stored in RESULTS as soon as
-it is measured; `--resume` takes from there what was measured with the same machine and the same code.
+A wrong machine is the model's machine with a fault behind hidden states (`docs/verify/complete-suites.md`).
+`python -m conformance.suites.measure --machines 1000` measures one configuration of each alphabet, and exits
+with 1 if a wrong machine passes its suite. `make hidden-states` runs it. The command stores each row in
+RESULTS as soon as it is measured; `--resume` reuses rows of the same machine, code, and options.
 """
 
 import hashlib
@@ -29,7 +30,7 @@ from spec.vocabulary import vocabulary
 LARGEST = 200_000
 """Suites with more sequences than this are not measured."""
 CODE = [path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")) if path != Path(__file__)]
-"""What determines a row, beside the machine of the model."""
+"""The source of the other modules here: a stored row is reused only if they are the same."""
 RESULTS = Path("build/hidden-states.jsonl")
 HEADING = (
     "| alphabet | n | letters | k | suite | tours | walks | anywhere: suite | tours | walks "
@@ -41,7 +42,7 @@ Result = dict[str, Any]
 
 
 def measured_alphabets(component: str) -> Iterator[Alphabet]:
-    """The first alphabet of each mode and level with its letters and its bound."""
+    """The alphabets to measure: of those with the same mode, level, letters and bound, the first."""
     seen: set[tuple[object, ...]] = set()
     for config, injects in product(configurations(component, Plan(0, 1)), (False, True)):
         for alphabet in alphabets(component, config, injects=injects):
@@ -52,7 +53,7 @@ def measured_alphabets(component: str) -> Iterator[Alphabet]:
 
 
 def row(alphabet: Alphabet, result: Result) -> str:
-    """One line of the table; sizes are sequences and events."""
+    """One line of the table; each size is a number of sequences and a number of events."""
     sizes = [f"{sequences:,} / {events:,}" for sequences, events in result["sizes"]]
     passing = [str(number) for kind in result["pass"] for number in kind]
     columns = [_where(alphabet), result["states"], len(alphabet.letters), result["extra"], *sizes, *passing]
@@ -83,17 +84,17 @@ def _where(alphabet: Alphabet) -> str:
 
 @click.command()
 @click.option(
-    "--machines", default=1_000, show_default=True, help="Wrong machines of each alphabet and kind."
+    "--machines", default=1_000, show_default=True, help="Wrong machines drawn for each alphabet and kind."
 )
 @click.option("--component", "components", multiple=True, help="Only this one; may be repeated.")
-@click.option("--extra", default=1, show_default=True, help="Hidden states of a machine at most.")
-@click.option("--largest", default=LARGEST, show_default=True, help="Sequences of a suite at most.")
+@click.option("--extra", default=1, show_default=True, help="Maximum number of hidden states of a machine.")
+@click.option("--largest", default=LARGEST, show_default=True, help="Maximum number of sequences of a suite.")
 @click.option("--seed", default=0, show_default=True, help="Determines the machines.")
 @click.option("--resume", is_flag=True, help="Keep the rows that an earlier run has stored.")
 def main(
     machines: int, components: tuple[str, ...], extra: int, largest: int, seed: int, resume: bool
 ) -> None:
-    """Measure, and end with 1 if a wrong machine passes its suite."""
+    """Measure each alphabet, and exit with 1 if a wrong machine passes its suite."""
     click.echo(f"{machines} wrong machines of each kind, 1 to {extra} hidden states, seed {seed}\n")
     click.echo(f"{HEADING}\n{RULER}")
     RESULTS.parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""Golden transcripts as runs: what people have written and read again, `tests/transcripts` of a checkout.
+"""Reads golden transcripts, the text files in `tests/transcripts`, as sequences of events.
 
-A file begins with comment lines, then the component with its configuration, then one block for each step: one
-event a line, `----`, and the answers. Only the events are read; the model computes the answers.
+A file begins with comment lines, then the component with its configuration, then blocks: events, one a line,
+the line `----`, and the answers. Only the events are read; the model computes the answers.
 """
 
 import json
@@ -14,11 +14,11 @@ from conformance.errors import InputError
 
 
 class TranscriptError(InputError):
-    """A file is no transcript; the message says where, and what was expected."""
+    """A file is not a transcript; the message has its path, and what was expected."""
 
 
 class Transcript(NamedTuple):
-    """What is played."""
+    """The component, its configuration, and the events to apply in order."""
 
     component: str
     config: Wire
@@ -26,13 +26,16 @@ class Transcript(NamedTuple):
 
 
 def spoken(line: str) -> tuple[str, dict[str, Any]]:
-    """`barrier channel=0 checkpoint=5` as a kind and its fields, whose values are JSON."""
+    """The kind and the fields of a line such as `barrier channel=0 checkpoint=5`; values are JSON.
+
+    Raises ValueError if a value is not JSON.
+    """
     kind, *pairs = line.split(" ")
     return kind, {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
 def read(text: str) -> Transcript:
-    """The run of one transcript; raises ValueError if a line is none."""
+    """The transcript in a text. Raises ValueError for a malformed line, StopIteration without a component."""
     head, *blocks = text.strip().split("\n\n")
     component, config = spoken(next(line for line in head.splitlines() if not line.startswith("#")))
     lines = [line for block in blocks for line in block.split("\n----")[0].splitlines()]
@@ -41,7 +44,7 @@ def read(text: str) -> Transcript:
 
 
 def read_all(folder: Path) -> Iterator[Transcript]:
-    """Every transcript below a folder, by name. Raises TranscriptError."""
+    """Every transcript below a folder, by path. Raises TranscriptError if none exists or one is malformed."""
     files = sorted(folder.rglob("*.txt"))
     if not files:
         raise TranscriptError(f"{folder}: expected transcripts, files *.txt, got none")

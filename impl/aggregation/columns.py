@@ -1,8 +1,8 @@
-"""Aggregates by key of whole columns, with the kernels of Arrow: no row becomes a Python object.
+"""A process function that aggregates columns by key with Arrow's kernels; no row becomes a Python object.
 
-Each batch is grouped by itself, and then the groups of several batches are grouped again. Only then each
-distinct key is read from the state and written to it, once. Before each barrier the function emits one update
-for each key that has changed.
+The function groups each batch, then groups the groups of several batches again, and only then reads and
+writes the state, once for each distinct key. Before each barrier it emits one row for each key that has
+changed.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -17,16 +17,16 @@ from impl.state import KeyedStateBackend
 from impl.state.backends.key_values import require_keys
 
 _GROUPS: Final = 65_536
-"""Largest number of groups of single batches that wait before they are added to the state."""
+"""Number of waiting groups from which on the function adds them to the state."""
 
 
 class Kernel(NamedTuple):
-    """The computation of an aggregate."""
+    """The kernels of an aggregate, and its merge in Python."""
 
     name: str
-    """Arrow's kernel for rows."""
+    """Arrow's kernel that aggregates rows."""
     again: str
-    """Arrow's kernel that merges the results of several groups."""
+    """Arrow's kernel that merges results of the same key."""
     merge: Callable[[Any, Any], Any]
     """The merge of two results in Python."""
 
@@ -47,10 +47,11 @@ _GREATEST: Final = Kernel("max", "max", _greater)
 
 
 class Of(NamedTuple):
-    """An aggregate of one column; None: of the rows."""
+    """An aggregate of one column."""
 
     kernel: Kernel
     column: str | None
+    """None: the aggregate counts rows."""
 
 
 def count() -> Of:
@@ -78,9 +79,9 @@ def greatest(column: str) -> Of:
 
 
 class AggregatingColumns:
-    """The process function. `aggregates`: from the name of a column of the result to its aggregate.
+    """The process function; it emits batches with the columns of the key and one column for each aggregate.
 
-    It emits batches with the columns of the key and of the aggregates, and one row for each key.
+    `aggregates`: the aggregate of each column of the result, by the name of the column.
     """
 
     def __init__(self, key: KeyColumns, aggregates: Mapping[str, Of]) -> None:
@@ -138,7 +139,7 @@ class AggregatingColumns:
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _update_state(self) -> None:
-        """Group the waiting groups again, and add them to the accumulators."""
+        """Merge the waiting groups by key, and add them to the accumulators."""
         if not self._waiting:
             return
         assert self._schema is not None
@@ -184,7 +185,7 @@ class AggregatingColumns:
     def _once(
         self, keys: Sequence[Hashable], columns: Sequence[Sequence[Any]]
     ) -> tuple[Sequence[Hashable], Sequence[Sequence[Any]]]:
-        """The keys, each once, with their merged aggregates."""
+        """The distinct keys as Python compares them, and their merged aggregates, column by column."""
         found: dict[Hashable, Sequence[Any]] = {}
         for key, *values in zip(keys, *columns, strict=True):
             one = [[value] for value in values]
@@ -198,5 +199,5 @@ def _grouped(table: pa.Table, keys: list[str], requested: list[Any]) -> pa.Table
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column without a dictionary, because those of several batches differ."""
+    """The column without dictionary encoding, because batches may have different dictionaries."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

@@ -1,13 +1,14 @@
 """The start of a job from a savepoint, or from a checkpoint that another job has retained.
 
-The job copies the files of this *original*, as hard links where possible, into its own checkpoint folder, as
-a completed checkpoint under the original's id. This copy is restored, subsumed and deleted like any other
-checkpoint. Each of the two may be in an object store. Who owns the original is Flink's claim mode:
+This savepoint or checkpoint is the *original*. The job copies its files, as hard links where possible, into
+its own checkpoint folder, as a completed checkpoint with the same id. The job restores, subsumes and deletes
+this copy like any other checkpoint. The original and the copy may each be in an object store. Flink's claim
+mode decides who owns the original:
 
-NO_CLAIM    its user. The job never changes or deletes it, and needs none of its files once it has begun.
-CLAIM       the job. When the copy is deleted, because it is subsumed or the job has ended and retains none,
-            the original is deleted first, also a savepoint. Files to which other checkpoints of its folder
-            refer stay.
+NO_CLAIM    The user. The job never changes or deletes the original. Once started, it needs none of its files.
+CLAIM       The job. Before the job deletes the copy, because it is subsumed or the job ends and retains no
+            checkpoint, it deletes the original, even a savepoint. Files stay to which other checkpoints in
+            the folder of the original refer.
 
 `attempts/origin` in the job's folder records the original.
 """
@@ -30,10 +31,12 @@ _ORIGIN: Final = f"{ATTEMPTS}/origin"
 
 
 class Origin(NamedTuple):
-    """The original with which a checkpoint folder begins, and the lineage of its job."""
+    """The original from which the job of a checkpoint folder started."""
 
     lineage: str
+    """The random name of the run that made the original."""
     checkpoint: int
+    """The id of the original, and of its copy."""
     claimed: str | None = None
     """The place of the original, if the job owns it; else None."""
 
@@ -58,9 +61,10 @@ class RetainedCheckpoint(SnapshotFiles):
         return int(self._name.removeprefix("chk-"))
 
     def load(self) -> CompletedCheckpoint:
-        """The checkpoint with every file verified, described as a savepoint is.
+        """The checkpoint, after a check of every file; its `savepoint` has the lineage of its job.
 
-        Raises NoSavepointError if its job has left it behind, SnapshotCorruptError if a file was altered.
+        Raises NoSavepointError if the checkpoint does not exist, was moved out of the folder of its job, or
+        belongs to a dead attempt; SnapshotCorruptError if a file was altered.
         """
         if self._location.size(LINEAGE) is None:
             raise NoSavepointError(
@@ -78,12 +82,15 @@ class RetainedCheckpoint(SnapshotFiles):
         return replace(completed, savepoint={"lineage": storage.lineage})
 
     def delete(self, shared: Collection[str]) -> None:
-        """Delete the checkpoint, and of its shared files those to which no other one refers."""
+        """Delete the checkpoint, and those of its `shared` files to which no other checkpoint refers."""
         CheckpointStorage(self._location).discard(self._id, shared)
 
 
 def original_at(where: Where) -> SavepointFolder | RetainedCheckpoint:
-    """The savepoint, or the retained checkpoint, in a folder or at a URI."""
+    """The original in a folder or at a URI.
+
+    It is a retained checkpoint if the name is like `chk-7` and the metadata, if any, are not a savepoint's.
+    """
     savepoint = SavepointFolder(where)
     retained = CHECKPOINT.fullmatch(re.split("/", str(savepoint.where))[-1]) is not None
     if retained and savepoint.is_complete:
@@ -99,10 +106,11 @@ def begin_from(
     *,
     claim: bool = False,
 ) -> CompletedCheckpoint:
-    """Let the next attempt in `storage` start from `original`; returns its copy as a checkpoint.
+    """Copy `original` into `storage`, and make the next attempt start from the copy; returns the copy.
 
-    Ids of attempts continue above the original's. Checkpoints in the folder beyond it belong to a dead
-    attempt. `claim`: the job owns the original. Raises CheckpointConflictError for a checkpoint of `storage`.
+    The new attempt has an id above that of the original's attempt. Checkpoints in the folder with a higher
+    id than the copy belong to a dead attempt. `claim`: the job owns the original. Raises
+    CheckpointConflictError if `original` is in `storage`.
     """
     there = original.load()
     location = storage.location
@@ -134,7 +142,7 @@ def begin_from(
 
 
 def origin_of(storage: CheckpointStorage) -> Origin | None:
-    """The original with which the folder begins; None for a job that began without one."""
+    """The original from which the job of the folder started; None if it started without one."""
     location = storage.location
     if location.size(_ORIGIN) is None:
         return None
@@ -153,9 +161,9 @@ def origin_of(storage: CheckpointStorage) -> Origin | None:
 
 
 def discard(storage: CheckpointStorage, checkpoint: int) -> None:
-    """Delete a checkpoint of a job, and before it the original that it is the copy of, if that is claimed.
+    """Delete a checkpoint of a job. If it is the copy of a claimed original, delete the original first.
 
-    A driver that dies in between leaves a copy that is complete, and the next one repeats both.
+    If the driver dies between the two deletions, the copy is still complete; the next driver repeats both.
     """
     origin = origin_of(storage)
     if origin is not None and origin.claimed is not None and origin.checkpoint == checkpoint:

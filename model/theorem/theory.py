@@ -1,4 +1,4 @@
-"""A theory: a state machine in first-order logic, its invariant clause by clause, and what follows."""
+"""A theory: a state machine in first-order logic, the clauses of its invariant and of its theorem."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
@@ -7,40 +7,42 @@ from model.theorem.logic import Formula, Function, Sort, State, Term
 
 
 class Field(NamedTuple):
-    """One function of the state, or a constant one."""
+    """A function of the state that steps may change, or a constant function."""
 
     name: str
     of: tuple[Sort, ...]
+    """The sorts of its arguments."""
     value: Sort
+    """The sort of its values."""
     sentence: str
 
 
 class Step(NamedTuple):
-    """What an action does with chosen elements."""
+    """The guards and the changes of an action, for one choice of its elements."""
 
     guards: Mapping[str, Formula]
-    """When the action may happen: each condition by its name."""
+    """The conditions of the action, by name. All must hold."""
     changes: Mapping[str, Function]
-    """The functions after it, by field; the others stay as they are."""
+    """The functions after the action, by field; other fields do not change."""
 
 
 class Action(NamedTuple):
-    """An action of the state machine."""
+    """A named transition of the state machine, for every choice of elements of the sorts `of`."""
 
     name: str
     of: tuple[Sort, ...]
     step: Callable[..., Step]
-    """From a state and one element of each sort."""
+    """Takes a state and one element of each sort."""
     sentence: str
 
 
 class Clause(NamedTuple):
-    """A sentence about every choice of elements of the sorts `of`."""
+    """A formula that holds for every choice of elements of the sorts `of`."""
 
     name: str
     of: tuple[Sort, ...]
     holds: Callable[..., Formula]
-    """From a state and one element of each sort."""
+    """Takes a state and one element of each sort."""
     sentence: str
 
 
@@ -49,10 +51,10 @@ class Theory(NamedTuple):
 
     name: str
     constants: tuple[Field, ...]
-    """What no step changes: the dataflow and its operators."""
+    """The functions that no step changes: the dataflow and its operators."""
     fields: tuple[Field, ...]
     axioms: tuple[Clause, ...]
-    """What is assumed of the constants."""
+    """The assumptions about the constants."""
     start: Callable[[State], Mapping[str, Function]]
     """The functions of the initial state; fields that are left out may have any value."""
     actions: tuple[Action, ...]
@@ -64,12 +66,12 @@ Named = TypeVar("Named", Action, Clause)
 
 
 def action(*of: Sort) -> Callable[[Callable[..., Step]], Action]:
-    """Makes an action of a function of a state and elements; its docstring is the sentence."""
+    """A decorator: turns a function of a state and elements into an action. The docstring is its sentence."""
     return lambda step: Action(step.__name__.replace("_", " "), of, step, sentence_of(step))
 
 
 def clause(*of: Sort) -> Callable[[Callable[..., Formula]], Clause]:
-    """Makes a clause of a function of a state and elements; its docstring is the sentence."""
+    """A decorator: turns a function of a state and elements into a clause. The docstring is its sentence."""
     return lambda holds: Clause(holds.__name__.replace("_", " "), of, holds, sentence_of(holds))
 
 
@@ -79,7 +81,7 @@ def sentence_of(function: Callable[..., object]) -> str:
 
 
 def replaced(parts: Iterable[Named], *others: Named) -> tuple[Named, ...]:
-    """The parts, with each of the others in the place of the part of its name, or at the end."""
+    """The parts, where each of `others` replaces the part with the same name, or is added at the end."""
     by_name = {part.name: part for part in parts}
     return tuple({**by_name, **{other.name: other for other in others}}.values())
 

@@ -14,19 +14,19 @@ from conformance.errors import InputError
 @click.option(
     "--variants",
     is_flag=True,
-    help="Also refute each broken variant: by the clause or the rule that it breaks, and a clause by a run.",
+    help="Also refute each broken variant by the rule that it breaks (theorem: by the clause, with a run).",
 )
 @click.option(
     "--unnecessary",
     is_flag=True,
-    help="Of theorem: also list the conditions and effects of the actions that no clause needs.",
+    help="theorem only: also list the conditions and effects of actions that no clause needs.",
 )
-@click.option("--component", "components", multiple=True, help="Of any-number: only this component.")
+@click.option("--component", "components", multiple=True, help="any-number only: this one; may be repeated.")
 def command(what: str, *, variants: bool, unnecessary: bool, components: Sequence[str]) -> int:
     """Prove exactly-once for any dataflow, or the rules of components with any number of elements.
 
-    `theorem`: any number of tasks, channels, records and checkpoints. `any-number`: any number of channels
-    of a gate, and so on; each line states the method and what stays bounded.
+    `theorem`: for any number of tasks, channels, records and checkpoints. `any-number`: for any number of
+    one kind of element, such as the channels of a gate; each line states the method and the other bounds.
     """
     if what == "any-number":
         if unnecessary:
@@ -38,7 +38,7 @@ def command(what: str, *, variants: bool, unnecessary: bool, components: Sequenc
 
 
 def theorem(*, variants: bool, unnecessary: bool) -> int:
-    """Prove exactly-once for any dataflow."""
+    """Prove each theory, and print its lemmas; returns the exit code, 0 if everything is proved."""
     from conformance.report.theorem import lines_of
     from model.theorem import THEORIES
     from model.theorem.prove import prove_theory
@@ -67,7 +67,7 @@ def theorem(*, variants: bool, unnecessary: bool) -> int:
 
 
 def variant_result(place: int) -> tuple[bool, str]:
-    """Whether the variant of this place is refuted, and its lines; text, since actions cannot be pickled."""
+    """Whether VARIANTS[place] is refuted, and its report as text, since actions cannot be pickled."""
     from conformance.report.theorem import variant_lines
     from model.theorem.finite.runs import bound_in_words, refutation
     from model.theorem.variants import VARIANTS
@@ -79,7 +79,7 @@ def variant_result(place: int) -> tuple[bool, str]:
 
 
 def any_number(components: Sequence[str], *, variants: bool) -> int:
-    """Prove the rules of components of any size; with `variants`, refute mutants of the catalogue too."""
+    """Prove the rules of components (empty: all); `variants`: refute mutants too. Returns the exit code."""
     from conformance.mutants.catalogue import load_catalogue
     from conformance.report.any_number import line_of, refutation_lines, variant_line
     from model.checker.any_number.cases import prove

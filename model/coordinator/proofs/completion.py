@@ -1,8 +1,8 @@
-"""The proofs of how checkpoints and coordinators end: failures, stores that fail, restarts, jobs.
+"""The proofs of how checkpoints and coordinators end: failures, failing stores, restarts, ends of jobs.
 
-Rules COORD-15 to COORD-22, COORD-25, COORD-28 and SUB-11. Each case takes the state of
-`model.coordinator.proofs.coordinator` with another plan: ids, handles, times and types are symbols, and the
-cases enumerate the shapes.
+Rules COORD-15 to COORD-22, COORD-25, COORD-28 and SUB-11. The cases start from the
+symbolic state of `model.coordinator.proofs.coordinator`, with changes of its plan. Ids, handles, times and
+types are symbols; the cases enumerate the shapes.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
 DIFFERENT = ("2.3", "1.20", "1.17", "1.15", "1.14", "1.13", "1.12", "1.11", "1.9")
-"""The generations, each with steps of its own."""
+"""Generations whose coordinators have different steps."""
 ENDS = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
 REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_READY")
 """Reasons of declines: one for each set of releases that counts it, and one that none counts."""
@@ -44,7 +44,7 @@ REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_R
 def case_of(
     label: str, state: Coordinator, event: Event, *assumptions: z3.BoolRef, stops: bool = False
 ) -> Case:
-    """One event in one state; `stops`: a pending checkpoint may be a stop."""
+    """One event in one state; `stops`: a pending checkpoint may be a stop-with-savepoint."""
     what = f"{state.plan.profile.name}, {label}, {len(state.pending)} pending, {event[-1]}"
     return Case(
         "coordinator",
@@ -57,7 +57,7 @@ def case_of(
 
 
 def of_release(state: Coordinator, name: str, **changes: Any) -> Coordinator:  # noqa: ANN401 - parts of a plan
-    """The same coordinator of another release, with other parts of its plan."""
+    """The coordinator with the profile `name`, and with the given changes of its plan."""
     profile = COORDINATOR_PROFILES[name]
     plan = state.plan._replace(profile=profile, finished_tasks=profile.after_finish_by_default, **changes)
     return state._replace(plan=plan, store=state.store._replace(profile=profile))
@@ -77,7 +77,7 @@ def acknowledged(task: int = 0) -> AcknowledgeMessage:
 
 
 def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iterator[Case]:
-    """With `tolerable` failures tolerated and `counted` counted: one more fails, expires or is complete."""
+    """After `counted` failures, with `tolerable` tolerated: a checkpoint fails, expires or completes."""
     state = of_release(symbolic_coordinator(1, pending, 0, 0, 2), name, tolerable_failures=tolerable)
     ids = tuple(symbolic_like(0, f"counted.{place}") for place in range(counted))
     state = state._replace(failures=Failures(ids, symbolic_like(0, "highest_success")))
@@ -92,7 +92,7 @@ def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iter
 
 
 def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Iterator[Case]:
-    """The next addition fails in one way, no failure is tolerated; every event that may add an entry."""
+    """The next addition to the store fails as `fault` states, and no failure is tolerated."""
     state = of_release(symbolic_coordinator(1, pending, 0, stored, 2), name, tolerable_failures=0)
     state = state._replace(fault=fault)
     yield case_of(f"store fails {fault}", state, acknowledged())
@@ -100,7 +100,10 @@ def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Ite
 
 
 def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iterator[Case]:
-    """A coordinator is replaced that has `stored` entries and does not know of `unseen` further ones."""
+    """A coordinator with `stored` entries, and `unseen` durable ones that it does not know, restarts.
+
+    `is_open`: it is not shut down, and has a pending checkpoint; then its store may also fail.
+    """
     state = of_release(symbolic_coordinator(1, 1 if is_open else 0, 0, stored, 2), name)
     hidden = tuple(
         Entry(symbolic_like(0, f"unseen.{place}"), symbolic_like(0, f"unseen.{place}.type"))
@@ -117,7 +120,10 @@ def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iter
 
 
 def job_end_cases(name: str, pending: int, waiting: int, stored: int) -> Iterator[Case]:
-    """A job that ends in each way and keeps its checkpoints or not, and events after its end."""
+    """A job ends with each status and retains its checkpoints or not.
+
+    If no checkpoint is pending, waiting or stored, also the events after its end.
+    """
     state = symbolic_coordinator(1, pending, waiting, 0, 1)
     entries = tuple(
         Entry(symbolic_like(0, f"store.{place}"), symbolic_like(0, f"store.{place}.type"))
@@ -156,7 +162,10 @@ def closed_cases(closed: Coordinator) -> Iterator[Case]:
 
 
 def waiting_cases(name: str) -> Iterator[Case]:
-    """Four periodic requests wait; each end of a checkpoint has its turns. A stop has stopped the timer."""
+    """Four periodic requests wait, and a checkpoint ends or a user requests a savepoint.
+
+    One further case: the job is reported as RUNNING after a stop-with-savepoint has ended the scheduler.
+    """
     state = of_release(
         symbolic_coordinator(1, 1, 0, 1, 1), name, interval=2, initial_delay=1, min_pause=1, unaligned=True
     )
@@ -180,7 +189,7 @@ def waiting_cases(name: str) -> Iterator[Case]:
 
 
 def older_cases(name: str, pending: int, stored: int, tasks: int = 2) -> Iterator[Case]:
-    """Events that end or replace a checkpoint in an older release, which stores savepoints."""
+    """The events that end or replace a checkpoint, in an older release."""
     state = of_release(symbolic_coordinator(tasks, pending, 0, stored, 2), name)
     lost = TriggerFails(0, symbolic_like(0, "event.checkpoint"))
     for event in (acknowledged(), any_id("ASYNC_EXCEPTION"), JobStatus("CANCELLING"), lost):
@@ -213,7 +222,7 @@ def ending_cases() -> Iterator[Case]:
 
 
 def thorough_ending_cases() -> Iterator[Case]:
-    """More failures, and more pending, stored and unseen checkpoints: minutes."""
+    """The cases with more failures, and more pending, stored and unseen checkpoints. They take minutes."""
     for name, counted in product(("2.3", "1.14", "1.11", "1.9"), (0, 1, 2)):
         yield from failure_cases(name, 2, counted, 2)
     for name, fault in product(("2.3", "1.14", "1.11"), (BEFORE, AFTER, MAYBE)):

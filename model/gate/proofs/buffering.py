@@ -1,4 +1,4 @@
-"""The proofs of the gate that stores items: up to two items stored, of every class and on every channel."""
+"""The proofs of the gate that stores items of blocked channels: up to two, of every class and channel."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,10 @@ from model.steps import step_of
 
 
 def buffer_cases(channels: int, stored: int, limit: int) -> Iterator[Case]:
-    """A gate of Flink 1.9 in any state with `stored` items stored; `limit` in items, -1 for none."""
+    """Every next item at a gate of Flink 1.9 that has stored `stored` items.
+
+    `limit`: the maximum number of stored items, -1 for no limit.
+    """
     gate = symbolic_gate(channels, PROFILES["flink-1.9"])._replace(counts_as_aligned=False)
     bytes_at_most = limit if limit == UNLIMITED else limit * PAGE_BYTES
     for held in held_back(channels, stored):
