@@ -158,6 +158,11 @@ def _restored(checkpoint: int, effects: list[dict[str, Any]]) -> SinkSnapshot:
     """A snapshot from before this log, as its restore shows it."""
     committed = [effect["transaction"] for effect in effects if effect["kind"] == "commit"]
     aborted = [effect["transaction"] for effect in effects if effect["kind"] == "abort_transaction"]
+    odd = [one for one in (*committed, *aborted) if type(one) is not int]
+    if odd:
+        raise Rejected(
+            ("SINK-06",), f"a restore of {checkpoint}: expected numbers of transactions, got {odd}"
+        )
     return SinkSnapshot(
         checkpoint, aborted[0] if aborted else -1, tuple(Filed(checkpoint, one) for one in committed)
     )

@@ -91,8 +91,8 @@ def validate(
     `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
     situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` receives every
     replayed event. `remember` caches steps of the model (`conformance.observe.memo`), which is faster and has
-    the same result. Raises EventLogError if the log cannot be read, ValueError if `required` has an
-    unknown name.
+    the same result, except that in the state of a refused answer a pause that is over ends at that time.
+    Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
     """
     log = find(folder)
     run = Run(record=record, remember=remember)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from impl.state.checkpoints import ATTEMPTS, CHECKPOINT, LINEAGE, METADATA, CheckpointStorage
-from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError
+from impl.state.errors import CheckpointConflictError, NoSavepointError, SnapshotCorruptError, StateError
 from impl.state.locations import Where, place_of
 from impl.state.savepoints import SavepointFolder
 from impl.state.snapshot_files import SnapshotFiles
@@ -80,6 +80,20 @@ class RetainedCheckpoint(SnapshotFiles):
         if reason is not None:
             raise NoSavepointError(f"{self._location}/{reason}; begin from an older one, or from a savepoint")
         return replace(completed, savepoint={"lineage": storage.lineage})
+
+    def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
+        """Whether `copy` was made of this checkpoint of that lineage, or of what is left of it."""
+        if self._location.size(LINEAGE) is None:
+            return False
+        storage = CheckpointStorage(self._location)
+        if storage.lineage != lineage:
+            return False
+        try:
+            return storage.manifest(self._id).has_the_content_of(copy)
+        except FileNotFoundError:
+            return True
+        except SnapshotCorruptError:
+            return False
 
     def delete(self, shared: Collection[str]) -> None:
         """Delete the checkpoint, and those of its `shared` files to which no other checkpoint refers."""
@@ -173,7 +187,9 @@ def discard(storage: CheckpointStorage, checkpoint: int) -> None:
             pass
         else:
             original = original_at(origin.claimed)
-            if isinstance(original, RetainedCheckpoint):
+            if not original.is_of(origin.lineage, copy):
+                pass  # its user has deleted it, and something else is there now
+            elif isinstance(original, RetainedCheckpoint):
                 original.delete({one.file for handle in copy.handles.values() for one in handle.shared})
             else:
                 original.withdraw()

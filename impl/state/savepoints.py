@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from impl.state.checkpoints import METADATA
 from impl.state.durable import TEMPORARY
-from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError
+from impl.state.errors import CheckpointConflictError, NoSavepointError, SnapshotCorruptError, StateError
 from impl.state.locations import Where, location_of
 from impl.state.shared import FOLDER, SharedFile
 from impl.state.snapshot_files import SnapshotFiles
@@ -101,6 +101,17 @@ class SavepointFolder(SnapshotFiles):
                 "that job, or take a savepoint of it"
             )
         return self._verified_files(completed)
+
+    def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
+        """Whether `copy` was made of this savepoint of that lineage, or of what is left of it."""
+        if not self.is_complete:
+            return True
+        content = self._location.read(METADATA)
+        try:
+            found = CompletedCheckpoint.decode(content, f"{self._location}/{METADATA}")
+        except SnapshotCorruptError:
+            return False
+        return (found.savepoint or {}).get("lineage") == lineage and found.has_the_content_of(copy)
 
     def withdraw(self) -> None:
         """Delete a savepoint that its user has not received, because its attempt was superseded."""

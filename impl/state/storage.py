@@ -75,6 +75,13 @@ class CompletedCheckpoint:
     savepoint: Mapping[str, Any] | None = None
     """The additional fields of a savepoint (`savepoints`); None for a checkpoint."""
 
+    def has_the_content_of(self, other: "CompletedCheckpoint") -> bool:
+        """Whether both have the same id, and the same snapshots of the same tasks."""
+        checksums, others = (
+            {task: handle.checksum for task, handle in one.handles.items()} for one in (self, other)
+        )
+        return self.checkpoint == other.checkpoint and checksums == others
+
     def encode(self) -> bytes:
         """The manifest: JSON with a checksum over everything else in it."""
         body = self._body()

@@ -16,6 +16,7 @@ from conformance.observe.memo.sink import ShiftedSink
 from conformance.observe.memo.subtask import ShiftedSubtask
 from conformance.observe.record import Record
 from conformance.observe.replay import Rejected, Replayed, ReplayedCoordinator
+from conformance.observe.sink import _restored
 from model.components import COMPONENTS, WireError
 from model.coordinator.state import Coordinator
 
@@ -290,6 +291,30 @@ def test_a_step_from_a_state_with_shared_files_is_never_remembered() -> None:
             complete(one, first + 2 + first % 2)
             assert not one.state.coordinator.shared.completed
         assert comparable(model.state) == comparable(plain.state)
+
+
+@pytest.mark.parametrize(("component", "event"), [("gate", "end_of_partition"), ("coordinator", "trigger")])
+def test_an_event_that_is_nested_too_deeply_for_a_key_is_refused_by_the_model(
+    component: str, event: str
+) -> None:
+    nested: object = 1
+    for _ in range(300):
+        nested = [nested]
+    wire = {"kind": event, "channel": 0} if component == "gate" else {"kind": event, "type": "checkpoint"}
+    plain = Replayed(component, CONFIGS[component])
+    quick = {"gate": ShiftedGate, "coordinator": ShiftedCoordinator}[component](component, CONFIGS[component])
+    line = Line(1, 1, component, wire | {"odd": nested}, [], {})
+    refusals = []
+    for model in (plain, quick):
+        with pytest.raises(Rejected) as refused:
+            model.step(line)
+        refusals.append((refused.value.rules, refused.value.why))
+    assert refusals[0] == refusals[1]
+
+
+def test_a_restore_that_names_no_number_of_a_transaction_is_rejected() -> None:
+    with pytest.raises(Rejected, match="expected numbers of transactions, got \\['x'\\]"):
+        _restored(5, [{"kind": "commit", "transaction": "x"}])
 
 
 def test_a_run_gives_the_same_with_and_without(recorded: Path) -> None:

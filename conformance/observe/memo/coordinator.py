@@ -6,10 +6,16 @@ them. A pause that has ended is one that ends now, as in `model.coordinator.envi
 
 import re
 
-import orjson
-
 from conformance.observe.eventlog import Line
-from conformance.observe.memo.shifted import LARGEST_ID, NO_NODE, Key, Shifted, Table, without_id
+from conformance.observe.memo.shifted import (
+    LARGEST_ID,
+    NO_NODE,
+    Key,
+    Shifted,
+    Table,
+    as_text,
+    without_id,
+)
 from conformance.observe.replay import Effects, ReplayedCoordinator
 from model.components import Wire
 from model.coordinator.pending import Pending
@@ -66,9 +72,8 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
                     {**one, "state": None} if type(one.get("state")) is str else one for one in effects
                 ]
                 break
-        text = orjson.dumps((event, effects))
-        checkpoint = event.get("checkpoint", base)
-        if type(checkpoint) is not int or not 0 <= checkpoint < LARGEST_ID:
+        text, checkpoint = as_text(event, effects), event.get("checkpoint", base)
+        if text is None or type(checkpoint) is not int or not 0 <= checkpoint < LARGEST_ID:
             return None
         text = without_id(text, checkpoint)
         while (other := _ID.search(text)) is not None:  # of a subsumed checkpoint: one, on many tasks

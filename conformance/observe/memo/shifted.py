@@ -111,7 +111,9 @@ class Shifted(Replayed):
         """By what a step is found again: equal keys have equal steps, but for the shift. None: by nothing."""
         base = self._base
         checkpoint = event.get("checkpoint")
-        text = orjson.dumps((event, effects))
+        text = as_text(event, effects)
+        if text is None:
+            return None
         relative = None
         if type(checkpoint) is int and 0 <= checkpoint < LARGEST_ID:
             text, relative = without_id(text, checkpoint), checkpoint - base
@@ -127,6 +129,14 @@ class Shifted(Replayed):
     @abstractmethod
     def _absolute(self, relative: Any) -> Any:  # noqa: ANN401 - as the component's
         """The state that is `relative` to the bases."""
+
+
+def as_text(event: Wire, effects: Effects) -> bytes | None:
+    """Event and effects as JSON; None if they are nested more deeply than the writer allows."""
+    try:
+        return orjson.dumps((event, effects))
+    except orjson.JSONEncodeError:
+        return None
 
 
 def without_id(text: bytes, checkpoint: int, instead: bytes = b"") -> bytes:

@@ -380,7 +380,7 @@ class Coordination:
         self._context.line(kind="coordinator_started", first_id=first, completed=list(kept))
         for checkpoint in completed:
             if checkpoint not in kept:
-                self._storage.discard(checkpoint)  # the coordinator drops it, and deletes no file
+                discard(self._storage, checkpoint)  # the coordinator drops it, and deletes no file
 
 
 def _drop(task: str, command: Command) -> None:

@@ -108,6 +108,7 @@ class LocalFiles(Location):
         durable.make_directory(target.parent)
         durable.remove_file(target)
         origin.fetch(there, target)
+        durable.sync(target)  # also what an object store has sent
         durable.sync(target.parent)
 
     def fetch(self, name: str, target: Path) -> None:

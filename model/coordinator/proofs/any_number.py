@@ -45,10 +45,10 @@ TASKS = Axis("tasks")
 SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
 """The number of tasks in each group of a rope: at least 0, and at least 1 in all."""
 BOUNDS = (
-    "release 2.3; 1 retained checkpoint; at most 2 pending checkpoints, or 1 and 1 waiting request, but at a "
-    "status of a task 1 in all, and no request beside a checkpoint at an acknowledgement; no masters, "
-    "scheduler, pause, shared files, nor, before the event, counted failures or durable checkpoints of "
-    "failed additions"
+    "release 2.3; 1 retained checkpoint, and at most 1 stored; at most 2 pending checkpoints, or 1 and 1 "
+    "waiting request, but at a status of a task 1 in all, and no request beside a checkpoint at an "
+    "acknowledgement; no masters, scheduler, pause, shared files, nor, before the event, counted failures or "
+    "durable checkpoints of failed additions"
 )
 _ALONE = ((0, 0), (1, 0), (0, 1))
 AT_OWN_TASK: Mapping[type[Event], tuple[tuple[int, int], ...]] = {
@@ -63,7 +63,7 @@ BEYOND = frozenset(
         *(f"SUB-{number:02}" for number in (10, 11, 12)),
     )
 )
-"""Rules of what `BOUNDS` excludes: masters, a scheduler, shared files."""
+"""Rules of what `BOUNDS` excludes: masters, a scheduler, the pause, shared files, older releases."""
 
 
 VARIANTS = frozenset(

@@ -17,10 +17,10 @@ from impl.connectors import (
     list_committed,
     read_committed,
 )
-from impl.connectors.claims import Claim
+from impl.connectors.claims import Ancestor, Claim
 from impl.connectors.frontier import frontier
 from impl.state import StorageError, SupersededError
-from impl.state.locations import ObjectFiles, Retries
+from impl.state.locations import LocalFiles, ObjectFiles, Retries
 from impl.state.locations.object_client import ObstoreClient
 from tests.object_clients import Clock
 
@@ -165,6 +165,37 @@ def test_a_commit_that_is_under_way_while_a_newer_attempt_claims_is_in_no_list(s
     assert ParquetOutput(direct, SCHEMA).retract(RUN, None) == (late,)
     assert [*direct.sizes("retracted")] == [late]
     assert not direct.sizes("manifests")
+
+
+@pytest.mark.rule("ONCE-06")
+@pytest.mark.parametrize("names_its_claim", [True, False])
+def test_a_driver_that_was_paused_within_its_retraction_takes_nothing_of_a_newer_run(
+    tmp_path, names_its_claim
+):
+    newer = "b" * len(RUN)
+
+    class Paused(LocalFiles):
+        """At its first look at the manifests, another run has begun from checkpoint 5 and committed."""
+
+        def sizes(self, folder=""):
+            if folder == "manifests" and len(super().sizes("claims")) == 1:
+                output = ParquetOutput(tmp_path, SCHEMA)
+                output.claim(Claim("job", newer, 6, {6: 5}, (Ancestor(RUN, 5),)))
+                sink = TwoPhaseSink.restored(output.open(SinkPlace("job", newer, "sink-0", 6)), None)[0]
+                write(sink, 6, 60)
+                sink.notify_complete(6)
+            return super().sizes(folder)
+
+    _, sink = begun(LocalFiles(tmp_path), 3, {3: 4})
+    write(sink, 5, 50)
+    sink.notify_complete(5)
+    old = ParquetOutput(Paused(tmp_path), SCHEMA)
+    if names_its_claim:
+        with pytest.raises(SupersededError, match="has claimed it"):
+            old.retract(RUN, 5, Claim("job", RUN, 3, {3: 4}))
+    else:
+        assert old.retract(RUN, 5) == ()
+    assert seen(LocalFiles(tmp_path)) == [50, 60]
 
 
 @pytest.mark.rule("SINK-06")

@@ -180,3 +180,41 @@ def test_lost_answers_of_a_store_change_nothing(retained, places):
     discard(storage, 2)
     assert storage.completed_ids() == ()
     assert retained.completed_ids() == (1,)
+
+
+def saved(where, checkpoint, lineage, content):
+    folder = SavepointFolder(where)
+    folder.begin()
+    handle = folder.write(checkpoint, "count-0", 3, encode(content))
+    folder.publish(checkpoint, 3, [handle], 128, {"lineage": lineage})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "lineage", "content"),
+    [(99, "cccccccc", "another"), (4, "cccccccc", "saved"), (4, "11ea9e00", "another")],
+)
+def test_a_claim_deletes_nothing_else_that_its_user_has_put_into_the_place(
+    places, checkpoint, lineage, content
+):
+    folder = saved(beside(places[2], "kept"), 4, "11ea9e00", "saved")
+    storage = CheckpointStorage(places[1])
+    begin_from(storage, original_at(folder.where), claim=True)
+    folder.withdraw()
+    other = saved(folder.where, checkpoint, lineage, content)
+    discard(storage, 4)
+    assert storage.completed_ids() == ()
+    assert other.load().checkpoint == checkpoint
+
+
+def test_a_claim_deletes_no_checkpoint_of_a_job_that_has_taken_the_folder_over(retained, places, tmp_path):
+    storage = begun(places, claim=True)
+    retained.location.remove("attempts/lineage")
+    for checkpoint in (1, 2):
+        retained.discard(checkpoint)
+    newer = CheckpointStorage(places[0])
+    assert newer.lineage
+    completed(newer, 2, newer.new_attempt())
+    discard(storage, 2)
+    assert storage.completed_ids() == ()
+    assert newer.completed_ids() == (2,)

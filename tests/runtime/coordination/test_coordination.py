@@ -14,7 +14,7 @@ from impl.spark.channels.messages import (
 from impl.spark.coordination.context import JobContext
 from impl.spark.errors import AttemptFailedError, SavepointFailedError
 from impl.spark.faults.driver import damaged
-from impl.state import CheckpointStorage, StorageError, encode
+from impl.state import CheckpointStorage, SavepointFolder, StorageError, begin_from, encode
 from tests.memory_storage import MemoryStorage
 
 
@@ -227,8 +227,8 @@ def test_a_checkpoint_that_was_refused_stays_refused_in_the_attempts_after(tmp_p
 
 
 @pytest.mark.rule("SUB-07")
-def test_of_more_checkpoints_than_are_retained_a_new_driver_deletes_the_oldest():
-    old = Bench(num_retained_checkpoints=3)
+def test_of_more_checkpoints_than_are_retained_a_new_driver_deletes_the_oldest(tmp_path):
+    old = Bench(CheckpointStorage(tmp_path), num_retained_checkpoints=3)
     old.start()
     for checkpoint in (1, 2, 3):
         old.pass_ms(100)
@@ -237,6 +237,27 @@ def test_of_more_checkpoints_than_are_retained_a_new_driver_deletes_the_oldest()
     new = Bench(old.storage, num_retained_checkpoints=1)
     assert new.start()[0] == 3
     assert new.storage.completed_ids() == (3,)
+
+
+@pytest.mark.rule("SUB-07")
+def test_a_new_driver_that_retains_fewer_checkpoints_deletes_a_claimed_original_too(tmp_path):
+    original = SavepointFolder(tmp_path / "kept")
+    original.begin()
+    handles = [original.write(1, task, 3, encode(task)) for task in TASKS]
+    original.publish(1, 3, handles, 128, {"lineage": "11ea9e00"})
+    storage = CheckpointStorage(tmp_path / "checkpoints")
+    begin_from(storage, original, claim=True)
+    old = Bench(storage, num_retained_checkpoints=2)
+    assert old.start()[0] == 1
+    old.pass_ms(100)
+    old.acknowledge("in-0", 2)
+    old.acknowledge("out-0", 2)
+    assert storage.completed_ids() == (1, 2)
+    assert original.is_complete
+    new = Bench(storage, num_retained_checkpoints=1)
+    assert new.start()[0] == 2
+    assert storage.completed_ids() == (2,)
+    assert not original.is_complete
 
 
 def test_of_an_aborted_checkpoint_nothing_stays_once_a_newer_one_is_complete(tmp_path):
