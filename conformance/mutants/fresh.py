@@ -25,16 +25,22 @@ def main(identity: str) -> dict[str, Any]:
 
 
 def drive_model(mutant: Mutant) -> dict[str, Any]:
-    """Explore the closed models of the component; the shortest run to a broken property."""
+    """Explore the closed models of the component; the shortest run that breaks the mutant's own rule.
+
+    If none does, the shortest that breaks any other: a longer run may be behind one that another rule ends.
+    """
     from model.checker.explore import explore
     from model.closed_models import closed_models
     from model.components import COMPONENTS
     from model.properties import of_component
     from model.script import component_on_wire, script
 
-    for closed in closed_models():
-        if closed.component == mutant.component:
-            graph = explore(closed, of_component(closed.component), keep_transitions=False)
+    models = [closed for closed in closed_models() if closed.component == mutant.component]
+    every = of_component(mutant.component)
+    own = tuple(found for found in every if found.rule == mutant.rule)
+    for properties in (own, every):
+        for closed in models:
+            graph = explore(closed, properties, keep_transitions=False)
             if graph.violation is not None:
                 found = {"rules": graph.violation.rules, "where": closed.name}
                 if component_on_wire(closed.component) not in COMPONENTS:

@@ -6,7 +6,6 @@ from model.coordinator.events import (
     Acknowledged,
     AcknowledgeMessage,
     Complete,
-    DeclineMessage,
     DiscardCheckpoint,
     Fail,
     FailTasks,
@@ -223,16 +222,6 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 
 _PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, TriggerTask: 4}
-
-
-@COORDINATOR.step("COORD-09", DeclineMessage)
-def coord_09(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
-    """A decline aborts a pending checkpoint with its reason, and has no effect on others."""
-    pending = find_pending(before, event.checkpoint)
-    if pending is None:
-        return not effects and after == before
-    aborted = effects[:1] == (Abort(event.checkpoint, event.reason),)  # its further effects: COORD-16
-    return aborted and find_pending(after, event.checkpoint) is None
 
 
 @COORDINATOR.step("COORD-10")

@@ -113,6 +113,16 @@ def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: 
     return after.failures == count
 
 
+@COORDINATOR_ENDS.step("COORD-09", DeclineMessage)
+def coord_09(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
+    """A decline aborts a pending checkpoint with its reason and all effects, and has no effect on others."""
+    ended = find_pending(before, event.checkpoint)
+    if ended is None:
+        return not effects and after == before
+    expected, _ = abort(before, event, ended, event.reason, after, before.failures)
+    return effects[: len(expected)] == expected and find_pending(after, event.checkpoint) is None
+
+
 _OF_ABORTS = (Abort, FailJob, NotifyAbort, NotifyMaster)
 """No step has such an effect without an abort."""
 

@@ -1,7 +1,8 @@
 """SUB-02 to SUB-05, stated over the coordinator: the checkpoints that a completion ends, and the others."""
 
 from model.coordinator.events import AcknowledgeMessage, Complete
-from model.coordinator.properties.terms import find_pending, is_safe, replacing_checkpoint
+from model.coordinator.properties.ends import abort
+from model.coordinator.properties.terms import beginning_with, find_pending, is_safe, replacing_checkpoint
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer
 from model.events import CHECKPOINT_SUBSUMED, Effects, Event, NotifyAbort, NotifyComplete
@@ -14,16 +15,18 @@ SUBSUMPTION = Registry("coordinator")
 
 @SUBSUMPTION.step("SUB-02")
 def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion aborts every older pending checkpoint and deletes its collected state."""
+    """Completion aborts every older pending checkpoint with all effects, and no other checkpoint."""
     done = replacing_checkpoint(before, effects)
     if done is None:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
-    older = tuple(
-        Abort(pending.checkpoint, CHECKPOINT_SUBSUMED)
-        for pending in before.pending
-        if pending.checkpoint < done.checkpoint and not is_safe(before, pending)
-    )
-    return tuple(effect for effect in effects if type(effect) is Abort) == older
+    rest, count = beginning_with(effects, (Abort,)), before.failures
+    for older in before.pending:
+        if older.checkpoint < done.checkpoint and not is_safe(before, older):
+            expected, count = abort(before, event, older, CHECKPOINT_SUBSUMED, after, count)
+            if rest[: len(expected)] != expected:
+                return False
+            rest = beginning_with(rest[len(expected) :], (Abort,))
+    return not rest
 
 
 @SUBSUMPTION.step("SUB-03", AcknowledgeMessage, MasterAnswer)
