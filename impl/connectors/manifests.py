@@ -215,18 +215,15 @@ def read_committed(directory: Where, *, after: int = -1, only: Iterable[Manifest
     return pa.concat_tables(tables) if tables else pa.table({})
 
 
-def retract(directory: Where | Location, restored: int | None, by: Claim | None = None) -> tuple[str, ...]:
+def retract(directory: Where | Location, restored: int | None) -> tuple[str, ...]:
     """Retract what was committed beyond the checkpoint that the job restores; returns the manifests.
 
     The manifests are moved to `retracted`, where a person can see them. With a claim, readers leave them out
-    in any case, and manifests of the newest attempt are not moved. Raises SupersededError if another claim
-    than `by` is the newest.
+    in any case, and manifests of the newest attempt are not moved.
     """
     location = location_of(directory)
     found = _published(location)
     claim = newest_claim(location)  # read last: the claim of each manifest in `found` is known then
-    if by is not None and claim is not None:
-        claim.require(by.lineage, by.attempt, str(location))
     beyond = [
         one
         for one in found

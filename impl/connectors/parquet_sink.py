@@ -124,7 +124,7 @@ class ParquetOutput:
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
         """Retract the manifests beyond a checkpoint, and those that the newest claim excludes."""
-        return manifests.retract(self._location, checkpoint, by)
+        return manifests.retract(self._location, checkpoint)
 
 
 def _require_type(field: pa.Field) -> None:
