@@ -86,8 +86,8 @@ class RunOptions(TypedDict, total=False):
     """A savepoint, or a retained checkpoint such as `chk-7`, in any folder or object store is restored; a
     savepoint also at other parallelisms."""
     claim_mode: str
-    """Whose it is then: NO_CLAIM, the default, leaves it to its user; with CLAIM the job deletes it when it
-    is subsumed. Flink's `execution.state-recovery.claim-mode`."""
+    """Who owns the original. NO_CLAIM, the default: its user. CLAIM: the job, which deletes the original
+    when its copy is subsumed. Flink's `execution.state-recovery.claim-mode`."""
     checkpoints: Path | str | None
     """A folder, or a URI such as `s3://bucket/flights`, in place of `checkpoints` in the output folder."""
     allow_non_restored_state: bool

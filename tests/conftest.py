@@ -5,6 +5,7 @@ import gc
 import pytest
 from hypothesis import settings
 
+from conformance.torture.object_server import ObjectServer
 from conformance.torture.postgres_server import PostgresServer, ServerNotFoundError
 from tests.distribution import SlowestFirst
 
@@ -33,6 +34,13 @@ def postgres():
     except ServerNotFoundError as missing:
         pytest.skip(str(missing))
     with server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def object_server():
+    """A server of our own that speaks S3."""
+    with ObjectServer() as server:
         yield server
 
 

@@ -76,11 +76,11 @@ def _walks_over_pipes(cases: int = 200) -> Run:
 
 
 def _walked(adapter: Adapter, cases: int, pinned: Mapping[str, object], *, length: int, batch: int) -> Run:
-    from conformance.cases.walks import Chosen, walks
+    from conformance.cases.walks import WalkOptions, walks
     from conformance.drive.loop import Limits, drive
 
     begun, own = time.perf_counter(), time.process_time()
-    walked = walks("gate", SEED, Chosen(pinned), length=length)
+    walked = walks("gate", SEED, WalkOptions(pinned), length=length)
     played = drive(walked, adapter, Limits(batch, cases=cases))
     seconds, own = time.perf_counter() - begun, time.process_time() - own
     if not played.is_sound or played.skipped:

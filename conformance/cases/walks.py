@@ -17,7 +17,7 @@ LENGTH = 60
 """Events of one case: long enough for several checkpoints, short enough to be read before shrinking."""
 
 
-class Chosen(NamedTuple):
+class WalkOptions(NamedTuple):
     """Which cases may be drawn."""
 
     pinned: Mapping[str, object] = MappingProxyType({})
@@ -28,13 +28,13 @@ class Chosen(NamedTuple):
     """Whether the task of a gate may be triggered itself."""
 
 
-ANY = Chosen()
+ANY = WalkOptions()
 
 
 def walks(
     component: str,
     seed: int,
-    chosen: Chosen = ANY,
+    chosen: WalkOptions = ANY,
     *,
     length: int = LENGTH,
     maps: Sequence[ValueMap] = (),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from conformance.adapters.protocol import FIRST_ID, Adapter, Failure, Wire
 from conformance.cases.guided import WALKS, Reached
 from conformance.cases.rule_cases import SHORT_RUNS, chosen_cases, rule_cases
-from conformance.cases.walks import Chosen, walks
+from conformance.cases.walks import WalkOptions, walks
 from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken, one_of_each
@@ -153,7 +153,7 @@ def _within(component: str, config: Wire, kind: Kind, event: Wire) -> Wire:
 
 
 def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:
-    chosen = Chosen(plan.pinned, plan.selected, plan.injects)
+    chosen = WalkOptions(plan.pinned, plan.selected, plan.injects)
     return walks(component, plan.seed, chosen, maps=maps, reached=reached)
 
 

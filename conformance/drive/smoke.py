@@ -26,7 +26,7 @@ from conformance.adapters.protocol import (
     canonical,
 )
 from conformance.adapters.validation import complaints
-from conformance.cases.walks import Chosen, walks
+from conformance.cases.walks import WalkOptions, walks
 from conformance.drive.answers import STRAY, allowed_run, fresh, one_by_one
 from conformance.drive.lockstep import Played
 from conformance.drive.loop import Limits, drive
@@ -113,7 +113,7 @@ def _component(adapter: Adapter, name: str, offer: Offer, seed: int) -> Iterator
     yield Check(name, "refuses an unknown event, and goes on", _stray(run))
     yield Check(name, "gives the position of a refused event in its batch", _position(run))
     played = drive(
-        walks(name, seed, Chosen(pinned, injects=injects)), adapter, Limits(batch=20, cases=FIRST_LOOK)
+        walks(name, seed, WalkOptions(pinned, injects=injects)), adapter, Limits(batch=20, cases=FIRST_LOOK)
     )
     notes = [f"{played.steps:,} steps, {len(played.fired)} rules"]
     if played.unseen:

@@ -60,9 +60,9 @@ def size_of(config: Mapping[str, Any]) -> str:
 
 
 def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]:
-    """Seeded walks in lock-step, then pinned runs, then tours; the first divergence, shrunk.
+    """Seeded walks in lock-step, then pinned runs, then tours; the first divergence by the mutant's own rule.
 
-    It is shrunk until no event can be left out.
+    If none is by that rule, the first of all. It is shrunk until no event can be left out.
     """
     from conformance.adapters.bundled import bundled_adapter
     from conformance.cases.directed import graphs_of
@@ -79,19 +79,23 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
         "pinned runs": pinned_runs(mutant.component),
         f"{CASES} seeded cases, pinned runs and every tour": scripted(toured, "tour"),
     }
+    other: dict[str, Any] | None = None
     for where, cases in sources.items():
-        found = drive(cases, adapter).divergence
-        if found is not None:
+        while (found := drive(cases, adapter).divergence) is not None:
+            if other is not None and mutant.rule not in found.rules:
+                continue
             shortest = shrink(found, adapter)
-            events = [dict(event) for event in shortest.events]
-            return {
+            seen = {
                 "rules": shortest.rules,
                 "config": dict(shortest.config),
-                "events": events,
+                "events": [dict(event) for event in shortest.events],
                 "where": where,
                 "size": size_of(shortest.config),
             }
-    return {"rules": [], "events": [], "where": [*sources][-1], "size": ""}
+            if mutant.rule in shortest.rules:
+                return seen
+            other = other or seen
+    return other or {"rules": [], "events": [], "where": [*sources][-1], "size": ""}
 
 
 if __name__ == "__main__":

@@ -11,8 +11,7 @@ import orjson
 
 from conformance.observe.causes import FileReader, Key, Need, checkpoint_of
 from conformance.observe.eventlog import EventLogError, Line, LogFile
-from conformance.observe.memo.coordinator import ShiftedCoordinator
-from conformance.observe.replay import Rejected, ReplayedCoordinator, unknown_effect
+from conformance.observe.replay import Rejected, Replayed, unknown_effect
 from conformance.observe.run_state import Attempt, Run, Settings
 from model.coordinator.wire.coordinator import CoordinatorSession
 from model.store.store import CHECKPOINT, Entry
@@ -32,7 +31,7 @@ class CoordinatorReader(FileReader):
         self._run = run
         self._plan, recorded = recorded_first(file)
         self.settings = settings._replace(**recorded)
-        self._model: ReplayedCoordinator | None = None
+        self._model: Replayed | None = None
         self._attempt = 0
         self._answered: tuple[int | None] | None = None
         self._received: Counter[Key] = Counter()
@@ -123,13 +122,10 @@ class CoordinatorReader(FileReader):
             run.causes.happened(("completed", checkpoint))
         self._model = self._new_model(first_id, completed)
 
-    def _new_model(self, first_id: int, completed: list[int]) -> ReplayedCoordinator:
+    def _new_model(self, first_id: int, completed: list[int]) -> Replayed:
         tasks = [{"id": task, "source": not above} for task, above in self._plan.items()]
         config = {"tasks": tasks, **self.settings._asdict()}
-        record = self._run.record
-        model = ReplayedCoordinator("coordinator", config, record)
-        if self._run.remember and record is None:  # a record needs each state
-            model = ShiftedCoordinator("coordinator", config)
+        model = self._run.replayed("coordinator", config)
         session: CoordinatorSession = model.state
         store = session.coordinator.store
         store = store._replace(entries=tuple(Entry(one, CHECKPOINT) for one in completed))

@@ -111,17 +111,6 @@ class LogFile(NamedTuple):
         if not isinstance(fields, dict):
             raise EventLogError(self.name, number, f"expected a JSON object, got {text[:60]!r}")
         attempt, task, seq = fields.get("attempt"), fields.get("task"), fields.get("seq")
-        component, event, effects = fields.get("component"), fields.get("event"), fields.get("effects")
-        if (  # the usual line, with all that is checked below at once, which shows in a long log
-            type(attempt) is int
-            and task == self.task
-            and seq == number - 1
-            and component in COMPONENTS
-            and type(event) is dict
-            and type(event.get("kind")) is str
-            and _are_effects(effects)
-        ):
-            return Line(number, attempt, component, event, effects, fields)
         if type(attempt) is not int or type(task) is not str:
             raise EventLogError(self.name, number, "expected an int 'attempt' and a string 'task'")
         if task != self.task:
@@ -130,6 +119,7 @@ class LogFile(NamedTuple):
             raise EventLogError(
                 self.name, number, f"expected seq {number - 1}, got {seq!r}; a line is missing"
             )
+        component = fields.get("component")
         if component is None:
             kind = fields.get("kind")
             if type(kind) is not str:
@@ -140,11 +130,14 @@ class LogFile(NamedTuple):
                 why = f"unknown kind {kind[:60]!r}; expected one of {_KNOWN}"
                 raise EventLogError(self.name, number, why)
             return Line(number, attempt, None, {}, [], fields)
+        event, effects = fields.get("event"), fields.get("effects")
         if component not in COMPONENTS:
             raise EventLogError(self.name, number, f"unknown component {component!r:.60}")
         if not isinstance(event, dict) or type(event.get("kind")) is not str:
             raise EventLogError(self.name, number, f"expected an 'event' with a kind, got {event!r:.100}")
-        raise EventLogError(self.name, number, f"expected a list of 'effects', got {effects!r:.100}")
+        if not _are_effects(effects):
+            raise EventLogError(self.name, number, f"expected a list of 'effects', got {effects!r:.100}")
+        return Line(number, attempt, component, event, effects, fields)
 
 
 def _are_effects(effects: object) -> TypeGuard[list[dict[str, Any]]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from conformance.observe.causes import Causes
 from conformance.observe.memo import replayed
 from conformance.observe.record import Record
-from conformance.observe.replay import Replayed
+from conformance.observe.replay import Replayed, ReplayedCoordinator
 from conformance.observe.situations import TRACE, Witnessed
 
 EndRejection = tuple[tuple[str, ...], str]
@@ -91,8 +91,10 @@ class Run:
 
     def replayed(self, component: str, config: dict[str, Any]) -> Replayed:
         """The component's model; its steps are remembered unless a record needs each state."""
-        remember = self.remember and self.record is None
-        return replayed(component, config) if remember else Replayed(component, config, self.record)
+        if self.remember and self.record is None:
+            return replayed(component, config)
+        plain = ReplayedCoordinator if component == "coordinator" else Replayed
+        return plain(component, config, self.record)
 
     def forget(self, checkpoint: int, attempt: int) -> None:
         """Drop what is known of checkpoints below `checkpoint`, and of attempts before `attempt`.

@@ -21,7 +21,7 @@ from conformance.cases.directed import directed_for, graphs_of
 from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.pinned_runs import pinned_runs
 from conformance.cases.scripts import scripted, tours_of
-from conformance.cases.walks import Chosen, walks
+from conformance.cases.walks import WalkOptions, walks
 from conformance.components.registry import COMPONENTS as REGISTRY
 from conformance.divergence import Divergence
 from conformance.drive.bounds.values import ALL
@@ -82,7 +82,7 @@ def drive_all(component: str, context: Context) -> Driven:
     counted: Counter[str] = Counter()
     adapter = bundled_adapter()
     share = 10 if context.quick else 1
-    drawn = walks(component, context.seed, Chosen(injects=True), maps=ALL)
+    drawn = walks(component, context.seed, WalkOptions(injects=True), maps=ALL)
     walked = islice(drawn, REGISTRY[component].walks // share)
     played = Played()
     for cases in (pinned_runs(component), _scripts(component, counted, thorough=context.thorough), walked):

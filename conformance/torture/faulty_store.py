@@ -22,7 +22,7 @@ from conformance.torture.object_server import ObjectServer
 
 
 class StoreFault(StrEnum):
-    """What becomes of a request."""
+    """The ways in which a request goes wrong."""
 
     SLOW = "slow"
     FAILED = "failed"
@@ -98,7 +98,7 @@ class FaultyStore:
             connection.close()
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the proxy."""
         self._stopped.set()
         self._server.shutdown()
         self._server.server_close()
@@ -143,7 +143,10 @@ class KeptStore:
 
     def __exit__(self, *exception: object) -> None:
         for name, value in self._before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
         self.proxy.stop()
         self.server.stop()
 
@@ -153,7 +156,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that has gone away is no matter."""
+        """Ignores a client that has closed its connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):

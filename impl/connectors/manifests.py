@@ -37,7 +37,7 @@ _TEMPORARY: Final = re.compile(
 _TEMPORARIES: Final = ("manifests", "progress", "claims")
 SCHEMA: Final = "schema.arrow"
 _READERS: Final = 16
-"""Manifests are read by so many threads, as an object store answers slowly."""
+"""Number of threads that read manifests: an object store answers slowly."""
 _CLAIM: Final = re.compile(r"(\d+)\.json")
 _MANIFEST: Final = re.compile(r"([A-Za-z0-9_-]+)-(\d+)\.json")
 

@@ -14,7 +14,6 @@ CLAIM       The job. Before the job deletes the copy, because it is subsumed or 
 """
 
 import json
-import re
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -82,18 +81,16 @@ class RetainedCheckpoint(SnapshotFiles):
         return replace(completed, savepoint={"lineage": storage.lineage})
 
     def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
-        """Whether `copy` was made of this checkpoint of that lineage, or of what is left of it."""
-        if self._location.size(LINEAGE) is None:
-            return False
-        storage = CheckpointStorage(self._location)
-        if storage.lineage != lineage:
+        """Whether `copy` is a copy of this checkpoint, made by the run `lineage`; it may be deleted in part.
+
+        Raises SnapshotCorruptError if the manifest was altered.
+        """
+        if self._location.size(LINEAGE) is None or CheckpointStorage(self._location).lineage != lineage:
             return False
         try:
-            return storage.manifest(self._id).has_the_content_of(copy)
+            return CheckpointStorage(self._location).manifest(self._id).has_the_content_of(copy)
         except FileNotFoundError:
-            return True
-        except SnapshotCorruptError:
-            return False
+            return True  # an earlier driver died while it deleted the checkpoint
 
     def delete(self, shared: Collection[str]) -> None:
         """Delete the checkpoint, and those of its `shared` files to which no other checkpoint refers."""
@@ -106,7 +103,7 @@ def original_at(where: Where) -> SavepointFolder | RetainedCheckpoint:
     It is a retained checkpoint if the name is like `chk-7` and the metadata, if any, are not a savepoint's.
     """
     savepoint = SavepointFolder(where)
-    retained = CHECKPOINT.fullmatch(re.split("/", str(savepoint.where))[-1]) is not None
+    retained = CHECKPOINT.fullmatch(str(savepoint.where).rpartition("/")[2]) is not None
     if retained and savepoint.is_complete:
         content = savepoint.location.read(METADATA)
         retained = CompletedCheckpoint.decode(content, str(savepoint.where)).savepoint is None
@@ -186,14 +183,22 @@ def discard(storage: CheckpointStorage, checkpoint: int) -> None:
         except FileNotFoundError:  # the original was deleted before
             pass
         else:
-            original = original_at(origin.claimed)
-            if not original.is_of(origin.lineage, copy):
-                pass  # its user has deleted it, and something else is there now
-            elif isinstance(original, RetainedCheckpoint):
-                original.delete({one.file for handle in copy.handles.values() for one in handle.shared})
-            else:
-                original.withdraw()
+            _delete_original(origin.claimed, origin.lineage, copy)
     storage.discard(checkpoint)
+
+
+def _delete_original(where: Where, lineage: str, copy: CompletedCheckpoint) -> None:
+    """Delete the original of `copy`, unless its user has put something else into its place."""
+    try:
+        original = original_at(where)
+        if not original.is_of(lineage, copy):
+            return
+    except SnapshotCorruptError:
+        return
+    if isinstance(original, RetainedCheckpoint):
+        original.delete({one.file for handle in copy.handles.values() for one in handle.shared})
+    else:
+        original.withdraw()
 
 
 def _same(one: Where, other: Where) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from impl.state.checkpoints import METADATA
 from impl.state.durable import TEMPORARY
-from impl.state.errors import CheckpointConflictError, NoSavepointError, SnapshotCorruptError, StateError
+from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError
 from impl.state.locations import Where, location_of
 from impl.state.shared import FOLDER, SharedFile
 from impl.state.snapshot_files import SnapshotFiles
@@ -103,18 +103,19 @@ class SavepointFolder(SnapshotFiles):
         return self._verified_files(completed)
 
     def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
-        """Whether `copy` was made of this savepoint of that lineage, or of what is left of it."""
+        """Whether `copy` is a copy of this savepoint of the run `lineage`, which may be deleted in part.
+
+        A savepoint that another job writes there is not. Raises SnapshotCorruptError if `_metadata` was
+        altered.
+        """
         if not self.is_complete:
-            return True
-        content = self._location.read(METADATA)
-        try:
-            found = CompletedCheckpoint.decode(content, f"{self._location}/{METADATA}")
-        except SnapshotCorruptError:
-            return False
+            files = {one.file.rpartition("/")[2]: one.size for one in copy.handles.values()}
+            return self._location.sizes().items() <= files.items()
+        found = CompletedCheckpoint.decode(self._location.read(METADATA), f"{self._location}/{METADATA}")
         return (found.savepoint or {}).get("lineage") == lineage and found.has_the_content_of(copy)
 
     def withdraw(self) -> None:
-        """Delete a savepoint that its user has not received, because its attempt was superseded."""
+        """Delete a savepoint that belongs to no user: of a superseded attempt, or claimed by a job."""
         self._location.remove(METADATA)
         self.discard()
 

@@ -9,7 +9,7 @@ import pytest
 from conformance.adapters.choose import ours
 from conformance.adapters.in_process import InProcess, offer_of
 from conformance.adapters.protocol import Hello, Offer
-from conformance.cases.walks import Chosen, walks
+from conformance.cases.walks import WalkOptions, walks
 from conformance.drive.bounds import growth, lives
 from conformance.drive.bounds.gates import play_channels
 from conformance.drive.examine import examine
@@ -157,7 +157,9 @@ def test_a_right_gate_conforms():
     ids=["int32", "uint32", "double", "successor", "32", "64", "128"],
 )
 def test_a_gate_of_narrow_numbers_is_refused(gate):
-    ordinary = walks("gate", 0, Chosen({"mode": "exactly-once", "profile": "flink-1.14", "level": "handler"}))
+    ordinary = walks(
+        "gate", 0, WalkOptions({"mode": "exactly-once", "profile": "flink-1.14", "level": "handler"})
+    )
     assert drive(ordinary, Adapter(gate), Limits(cases=20)).is_sound or gate is NextOnly
 
     done = examined(gate)

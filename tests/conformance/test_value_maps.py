@@ -7,7 +7,7 @@ from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.in_process import ModelAdapter, offer_of
 from conformance.adapters.protocol import Hello, Offer, Unsupported
 from conformance.cases.rule_cases import chosen_cases
-from conformance.cases.walks import Chosen, walks
+from conformance.cases.walks import WalkOptions, walks
 from conformance.drive.bounds import ids as of_ids
 from conformance.drive.bounds import times as of_times
 from conformance.drive.bounds.gates import play_channels
@@ -90,7 +90,7 @@ def played(adapter, component, offer):
     """Every source of mapped cases, with few of each."""
     plan, total = for_offer(Plan(0, 3, 100), component, offer), Played()
     maps = play_mapped_rules(component, adapter, plan, total)
-    drive(walks(component, 0, Chosen(plan.pinned), maps=maps), adapter, Limits(cases=40), total)
+    drive(walks(component, 0, WalkOptions(plan.pinned), maps=maps), adapter, Limits(cases=40), total)
     run_machines(component, adapter, plan, maps, total)
     if component == "gate":
         play_channels(adapter, plan, total)
@@ -155,7 +155,7 @@ def test_times_that_do_not_fit_are_refused(component):
     pinned = {"mode": "alternating"} if component == "gate" else {}
 
     ordinary, late = (
-        drive(walks(component, 0, Chosen(pinned), maps=maps), Narrow(), Limits(cases=120))
+        drive(walks(component, 0, WalkOptions(pinned), maps=maps), Narrow(), Limits(cases=120))
         for maps in ((), [ValueMap(None, one) for one in of_times.MAPS])
     )
     assert ordinary.is_sound

@@ -147,7 +147,7 @@ def scripts_of(component: str) -> Iterator[Script]:
     from conformance.cases.directed import graphs_of
     from conformance.cases.pinned_runs import pinned_runs
     from conformance.cases.scripts import scripted, tours_of
-    from conformance.cases.walks import Chosen, walks
+    from conformance.cases.walks import WalkOptions, walks
     from conformance.drive.lockstep import Case, drawn
     from conformance.drive.oracle import Oracle
 
@@ -159,7 +159,7 @@ def scripts_of(component: str) -> Iterator[Script]:
 
     short = [
         *played(pinned_runs(component)),
-        *played(islice(walks(component, SEED, Chosen(injects=True)), WALKS)),
+        *played(islice(walks(component, SEED, WalkOptions(injects=True)), WALKS)),
     ]
     yield from (Script(component, oracle.config, events) for oracle, events in short)
     yield from with_illegal_events(component, short)

@@ -148,7 +148,7 @@ def lines_of(log: str) -> Iterator[str]:
                     f"{log}:{number}: expected lines of at most {LONGEST_LINE:,} bytes, this one is longer; "
                     "drop it, or give the log of a Flink job"
                 )
-            if archive is not None and _ALWAYS_UNPACKED < unpacked > EXPANDS * archive.tell():
+            if archive is not None and unpacked > _ALWAYS_UNPACKED and unpacked > EXPANDS * archive.tell():
                 raise TooLargeError(
                     f"{log}:{number}: expected an archive that unpacks to at most {EXPANDS} times its size, "
                     f"{archive.tell():,} bytes gave {unpacked:,}; if that is your log, unpack it with zcat "

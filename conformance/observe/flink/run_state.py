@@ -1,7 +1,7 @@
 """The state of one replay of a Flink log, which its parts share: survey, model steps, findings."""
 
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from conformance.observe.flink.order import Order
@@ -108,7 +108,8 @@ class Part(Instance):
         self._run.rules.update(rules)
         line = self._run.order.line
         taken = Taken(0 if line is None else line.number, event, effects, self.state, tuple(rules))
-        if len(self.first) < FIRST and (self.first or _names_a_checkpoint((event, *effects))):
+        names_checkpoint = any(type(one.get("checkpoint")) is int for one in (event, *effects))
+        if len(self.first) < FIRST and (self.first or names_checkpoint):
             self.first.append(taken)
         self.last.append(taken)
         return effects
@@ -118,7 +119,3 @@ class Part(Instance):
         self._run.last_part = self
         rule = CHARGED["effects"][self.component][kind]
         return Rejected((rule, *further), f"{why}; {self.name} is in the state {self.describe()}")
-
-
-def _names_a_checkpoint(objects: Iterable[Wire]) -> bool:
-    return any(type(one.get("checkpoint")) is int for one in objects)

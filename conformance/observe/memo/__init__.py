@@ -7,6 +7,9 @@ each component makes its states relative. The model itself takes each step the f
 both on shifted states.
 """
 
+from collections.abc import Callable, Mapping
+
+from conformance.observe.memo.coordinator import ShiftedCoordinator
 from conformance.observe.memo.gate import ShiftedGate
 from conformance.observe.memo.sink import ShiftedSink
 from conformance.observe.memo.subtask import ShiftedSubtask
@@ -17,13 +20,17 @@ from model.gate.wire import GateSession
 
 __all__ = ["replayed"]
 
+_REMEMBERED: Mapping[str, Callable[[str, Wire], Replayed]] = {
+    "coordinator": ShiftedCoordinator,
+    "sink": ShiftedSink,
+    "subtask": ShiftedSubtask,
+}
+
 
 def replayed(component: str, config: Wire) -> Replayed:
     """The component, with its steps remembered where they depend on no id's value."""
-    if component == "subtask":
-        return ShiftedSubtask(component, config)
-    if component == "sink":
-        return ShiftedSink(component, config)
+    if component in _REMEMBERED:
+        return _REMEMBERED[component](component, config)
     plain = Replayed(component, config)
     state = plain.state
     if isinstance(state, GateSession) and isinstance(state.inbox, Inbox) and not state.polled:

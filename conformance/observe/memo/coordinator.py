@@ -1,7 +1,7 @@
 """A coordinator, with its steps remembered. The base is the next id; times are relative to the clock.
 
 The model numbers the handles of states in the order in which they come, so a relative state has none of
-them. A pause that has ended is one that ends now, as in `model.coordinator.environment.relative`.
+them. A pause that has ended is one that ends now, as in `model.coordinator.environment.relative_time`.
 """
 
 import re

@@ -29,9 +29,9 @@ class ShiftedSink(Shifted):
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
         checkpoint, came = event.get("checkpoint"), []
-        if event["kind"] not in _REMEMBERED or len(event) != 2 or type(checkpoint) is not int:
+        if event["kind"] not in _REMEMBERED or len(event) != 2:
             return None
-        if not 0 <= checkpoint < LARGEST_ID:
+        if type(checkpoint) is not int or not 0 <= checkpoint < LARGEST_ID:
             return None
         for effect in effects:
             transaction = effect.get("transaction")

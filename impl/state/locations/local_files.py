@@ -91,11 +91,9 @@ class LocalFiles(Location):
         return size, digest.hexdigest()
 
     def scratch(self, name: str) -> Path:
-        """As `Location` says."""
         return self.directory / name
 
     def adopt(self, name: str, staged: Path) -> tuple[int, str]:
-        """As `Location` says."""
         target = self.directory / name
         with storage_errors("pre-committing", staged):
             durable.sync(staged)
@@ -136,7 +134,6 @@ class LocalFiles(Location):
             return digest_of(path)
 
     def move(self, name: str, target: str) -> None:
-        """As `Location` says."""
         path = self.directory / name
         with suppress(FileNotFoundError), storage_errors("moving", path, FileNotFoundError):
             path.replace(self.directory / target)

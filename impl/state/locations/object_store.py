@@ -115,14 +115,12 @@ class ObjectFiles(Location):
         return size, digest
 
     def scratch(self, name: str) -> Path:
-        """As `Location` says."""
         path = self.working() / name
         with storage_errors("creating", path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def adopt(self, name: str, staged: Path) -> tuple[int, str]:
-        """As `Location` says."""
         described = self.add(name, staged)
         remove_file(staged)
         return described
@@ -165,8 +163,7 @@ class ObjectFiles(Location):
         return self._tried("reading", name, read)
 
     def move(self, name: str, target: str) -> None:
-        """As `Location` says. For a moment the file has both names."""
-        with suppress(NoFileError):
+        with suppress(NoFileError):  # for a moment the file has both names
             self.replace(target, self.read(name))
             self.remove(name)
 

@@ -4,7 +4,7 @@ import pytest
 
 from conformance.adapters.choose import ours
 from conformance.cases.hypothesis_machines import Source, run_machine
-from conformance.cases.walks import Chosen, walks
+from conformance.cases.walks import WalkOptions, walks
 from conformance.drive.examine import examine
 from conformance.drive.lockstep import replay
 from conformance.drive.loop import Limits, drive
@@ -44,7 +44,7 @@ def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, lengt
     adapter = start(script)
     shrunk = []
     for seed in (2, 2, 3):
-        walked = walks("gate", seed, Chosen({**PINNED, "channels": 3}))
+        walked = walks("gate", seed, WalkOptions({**PINNED, "channels": 3}))
         played = drive(walked, adapter, Limits(batch=20, cases=20))
         shrunk.append(shrink(played.divergence, adapter))
     assert shrunk[0] == shrunk[1]

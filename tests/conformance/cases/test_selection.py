@@ -7,7 +7,7 @@ import pytest
 from conformance import cli
 from conformance.adapters.choose import ours
 from conformance.cases.hypothesis_machines import Source, run_machine
-from conformance.cases.walks import LENGTH, Chosen, walks
+from conformance.cases.walks import LENGTH, WalkOptions, walks
 from conformance.drive.examine import examine
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
@@ -43,7 +43,7 @@ def fired(case):
 
 
 def walked(component, adapter, seed, count, *, length=LENGTH, **chosen):
-    return drive(islice(walks(component, seed, Chosen(**chosen), length=length), count), adapter)
+    return drive(islice(walks(component, seed, WalkOptions(**chosen), length=length), count), adapter)
 
 
 def run(component, adapter, seed, count, *, selected=frozenset(), **chosen):

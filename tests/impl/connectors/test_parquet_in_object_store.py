@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.torture.faulty_store import FaultyStore, StoreFault, drawn
-from conformance.torture.object_server import BUCKET, ObjectServer
+from conformance.torture.object_server import BUCKET
 from impl.connectors import (
     OutputCorruptError,
     ParquetOutput,
@@ -30,18 +30,12 @@ URI = f"s3://{BUCKET}"
 UPLOADS = ("PUT", "POST")
 
 
-@pytest.fixture(scope="module")
-def server():
-    with ObjectServer() as server:
-        yield server
-
-
 @pytest.fixture
-def files(server, monkeypatch, request):
+def files(object_server, monkeypatch, request):
     """Makes a location of this test in the store; through a proxy, if one is given."""
 
     def make(proxy=None, seconds=60.0):
-        for name, value in (server.environment | (proxy.environment if proxy else {})).items():
+        for name, value in (object_server.environment | (proxy.environment if proxy else {})).items():
             monkeypatch.setenv(name, value)
         prefix = request.node.name.translate(str.maketrans("[]", "--"))
         clock = Clock()
@@ -90,8 +84,8 @@ def uploads(fault, folder):
 @pytest.mark.rule("SINK-06")
 @pytest.mark.parametrize("folder", ["data", "manifests", "claims", "progress"])
 @pytest.mark.parametrize("fault", list(StoreFault))
-def test_an_upload_that_goes_wrong_neither_loses_nor_doubles_a_row(server, files, fault, folder):
-    with FaultyStore(server.endpoint, uploads(fault, folder), slow_seconds=0.05) as store:
+def test_an_upload_that_goes_wrong_neither_loses_nor_doubles_a_row(object_server, files, fault, folder):
+    with FaultyStore(object_server.endpoint, uploads(fault, folder), slow_seconds=0.05) as store:
         location = files(store)
         _, sink = begun(location, 1, {1: None})
         for checkpoint in (1, 2):
@@ -107,11 +101,11 @@ def test_an_upload_that_goes_wrong_neither_loses_nor_doubles_a_row(server, files
 
 
 @pytest.mark.rule("SINK-06")
-def test_a_commit_whose_answer_never_comes_is_repeated_by_the_next_attempt(server, files):
+def test_a_commit_whose_answer_never_comes_is_repeated_by_the_next_attempt(object_server, files):
     def lost(method, path):
         return StoreFault.LOST if "/manifests/" in path and method == "PUT" else None
 
-    with FaultyStore(server.endpoint, lost) as store:
+    with FaultyStore(object_server.endpoint, lost) as store:
         location = files(store, seconds=0.0)
         _, sink = begun(location, 1, {1: None})
         state = write(sink, 1, 1)
@@ -148,14 +142,14 @@ def test_an_older_attempt_that_wakes_before_its_commit_is_refused(files):
 
 
 @pytest.mark.rule("ONCE-06")
-def test_a_commit_that_is_under_way_while_a_newer_attempt_claims_is_in_no_list(server, files):
+def test_a_commit_that_is_under_way_while_a_newer_attempt_claims_is_in_no_list(object_server, files):
     direct = files()
 
     def claimed_meanwhile(method, path):
         if method == "PUT" and "/manifests/" in path and len(direct.sizes("claims")) == 1:
             ParquetOutput(direct, SCHEMA).claim(Claim("job", RUN, 2, {1: None, 2: None}))
 
-    with FaultyStore(server.endpoint, claimed_meanwhile) as store:
+    with FaultyStore(object_server.endpoint, claimed_meanwhile) as store:
         _, old = begun(files(store), 1, {1: None})
         write(old, 1, 1)
         with pytest.raises(SupersededError, match="attempt 2 exists"):
@@ -193,8 +187,8 @@ def test_a_driver_that_was_paused_within_its_retraction_takes_nothing_of_a_newer
 
 @pytest.mark.rule("SINK-06")
 @pytest.mark.parametrize("seed", range(3))
-def test_a_store_that_fails_at_random_changes_no_output(server, files, seed):
-    with FaultyStore(server.endpoint, drawn(f"{seed}", 0.3), slow_seconds=0.02) as store:
+def test_a_store_that_fails_at_random_changes_no_output(object_server, files, seed):
+    with FaultyStore(object_server.endpoint, drawn(f"{seed}", 0.3), slow_seconds=0.02) as store:
         location = files(store)
         state, starts = None, {}
         for attempt in (1, 2, 3):
@@ -233,7 +227,7 @@ def test_a_killed_worker_leaves_rows_on_its_host_until_the_next_one_begins(files
 
 @pytest.mark.rule("SINK-06")
 @pytest.mark.parametrize("fault", [StoreFault.CUT, StoreFault.LOST, StoreFault.FAILED])
-def test_an_upload_in_parts_that_goes_wrong_is_begun_again_and_never_seen_in_part(server, files, fault):
+def test_an_upload_in_parts_that_goes_wrong_begins_again_and_never_shows_a_part(object_server, files, fault):
     parts, draw = [], random.Random(1)
     numbers = sorted(draw.getrandbits(62) for _ in range(1_500_000))  # they can hardly be compressed
 
@@ -242,7 +236,7 @@ def test_an_upload_in_parts_that_goes_wrong_is_begun_again_and_never_seen_in_par
             parts.append(path)
         return fault if len(parts) == 2 and path == parts[1] else None
 
-    with FaultyStore(server.endpoint, second_part) as store:
+    with FaultyStore(object_server.endpoint, second_part) as store:
         location = files(store)
         _, sink = begun(location, 1, {1: None})
         state = write(sink, 1, *numbers)
@@ -255,13 +249,13 @@ def test_an_upload_in_parts_that_goes_wrong_is_begun_again_and_never_seen_in_par
     assert seen(location) == numbers
 
 
-def test_requests_of_a_commit_are_few(server, files):
+def test_requests_of_a_commit_are_few(object_server, files):
     asked = Counter()
 
     def count(method, path):
         asked.update([method])
 
-    with FaultyStore(server.endpoint, count) as store:
+    with FaultyStore(object_server.endpoint, count) as store:
         _, sink = begun(files(store), 1, {1: None})
         asked.clear()
         write(sink, 1, 1)

@@ -7,7 +7,6 @@ import tempfile
 import pytest
 
 from conformance.torture.faulty_store import FaultyStore, StoreFault
-from conformance.torture.object_server import ObjectServer
 from impl.state import (
     CheckpointStorage,
     NoFileError,
@@ -34,25 +33,19 @@ from impl.state.locations.object_client import ObstoreClient
 from tests.object_clients import FAILED, LOST, REFUSED, Clock, FaultyClient
 
 
-@pytest.fixture(scope="module")
-def server():
-    with ObjectServer() as server:
-        yield server
-
-
 @pytest.fixture
-def store(server, monkeypatch):
+def store(object_server, monkeypatch):
     """The server; `files` makes a location in it, through a proxy if one is given."""
 
     def files(proxy, prefix):
-        for name, value in (server.environment | (proxy.environment if proxy else {})).items():
+        for name, value in (object_server.environment | (proxy.environment if proxy else {})).items():
             monkeypatch.setenv(name, value)
         clock = Clock()
-        uri = server.uri("").rstrip("/")
+        uri = object_server.uri("").rstrip("/")
         return ObjectFiles(uri, ObstoreClient(uri), prefix, Retries(60.0, lambda: clock.now, clock.sleep))
 
-    server.files = files
-    return server
+    object_server.files = files
+    return object_server
 
 
 @pytest.mark.parametrize("faults", [[], [FAILED] * 5, [LOST], [LOST, FAILED, LOST], [FAILED, LOST, FAILED]])

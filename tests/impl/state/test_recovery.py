@@ -1,5 +1,7 @@
 """A job begins from a savepoint or a retained checkpoint, and leaves it alone or owns it."""
 
+import os
+
 import pytest
 
 from impl.config import CLAIM, NO_CLAIM, ConfigError
@@ -205,6 +207,50 @@ def test_a_claim_deletes_nothing_else_that_its_user_has_put_into_the_place(
     discard(storage, 4)
     assert storage.completed_ids() == ()
     assert other.load().checkpoint == checkpoint
+
+
+def test_a_claim_leaves_a_savepoint_alone_that_another_job_is_writing_there(places):
+    folder = saved(beside(places[2], "kept"), 4, "11ea9e00", "saved")
+    storage = CheckpointStorage(places[1])
+    begin_from(storage, original_at(folder.where), claim=True)
+    folder.withdraw()
+    folder.begin()
+    folder.write(4, "count-0", 3, encode("another"))
+    before = folder.location.sizes()
+    discard(storage, 4)
+    assert folder.location.sizes() == before != {}
+
+
+def test_a_claimed_savepoint_whose_deletion_was_cut_short_is_deleted_whole(places):
+    folder = saved(beside(places[2], "kept"), 4, "11ea9e00", "saved")
+    storage = CheckpointStorage(places[1])
+    begin_from(storage, original_at(folder.where), claim=True)
+    folder.location.remove("_metadata")
+    assert folder.location.sizes()
+    discard(storage, 4)
+    assert not folder.location.sizes()
+
+
+def test_a_claim_ignores_metadata_that_cannot_be_read(retained, places):
+    storage = begun(places, claim=True)
+    retained.location.replace("chk-2/_metadata", b"none")
+    discard(storage, 2)
+    assert storage.completed_ids() == ()
+    assert retained.location.read("chk-2/_metadata") == b"none"
+
+
+def test_the_copy_of_a_savepoint_in_an_object_store_is_synced(tmp_path, monkeypatch):
+    folder = saved(f"memory://{tmp_path.name}/kept", 4, "11ea9e00", "saved" * 10_000)
+    synced, fsync = [], os.fsync
+
+    def recorded(descriptor):
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    begin_from(CheckpointStorage(tmp_path / "new"), original_at(folder.where))
+    [state] = (tmp_path / "new" / "chk-4").glob("*.state")
+    assert str(state) in synced
 
 
 def test_a_claim_deletes_no_checkpoint_of_a_job_that_has_taken_the_folder_over(retained, places, tmp_path):

@@ -77,7 +77,9 @@ def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
     bench.start()
     with ThreadPoolExecutor(1) as other:
         asked = other.submit(request_cancel, tmp_path, 60.0)
-        until(lambda: [*tmp_path.glob("requests/*.json")])  # the clock of the bench waits for nobody
+        until(
+            lambda: [*tmp_path.glob("requests/*.json")]
+        )  # the clock of the bench does not wait for the other process
         with pytest.raises(JobCancelledError, match="resume it if its checkpoints are retained"):
             until_cancelled(bench)
         assert asked.result(60) is None

@@ -62,8 +62,8 @@ def test_faults_in_front_of_an_object_store_that_fails_change_nothing(spark, tmp
         output = location_of(f"{store.server.uri('round-0')}/committed")
         names = [f"manifests/{one}" for one in output.sizes("manifests")]
         output.remove(next(name for name in names if b".parquet" in output.read(name)))
-        output.replace("data/1-of-nobody-1.parquet", b"")
+        output.replace("data/1-unlisted-1.parquet", b"")
         spoilt = Outcome(planned)
         judge(spoilt, tmp_path / "run", [])
         assert "lost record" in spoilt.findings[0]
-        assert any("of-nobody-1.parquet: not of the output" in one for one in files(tmp_path / "run", 5))
+        assert any("unlisted-1.parquet: not of the output" in one for one in files(tmp_path / "run", 5))

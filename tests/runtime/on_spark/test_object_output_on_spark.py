@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 
 from conformance.torture.faulty_store import FaultyStore, StoreFault, drawn
-from conformance.torture.object_server import ObjectServer
 from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import ParquetOutput, list_committed, read_committed
 from impl.faults import Action, FaultPlan, Point
@@ -20,22 +19,16 @@ EXECUTION = ExecutionConfig(startup_timeout_ms=300_000, heartbeat_timeout_ms=60_
 EXACT = sorted((number % KEYS, number, number // KEYS + 1) for number in range(ROWS))
 
 
-@pytest.fixture(scope="module")
-def server():
-    with ObjectServer() as server:
-        yield server
-
-
 @pytest.fixture
-def reach(server, spark, monkeypatch, request):
+def reach(object_server, spark, monkeypatch, request):
     """Lets this process and the workers of Spark find the store, or a proxy; returns a place in it."""
 
     def reached(proxy=None):
-        for name, value in (server.environment | (proxy.environment if proxy else {})).items():
+        for name, value in (object_server.environment | (proxy.environment if proxy else {})).items():
             monkeypatch.setenv(name, value)
             monkeypatch.setitem(spark.sparkContext.environment, name, value)
         monkeypatch.setattr(places, "_CLIENTS", {})
-        return server.uri(request.node.name.translate(str.maketrans("[]", "--")))
+        return object_server.uri(request.node.name.translate(str.maketrans("[]", "--")))
 
     return reached
 
@@ -84,8 +77,8 @@ def test_a_job_that_is_killed_around_a_commit_is_exact(spark, tmp_path, reach, p
 
 @pytest.mark.rule("ONCE-03")
 @pytest.mark.parametrize("seed", range(2))
-def test_a_job_is_exact_whatever_becomes_of_its_requests(server, spark, tmp_path, reach, seed):
-    with FaultyStore(server.endpoint, drawn(f"{seed}", 0.1), slow_seconds=0.2) as store:
+def test_a_job_is_exact_whatever_becomes_of_its_requests(object_server, spark, tmp_path, reach, seed):
+    with FaultyStore(object_server.endpoint, drawn(f"{seed}", 0.1), slow_seconds=0.2) as store:
         place = reach(store)
         fault = FaultPlan(Point.COMMITTED, "sink-0", occurrence=2)
         result = job_into(place, restarts=1).execute(
@@ -100,7 +93,7 @@ def test_a_job_is_exact_whatever_becomes_of_its_requests(server, spark, tmp_path
 
 @pytest.mark.rule("ONCE-03")
 def test_a_store_that_stops_answering_fails_the_job_which_resumes_exactly(
-    server, spark, tmp_path, reach, monkeypatch
+    object_server, spark, tmp_path, reach, monkeypatch
 ):
     monkeypatch.setattr(
         object_store, "Retries", lambda: Retries(1.0)
@@ -111,7 +104,7 @@ def test_a_store_that_stops_answering_fails_the_job_which_resumes_exactly(
         manifests.update([path] if "/committed/manifests/" in path and method == "PUT" else [])
         return StoreFault.THROTTLED if len(manifests) > 3 and "/checkpoints/" in path else None
 
-    with FaultyStore(server.endpoint, dies) as store:
+    with FaultyStore(object_server.endpoint, dies) as store:
         place = reach(store)
         with pytest.raises((JobFailedError, StorageError), match="failed"):
             job_into(place).execute("local[8]", tmp_path, spark=spark, checkpoints=f"{place}/checkpoints")

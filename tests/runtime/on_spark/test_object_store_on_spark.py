@@ -4,7 +4,6 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.commands.jobs.checkpoints import command
-from conformance.torture.object_server import ObjectServer
 from conformance.verdict import Exit
 from impl.config import ROCKSDB, CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
@@ -18,19 +17,13 @@ ROWS = 3_000
 EXECUTION = ExecutionConfig(state_backend=ROCKSDB, startup_timeout_ms=300_000, heartbeat_timeout_ms=60_000)
 
 
-@pytest.fixture(scope="module")
-def server():
-    with ObjectServer() as server:
-        yield server
-
-
 @pytest.fixture
-def place(server, spark, monkeypatch):
+def place(object_server, spark, monkeypatch):
     """A place in the store, which this process and the workers of Spark find by their environment."""
-    for name, value in server.environment.items():
+    for name, value in object_server.environment.items():
         monkeypatch.setenv(name, value)
         monkeypatch.setitem(spark.sparkContext.environment, name, value)
-    return server.uri("job")
+    return object_server.uri("job")
 
 
 @pytest.mark.rule("ONCE-03")
