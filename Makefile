@@ -81,8 +81,8 @@ mutants-sample: $(READY)  ## SAMPLE=150 of the automatic mutants, drawn by SEED=
 	$(BIN)/barrierspec mutants --automatic --first --sample $(or $(SAMPLE),150) --seed $(or $(SEED),0) --threshold $(or $(THRESHOLD),100)
 
 hidden-states: $(READY)  ## 2,000 wrong machines of each alphabet, none may pass its complete suite; RESUME=1 goes on
-	$(BIN)/python -m conformance.suites.measure --machines 1000 $(if $(RESUME),--resume)
-	$(BIN)/python -m conformance.suites.measure --machines 500 --extra 2 --largest 64000 --resume
+	$(BIN)/python -m conformance.suites.detection_rate --machines 1000 $(if $(RESUME),--resume)
+	$(BIN)/python -m conformance.suites.detection_rate --machines 500 --extra 2 --largest 64000 --resume
 
 million: $(READY)  ## No false alarm: a million random steps in each component; SEED=7 for others; takes an hour
 	$(BIN)/barrierspec conform --adapter impl --steps 8000000 --seed $(or $(SEED),0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from impl.aggregation.columns import AggregatingColumns, Of
+from impl.aggregation.arrow_aggregates import AggregatingColumns, Of
 from impl.aggregation.rows import AggregateFunction, Aggregating, Emit
 from impl.batches import KeyColumns, columns_of
 from impl.config import ConfigError

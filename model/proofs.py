@@ -13,8 +13,8 @@ from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.closed import closed_coordinators, outside
-from model.coordinator.proofs.completion import ending_cases, thorough_ending_cases
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
+from model.coordinator.proofs.failures_and_ends import ending_cases, thorough_ending_cases
 from model.coordinator.proofs.shared_state import all_file_cases, thorough_file_cases
 from model.coordinator.proofs.trigger import beginning_cases, thorough_beginning_cases
 from model.dataflow.proofs import all_dataflow_cases

@@ -30,7 +30,7 @@ from conformance.adapters.protocol import (
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import LENGTH
 from conformance.change.behaviour import Change, Kind, difference, ways_to_differ
-from conformance.change.compared import Compared
+from conformance.change.compare_revisions import Compared
 from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds import gates, lives
 from conformance.drive.bounds.ids import mapped, maps_within

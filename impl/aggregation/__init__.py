@@ -1,1 +1,1 @@
-"""Aggregates by key, over rows and over columns."""
+"""Aggregates by key over Arrow columns (`arrow_aggregates`) and over rows (`rows`); exact sums (`sums`)."""

@@ -6,7 +6,7 @@ storage          the records of completed checkpoints
 checkpoints      the checkpoint storage
 locations        where both are: a folder of a file system, or an object store
 savepoints       savepoints, each in a folder of its own
-recovery         the start from a savepoint or a retained checkpoint, and who owns it then
+claim_mode       the start from a savepoint or a retained checkpoint, and who owns it then
 snapshot_files   the files of both
 shared           files that several checkpoints refer to
 durable          file operations that survive a crash
@@ -26,6 +26,7 @@ from impl.state.backends.keyed import (
 )
 from impl.state.backends.operator_state import OperatorListState, OperatorStateStore
 from impl.state.checkpoints import CheckpointStorage
+from impl.state.claim_mode import Origin, RetainedCheckpoint, begin_from, discard, origin_of, original_at
 from impl.state.errors import (
     CheckpointConflictError,
     KeyEncodingError,
@@ -37,7 +38,6 @@ from impl.state.errors import (
     SupersededError,
     UnsupportedKeyError,
 )
-from impl.state.recovery import Origin, RetainedCheckpoint, begin_from, discard, origin_of, original_at
 from impl.state.savepoints import SavepointFolder, savepoint_name, savepoints_in
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode

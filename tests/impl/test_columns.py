@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impl.aggregation.columns import AggregatingColumns, count, greatest, least, sum_of
+from impl.aggregation.arrow_aggregates import AggregatingColumns, count, greatest, least, sum_of
 from impl.aggregation.rows import Aggregating, Emit
 from impl.aggregation.sums import AggregateOverflowError
 from impl.batches import KeyColumns, columns_of, rows_of

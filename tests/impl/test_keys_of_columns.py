@@ -8,8 +8,8 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from impl.aggregation.columns import AggregatingColumns
-from impl.aggregation.columns import count as count_rows
+from impl.aggregation.arrow_aggregates import AggregatingColumns
+from impl.aggregation.arrow_aggregates import count as count_rows
 from impl.aggregation.rows import Aggregating
 from impl.batches import KeyColumns, columns_of, rows_of
 from impl.graph.plan import Partitioning, Route

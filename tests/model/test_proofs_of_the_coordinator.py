@@ -15,14 +15,14 @@ from model.coordinator.failures import FailureSteps
 from model.coordinator.generations import CompletesFirst, NeverQueues
 from model.coordinator.pending import Pending
 from model.coordinator.proofs import closed
-from model.coordinator.proofs.completion import (
+from model.coordinator.proofs.coordinator import all_coordinator_cases, completion_cases, request_cases
+from model.coordinator.proofs.failures_and_ends import (
     failure_cases,
     job_end_cases,
     older_cases,
     restart_cases,
     store_failure_cases,
 )
-from model.coordinator.proofs.coordinator import all_coordinator_cases, completion_cases, request_cases
 from model.coordinator.proofs.shared_state import file_cases
 from model.coordinator.proofs.trigger import finished_cases, master_cases, scheduler_cases
 from model.coordinator.trigger import TriggerSteps

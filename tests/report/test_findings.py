@@ -13,7 +13,7 @@ import pytest
 from conformance import cli
 from conformance.adapters.validation import NAMES
 from conformance.change.behaviour import changes
-from conformance.change.compared import Reprofiled
+from conformance.change.compare_revisions import Reprofiled
 from conformance.parts.result import Finding, PartResult
 from conformance.report import change
 from conformance.report.formats import documents, findings, sarif

@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from conformance.bench.runtime.endless import EndlessInput
-from impl.aggregation.columns import count, sum_of
+from impl.aggregation.arrow_aggregates import count, sum_of
 from impl.aggregation.rows import Emit
 from impl.config import MEMORY, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed

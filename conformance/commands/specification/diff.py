@@ -10,7 +10,7 @@ from conformance.commands import COMPONENTS, limit, reports, seed, write_finding
 from conformance.commands.implementations.conform import EXTRA_STATES
 
 if TYPE_CHECKING:
-    from conformance.change.compared import Compared
+    from conformance.change.compare_revisions import Compared
     from conformance.drive.plan import Plan
     from conformance.report.formats.findings import Outputs
 
@@ -112,7 +112,7 @@ def _of_adapters(
 
 
 def _of_models(old: str, new: str | None, components: tuple[str, ...]) -> "Compared":
-    from conformance.change.compared import compare_profiles, compare_revisions, component_of
+    from conformance.change.compare_revisions import compare_profiles, compare_revisions, component_of
 
     generation = None if new is None else component_of(old, new, components)
     if generation is not None and new is not None:

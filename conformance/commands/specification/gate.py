@@ -34,7 +34,7 @@ def command(
     """
     from conformance.change import repository as repositories
     from conformance.change.behaviour import Meaning, meaning_of
-    from conformance.change.compared import compare_revisions
+    from conformance.change.compare_revisions import compare_revisions
     from conformance.mutants.catalogue import load_catalogue
     from conformance.parts.result import PartResult
     from conformance.report import change

@@ -18,8 +18,8 @@ from model.coordinator.events import (
     RestoreRequest,
     StoreFails,
 )
-from model.coordinator.proofs.completion import DIFFERENT, any_id, case_of, of_release
 from model.coordinator.proofs.coordinator import symbolic_coordinator
+from model.coordinator.proofs.failures_and_ends import DIFFERENT, any_id, case_of, of_release
 from model.coordinator.shared_state import Registered, SharedState, Use
 from model.coordinator.state import Coordinator
 from model.events import AFTER, BEFORE, NONE, Event

@@ -20,8 +20,8 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.proofs.completion import DIFFERENT, acknowledged, any_id, case_of, of_release
 from model.coordinator.proofs.coordinator import symbolic_coordinator
+from model.coordinator.proofs.failures_and_ends import DIFFERENT, acknowledged, any_id, case_of, of_release
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
 from model.coordinator.trigger import MasterAnswer

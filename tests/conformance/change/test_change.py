@@ -10,7 +10,14 @@ from click.testing import CliRunner
 from conformance import commands
 from conformance.adapters.in_process import model_adapter
 from conformance.change.behaviour import Change, Kind, Meaning, changes, meaning_of
-from conformance.change.compared import SHIPPED, Reprofiled, component_of, revision, vectors_in, write_vectors
+from conformance.change.compare_revisions import (
+    SHIPPED,
+    Reprofiled,
+    component_of,
+    revision,
+    vectors_in,
+    write_vectors,
+)
 from conformance.change.declared import declared
 from conformance.commands.specification import diff, gate
 from conformance.divergence import Answer

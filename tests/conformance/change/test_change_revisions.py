@@ -9,7 +9,7 @@ from conformance.adapters.in_process import InProcess
 from conformance.adapters.protocol import Crashed
 from conformance.change import repository as repositories
 from conformance.change.behaviour import changes
-from conformance.change.compared import Reprofiled
+from conformance.change.compare_revisions import Reprofiled
 from conformance.change.repository import ChangeError
 from conformance.vectors.vector import vector_of
 from conformance.verdict import Exit

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.drive.plan import Plan
-from conformance.suites import measure
+from conformance.suites import detection_rate
 from conformance.suites.h_method import suite
 from conformance.suites.hidden_states import Words, measured, random_words, with_hidden_states
 from conformance.suites.machine import access_words, difference, minimal
@@ -96,11 +96,11 @@ def test_the_hidden_state_of_a_deepest_machine_is_entered_furthest_from_the_star
 
 
 def test_a_measurement_is_resumed(tmp_path, monkeypatch):
-    monkeypatch.setattr(measure, "RESULTS", tmp_path / "results.jsonl")
+    monkeypatch.setattr(detection_rate, "RESULTS", tmp_path / "results.jsonl")
     command = ["--component", "source", "--machines", "3"]
-    first = CliRunner().invoke(measure.main, command)
-    monkeypatch.delattr(measure, "measured")  # nothing is left to be measured
-    again = CliRunner().invoke(measure.main, [*command, "--resume"])
+    first = CliRunner().invoke(detection_rate.main, command)
+    monkeypatch.delattr(detection_rate, "measured")  # nothing is left to be measured
+    again = CliRunner().invoke(detection_rate.main, [*command, "--resume"])
     assert (first.exit_code, again.output) == (0, first.output)
 
 

@@ -10,7 +10,7 @@ from pyspark import cloudpickle
 
 from conformance.observe.validate import validate
 from conformance.verdict import Verdict
-from impl.aggregation.columns import count, sum_of
+from impl.aggregation.arrow_aggregates import count, sum_of
 from impl.aggregation.rows import Emit
 from impl.config import MEMORY, ROCKSDB, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed

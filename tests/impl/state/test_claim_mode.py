@@ -18,8 +18,8 @@ from impl.state import (
     origin_of,
     original_at,
 )
+from impl.state.claim_mode import RetainedCheckpoint
 from impl.state.locations import beside, location_of
-from impl.state.recovery import RetainedCheckpoint
 from tests.object_clients import FaultyClient
 
 

@@ -1,9 +1,9 @@
 """Measures complete suites: how many wrong machines pass each suite, tours and random walks, as a table.
 
 A wrong machine is the model's machine with a fault behind hidden states (`docs/verify/complete-suites.md`).
-`python -m conformance.suites.measure --machines 1000` measures one configuration of each alphabet, and exits
-with 1 if a wrong machine passes its suite. `make hidden-states` runs it. The command stores each row in
-RESULTS as soon as it is measured; `--resume` reuses rows of the same machine, code, and options.
+`python -m conformance.suites.detection_rate --machines 1000` measures one configuration of each alphabet. It
+exits with 1 if a wrong machine passes its suite. `make hidden-states` runs it. The command stores each row
+in RESULTS as soon as it is measured; `--resume` reuses rows of the same machine, code, and options.
 """
 
 import hashlib
