@@ -36,13 +36,17 @@ def measure(folder: Path, scale: Scale) -> Report:
     ratios = [one / other for one, other in zip(remembered, plain, strict=True)]
     lines = _lines("flink-2.2.1.log.gz")
     info = _lines("info/flink-2.2.1-info.log.gz")
-    replayed = [_rate(len(lines), lambda: _validated(lines)) for _ in range(TURNS)]
+    replayed, modelled = [], []
+    for _ in range(TURNS):
+        replayed.append(_rate(len(lines), lambda: _validated(lines)))
+        modelled.append(_rate(len(lines), lambda: _validated(lines, remember=False)))
     watched = [_rate(len(info), lambda: _watched(info)) for _ in range(TURNS)]
     figures = [
         Figure("event log, steps remembered", "events/s", remembered, EVENTS),
         Figure("event log, every step by the model", "events/s", plain),
         Figure("event log, steps remembered beside every step by the model", "times as many", ratios),
         Figure("Flink log at DEBUG, parsed and replayed", "lines/s", replayed, LINES),
+        Figure("Flink log at DEBUG, every step by the model", "lines/s", modelled),
         Figure("Flink log at INFO, watched", "lines/s", watched, LINES),
     ]
     setting = (
@@ -81,10 +85,10 @@ def _lines(name: str) -> list[str]:
     return read_lines(str(LOGS / name))
 
 
-def _validated(lines: list[str]) -> None:
+def _validated(lines: list[str], *, remember: bool = True) -> None:
     from conformance.observe.flink import validate_flink
 
-    result = validate_flink(lines)
+    result = validate_flink(lines, remember=remember)
     if result.rejection is not None:
         raise MeasurementError(result.describe())
 

@@ -94,6 +94,19 @@ class Replayed(Instance):
             self._record.seen.append(Seen(line, event, effects, rules, self.component, after))
         return rules
 
+    def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
+        """Take an event whose effects no log states. Returns effects and rules. Raises WireError."""
+        self.state, effects, rules = self._apply(self.state, event)
+        return effects, rules
+
+    def bookmark(self) -> object:
+        """A value from which `state_at` makes this state again."""
+        return self.state
+
+    def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - as the component's
+        """The state at that bookmark."""
+        return bookmark
+
     def blocks(self, channel: int) -> bool:
         """Whether a gate blocks the channel."""
         return channel in self.observe()["blocked"]

@@ -68,7 +68,7 @@ def _case(result: FlinkResult, part: Part, title: str, taken: Iterable[Taken], n
         Step(
             part.component,
             one.event,
-            Answer(one.effects, part.observe(one.state)),
+            Answer(one.effects, part.observe(one.bookmark)),
             None,
             one.rules,
             f"line {one.line}" if one.line else "",

@@ -83,6 +83,24 @@ def test_the_rules_of_every_part_have_fired() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_an_edited_log_gives_the_same_with_remembered_steps_as_without(name: str) -> None:
+    """A line is left out, doubled or moved."""
+    random, found = Random(name), set()
+    for edit in range(6):
+        lines = list(log(name))
+        place = random.choice([line.number - 1 for line in parse(lines)])
+        text = lines.pop(place)
+        if edit % 3 == 1:
+            lines[place:place] = [text, text]
+        elif edit % 3 == 2:
+            lines.insert(place + random.choice([-9, 9]), text)
+        remembered, plain = validate_flink(lines), validate_flink(lines, remember=False)
+        assert remembered == plain
+        found.add(plain.verdict)
+    assert found & {Verdict.DIVERGES, Verdict.UNDETERMINED}
+
+
 def test_what_was_not_witnessed_is_undetermined() -> None:
     result = validate_flink(log("flink-2.2.1"), required=(*REQUIRED, "restored from a checkpoint"))
     assert result.verdict is Verdict.UNDETERMINED

@@ -217,6 +217,52 @@ def test_remembered_steps_lead_to_the_states_of_the_model(component: str) -> Non
     assert altered > 100
 
 
+def answer(model: Replayed, event: dict[str, object]) -> object:
+    """Effects and rules, or the refusal."""
+    try:
+        return model.answer(dict(event))
+    except WireError as refused:
+        return str(refused)
+
+
+@pytest.mark.parametrize("component", ["gate", "subtask", "coordinator"])
+def test_remembered_answers_are_those_of_the_model(component: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random, remembered = Random(component), 0
+    quick_class = {"gate": ShiftedGate, "subtask": ShiftedSubtask, "coordinator": ShiftedCoordinator}[
+        component
+    ]
+    monkeypatch.setattr(quick_class, "table", Table())
+    for life in range(300):
+        first = 1 + life % 4
+        config = CONFIGS[component] | ({"first_id": first} if component == "coordinator" else {})
+        plain, quick = Replayed(component, config), quick_class(component, config)
+        marks = [(quick.bookmark(), plain.state)]
+        if component == "coordinator":
+            for task in TASKS:
+                for model in (plain, quick):
+                    model.answer({"kind": "task_status", "task": task, "status": "RUNNING"})
+            for model in (plain, quick):
+                model.answer({"kind": "job_status", "status": "RUNNING"})
+        for step in range(40):
+            event = (
+                of_coordinator(random, plain.state.coordinator)
+                if component == "coordinator"
+                else events(component, random, max(0, first + step // 4 + random.randrange(-2, 2)))
+            )
+            if random.random() < (0.98 if life % 3 else 0.3):  # most lives know no handle
+                event.pop("state", None)
+            event |= {"odd": random.choice([1, "x", None])} if random.random() < 0.03 else {}
+            known = len(quick.table.answers)
+            assert answer(quick, event) == answer(plain, event), event
+            remembered += len(quick.table.answers) == known
+            if random.random() < 0.2:
+                marks.append((quick.bookmark(), plain.state))
+        assert comparable(quick.state) == comparable(plain.state)
+        for mark, state in marks:
+            assert quick.observe(quick.state_at(mark)) == plain.observe(state)
+    assert remembered > 5_000
+
+
 def complete(model: Replayed, checkpoint: int, *, shared: bool = False) -> None:
     """A checkpoint starts, is acknowledged by all tasks, and is complete."""
     play(model, {"kind": "trigger", "type": "savepoint" if shared else "checkpoint"})

@@ -155,7 +155,7 @@ class CoordinatorReplay:
                 why = f"{execution.thread} acknowledges checkpoint {checkpoint} and never began to write it"
                 reordering = "acknowledgement before the asynchronous part starts"
                 return Wait(("writing", *key), ("TASK-07", "COORD-05"), why, reordering)
-        before = self._coordinator.state
+        before = self._coordinator.bookmark()
         effects, result = self._result(line)
         if result != "SUCCESS":
             came = f"counts as {result}" if result else f"is of a checkpoint that {self._end_of(checkpoint)}"

@@ -63,13 +63,16 @@ Key = tuple[str | int, ...]
 """A cause: a word, and values that identify it."""
 
 
+_THREAD_OF: Mapping[str, str] = {kind: known["thread"] for kind, known in _FILE["kinds"].items()}
+
+
 def logical_thread(line: LogLine) -> str:
     """The thread within which the order of the log is trusted for this line.
 
     A task is one thread. The scheduler is one too, although it changes threads within its pool. The threads
     that write snapshots are pooled by task: only the lines about one snapshot are in order.
     """
-    thread: str = _FILE["kinds"][line.kind]["thread"]
+    thread = _THREAD_OF[line.kind]
     if thread == "task":
         return line.task
     if thread == "write":
@@ -82,9 +85,7 @@ FROM_MANAGER = frozenset(
 )
 """The words of causes that only lines of the job manager give."""
 _MANAGERS_THREADS = frozenset({"messages", "timer", "failures", "scheduler"})
-_MANAGERS_KINDS = frozenset(
-    kind for kind, known in _FILE["kinds"].items() if known["thread"] in _MANAGERS_THREADS
-)
+_MANAGERS_KINDS = frozenset(kind for kind, thread in _THREAD_OF.items() if thread in _MANAGERS_THREADS)
 
 
 def is_of_manager(line: LogLine) -> bool:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from conformance.observe.flink.order import Order
 from conformance.observe.flink.reading import MOST_LINES
 from conformance.observe.flink.survey import Survey
-from conformance.observe.replay import CHARGED, Effects, Instance, Rejected
+from conformance.observe.memo import replayed
+from conformance.observe.replay import CHARGED, Effects, Rejected, Replayed
 from conformance.observe.situations import FLINK, Witnessed
 from conformance.refusals.refused_answer import RefusedAnswer
 from model.components import Wire, WireError
@@ -23,8 +24,8 @@ class Taken(NamedTuple):
     """Of the log, from 1; an inferred event has the line that shows it."""
     event: Wire
     effects: Effects
-    state: Any
-    """The state afterwards."""
+    bookmark: object
+    """Of the state afterwards."""
     rules: tuple[str, ...]
 
 
@@ -42,7 +43,9 @@ class Settings(NamedTuple):
 class Run:
     """What the parts of a replay have in common."""
 
-    def __init__(self, survey: Survey, settings: Settings, order: Order) -> None:
+    def __init__(self, survey: Survey, settings: Settings, order: Order, *, remember: bool = True) -> None:
+        """`remember`: steps that were taken before are remembered."""
+        self.remember = remember
         self.survey = survey
         self.settings = settings
         self.order = order
@@ -82,34 +85,60 @@ class Run:
         self.parts = [one for one in self.parts if one not in parts]
 
 
-class Part(Instance):
+class Part:
     """One component of the model, stepped with wire events."""
 
-    __slots__ = ("_run", "config", "first", "last", "name")
+    __slots__ = ("_model", "_run", "component", "config", "first", "last", "name")
 
     def __init__(self, run: Run, component: str, name: str, config: Wire) -> None:
-        super().__init__(component, config)
+        self.component = component
         self.name = name
         self.config = config
         self.first: list[Taken] = []
         self.last: deque[Taken] = deque(maxlen=LAST)
+        self._model = (replayed if run.remember else Replayed)(component, config)
         self._run = run
         run.parts.append(self)
 
+    @property
+    def state(self) -> Any:  # noqa: ANN401 - as the component's
+        """The state of the component."""
+        return self._model.state
+
+    @state.setter
+    def state(self, state: Any) -> None:  # noqa: ANN401 - as the component's
+        self._model.state = state
+
+    def bookmark(self) -> object:
+        """Something by which `observe` and `describe` find this state again."""
+        return self._model.bookmark()
+
+    def observe(self, bookmark: object = None) -> dict[str, Any]:
+        """The observable state in wire form; an earlier one if its bookmark is given."""
+        return self._model.observe(None if bookmark is None else self._model.state_at(bookmark))
+
+    def describe(self, bookmark: object = None) -> str:
+        """The observable state in one line; an earlier one if its bookmark is given."""
+        return self._model.describe(None if bookmark is None else self._model.state_at(bookmark))
+
+    def blocks(self, channel: int) -> bool:
+        """Whether a gate blocks the channel."""
+        return self._model.blocks(channel)
+
     def step(self, event: Wire, rule: str) -> Effects:
         """The effects of one event. Raises Rejected, charged to `rule`, if the model refuses the event."""
-        self._run.last_part = self
+        run, model = self._run, self._model
+        run.last_part = self
         try:
-            self.state, effects, rules = self._apply(self.state, event)
+            effects, rules = model.answer(event)
         except WireError as guard:
-            refused = RefusedAnswer(self.component, self.state, event, [])
+            refused = RefusedAnswer(self.component, model.state, event, [])
             raise Rejected((rule,), f"{self.name}: {guard}; {self.describe()}", refused) from guard
-        self._run.events += 1
-        self._run.rules.update(rules)
-        line = self._run.order.line
-        taken = Taken(0 if line is None else line.number, event, effects, self.state, tuple(rules))
-        names_checkpoint = any(type(one.get("checkpoint")) is int for one in (event, *effects))
-        if len(self.first) < FIRST and (self.first or names_checkpoint):
+        run.events += 1
+        run.rules.update(rules)
+        line = run.order.line
+        taken = Taken(0 if line is None else line.number, event, effects, model.bookmark(), rules)
+        if len(self.first) < FIRST and (self.first or _names_checkpoint(event, effects)):
             self.first.append(taken)
         self.last.append(taken)
         return effects
@@ -119,3 +148,7 @@ class Part(Instance):
         self._run.last_part = self
         rule = CHARGED["effects"][self.component][kind]
         return Rejected((rule, *further), f"{why}; {self.name} is in the state {self.describe()}")
+
+
+def _names_checkpoint(event: Wire, effects: Effects) -> bool:
+    return any(type(one.get("checkpoint")) is int for one in (event, *effects))

@@ -106,7 +106,7 @@ class SubtaskReplay:
         gate, checkpoint = self._gate, line.checkpoint
         assert gate is not None, "a task with barriers has a gate"
         channel = self._channels.index(line.detail)
-        if channel in gate.observe()["blocked"]:
+        if gate.blocks(channel):
             why = f"channel {line.detail} is blocked and may not be read; {gate.describe()}"
             raise Rejected(("ALIGN-17", "ALIGN-16"), why)
         what = f"barrier {checkpoint} came on channel {line.detail}"
@@ -251,9 +251,11 @@ class SubtaskReplay:
         A release that remembers aborts of `max_concurrent` checkpoints treats an id as aborted if the
         highest abort that the task received is greater by more than `max_concurrent`.
         """
-        state, bound = self._subtask.state, self._run.settings.max_concurrent
-        forgotten = checkpoint > state.last and checkpoint not in state.aborted
-        if forgotten and not self._release.remembered_aborts and checkpoint + bound < self._highest_abort:
+        bound = self._run.settings.max_concurrent
+        if self._release.remembered_aborts or checkpoint + bound >= self._highest_abort:
+            return
+        state = self._subtask.state
+        if checkpoint > state.last and checkpoint not in state.aborted:
             self._subtask.state = state._replace(aborted=(checkpoint, *state.aborted))
 
     def _check_triggered(self, checkpoint: int) -> None:

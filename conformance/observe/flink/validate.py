@@ -94,17 +94,22 @@ def parse(lines: Iterable[str]) -> list[LogLine]:
 
 
 def validate_flink(
-    lines: Iterable[str], settings: Settings | None = None, required: Collection[str] = FLINK.required
+    lines: Iterable[str],
+    settings: Settings | None = None,
+    required: Collection[str] = FLINK.required,
+    *,
+    remember: bool = True,
 ) -> FlinkResult:
     """Replay a log through the model.
 
     `settings`: the job's configuration as far as the log does not show it. `required`: the situations
-    without which the verdict is UNDETERMINED. Raises FlinkLogError if the log cannot be read, UnjudgedError
+    without which the verdict is UNDETERMINED. `remember`: steps that were taken before are not taken again;
+    the result is the same. Raises FlinkLogError if the log cannot be read, UnjudgedError
     if it has something without a rule, ValueError if `required` has an unknown name.
     """
     settings = settings or Settings()
     log = consistent(read_log(lines, settings.most_lines))
-    return replayed(log, survey(log.lines), settings, required)
+    return replayed(log, survey(log.lines), settings, required, remember=remember)
 
 
 def consistent(log: ReadLog) -> ReadLog:
@@ -117,9 +122,14 @@ def consistent(log: ReadLog) -> ReadLog:
     return log._replace(lines=remaining, unreadable=sorted({*log.unreadable, *found}))
 
 
-def replayed(log: ReadLog, found: Survey, settings: Settings, required: Collection[str]) -> FlinkResult:
-    """Replay the lines about the protocol. Raises ValueError if `required` has an unknown name."""
-    replay = Replay(found, settings)
+def replayed(
+    log: ReadLog, found: Survey, settings: Settings, required: Collection[str], *, remember: bool = True
+) -> FlinkResult:
+    """Replay the lines about the protocol, as in `validate_flink`.
+
+    Raises ValueError if `required` has an unknown name.
+    """
+    replay = Replay(found, settings, remember=remember)
     run = replay.run
     run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
     rejection = replay.rejection(log)
@@ -163,9 +173,9 @@ A checkpoint has a line of the job manager for each task, and a few more.
 class Replay:
     """The parts of one replay, each of which receives its own lines."""
 
-    def __init__(self, found: Survey, settings: Settings) -> None:
+    def __init__(self, found: Survey, settings: Settings, *, remember: bool = True) -> None:
         self.order = Order(self._handle, _PATIENCE + _PATIENCE_A_TASK * len(found.tasks))
-        self.run = Run(found, settings, self.order)
+        self.run = Run(found, settings, self.order, remember=remember)
         self._job = JobManager(self.run)
         self._subtasks: dict[str, SubtaskReplay] = {}
 

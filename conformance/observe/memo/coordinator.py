@@ -16,7 +16,7 @@ from conformance.observe.memo.shifted import (
     as_text,
     without_id,
 )
-from conformance.observe.replay import Effects, ReplayedCoordinator
+from conformance.observe.replay import Effects, Replayed, ReplayedCoordinator
 from model.components import Wire
 from model.coordinator.pending import Pending
 from model.coordinator.shared_state import new_shared_state
@@ -52,6 +52,12 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
             elif type(handle) is str:
                 self._handles.setdefault(handle, len(self._handles))
         return rules
+
+    def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
+        """As in `Shifted`; a step with handles or shared files is the model's own."""
+        if self._handles or "state" in event or "shared" in event:
+            return Replayed.answer(self, event)
+        return super().answer(event)
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
         if event["kind"] not in _REMEMBERED or event.get("shared"):

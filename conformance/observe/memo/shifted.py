@@ -25,6 +25,7 @@ NO_NODE = -1
 Key = tuple[Any, ...]
 _OTHER_NUMBER = re.compile(rb'"(?!channel":)[^"]*":[-\d\[{]')
 """A number, a list or an object in a field that is no channel; an id that was left out is none."""
+_IDS = frozenset({"checkpoint", "channel"})
 
 
 class _Edge(NamedTuple):
@@ -37,6 +38,18 @@ class _Edge(NamedTuple):
     rules: tuple[str, ...]
 
 
+class _Answer(NamedTuple):
+    edge: _Edge
+    effects: tuple[tuple[Wire, int | None], ...]
+    """Each effect, and its checkpoint relative to the base before the step; None if it names none."""
+
+
+class _Bookmark(NamedTuple):
+    node: int
+    base: int
+    other: int
+
+
 class Table:
     """The remembered steps of one component."""
 
@@ -47,6 +60,7 @@ class Table:
         self.facts: list[Any] = []
         """By number: what is known of the state without making it absolute."""
         self.edges: dict[Key, _Edge] = {}
+        self.answers: dict[Key, _Answer] = {}
 
     def number(self, state: object, fact: object) -> int:
         """The number of a relative state, a new one if it is new."""
@@ -97,15 +111,56 @@ class Shifted(Replayed):
         table, key = self.table, None if self._node == NO_NODE else self._key(event, effects)
         edge = None if key is None else table.edges.get(key)
         if edge is not None:
-            self._node, self._is_current = edge.after, False
-            self._base += edge.shift
-            self._other += edge.further
+            self._follow(edge)
             return edge.rules
         base, other = self._base, self._other
         rules = super().step(line, event, effects)
         if key is not None and self._node != NO_NODE and len(table.edges) < MOST_STEPS:
             table.edges[key] = _Edge(self._node, self._base - base, self._other - other, rules)
         return rules
+
+    def _follow(self, edge: _Edge) -> None:
+        self._node, self._is_current = edge.after, False
+        self._base += edge.shift
+        self._other += edge.further
+
+    def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
+        """Take an event whose effects no log states. Returns effects and rules. Raises WireError."""
+        base, other, checkpoint = self._base, self._other, event.get("checkpoint")
+        if self._node == NO_NODE or not _names_ids_only(event):
+            return super().answer(event)
+        named = tuple([field for field in event.items() if field[0] != "checkpoint"])
+        key = self._node, None if checkpoint is None else checkpoint - base, named
+        answers = self.table.answers
+        known = answers.get(key)
+        if known is not None:
+            self._follow(known.edge)
+            return [
+                dict(effect) if relative is None else {**effect, "checkpoint": relative + base}
+                for effect, relative in known.effects
+            ], known.edge.rules
+        effects, rules = super().answer(event)
+        if self._node != NO_NODE and len(answers) < MOST_STEPS and all(map(_names_ids_only, effects)):
+            edge = _Edge(self._node, self._base - base, self._other - other, rules)
+            relatives = [None if "checkpoint" not in one else one["checkpoint"] - base for one in effects]
+            answers[key] = _Answer(edge, tuple(zip(effects, relatives, strict=True)))
+        return effects, rules
+
+    def bookmark(self) -> object:
+        """As in `Replayed`; the state is not made absolute."""
+        if self._node == NO_NODE:
+            return self.state
+        return _Bookmark(self._node, self._base, self._other)
+
+    def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - as the component's
+        """As in `Replayed`; the handles of a coordinator are those of now."""
+        if not isinstance(bookmark, _Bookmark):
+            return bookmark
+        now = self._base, self._other
+        self._base, self._other = bookmark.base, bookmark.other
+        state = self._absolute(self.table.states[bookmark.node])
+        self._base, self._other = now
+        return state
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
         """By what a step is found again: equal keys have equal steps, but for the shift. None: by nothing."""
@@ -129,6 +184,15 @@ class Shifted(Replayed):
     @abstractmethod
     def _absolute(self, relative: Any) -> Any:  # noqa: ANN401 - as the component's
         """The state that is `relative` to the bases."""
+
+
+def _names_ids_only(message: Wire) -> bool:
+    """Whether every value of an event or effect is a text, a checkpoint's id, or a channel."""
+    for field, value in message.items():
+        kind = type(value)
+        if kind is not str and (kind is not int or field not in _IDS or value < 0):
+            return False
+    return True
 
 
 def as_text(event: Wire, effects: Effects) -> bytes | None:
