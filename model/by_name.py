@@ -6,6 +6,7 @@ steps are functions of `model/<name>/<name>.py`, its rules `<NAME>` in `properti
 """
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from spec.vocabulary import vocabulary
@@ -16,6 +17,11 @@ BY_NAME = tuple(name for name in vocabulary() if name not in WITH_ENTRIES)
 """All others, in the order of the vocabulary."""
 
 
+def module_of(component: str, module: str) -> ModuleType:
+    """A module of `model/<component>/`. Raises ModuleNotFoundError if there is none."""
+    return import_module(f"model.{component}.{module}")
+
+
 def part_of(component: str, module: str, name: str) -> Any:  # noqa: ANN401 - what the module has
     """The value `name` of a module of `model/<component>/`. Raises AttributeError if it has none."""
-    return getattr(import_module(f"model.{component}.{module}"), name)
+    return getattr(module_of(component, module), name)

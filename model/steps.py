@@ -1,10 +1,9 @@
 """The step function for the class of each event: a table without rules."""
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
-from model.by_name import BY_NAME, part_of
+from model.by_name import BY_NAME, module_of, part_of
 from model.channel import channel, exchange
 from model.channel import events as channel_events
 from model.channel.events import BeginPersisting, EndPersisting
@@ -76,10 +75,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
     "coordinator": _of((*coordinator_events.EVENTS, MasterAnswer), None, coordinator_steps),
     "store": _of(store_events.EVENTS, store, store_steps),
     "sink": {**_of(sink_events.EVENTS, two_phase_commit), Finish: finish},
-    **{
-        name: _of(part_of(name, "events", "EVENTS"), import_module(f"model.{name}.{name}"))
-        for name in BY_NAME
-    },
+    **{name: _of(part_of(name, "events", "EVENTS"), module_of(name, name)) for name in BY_NAME},
 }
 
 
