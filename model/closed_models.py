@@ -1,5 +1,6 @@
 """The closed models that are explored, toured and mutated."""
 
+from model.by_name import BY_NAME, part_of
 from model.checker.closed_model import ClosedModel
 from model.coordinator.environment.plain import closed_coordinator
 from model.coordinator.profiles import COORDINATOR_PROFILES
@@ -14,7 +15,6 @@ def closed_models() -> tuple[ClosedModel, ...]:
         closed_coordinator_models,  # the modules below import ClosedModel
     )
     from model.gate.environment.modes import closed_mode_models
-    from model.offsets.environment import closed_offsets_models
     from model.sink.environment import closed_sink_models
     from model.source.environment import closed_source_models
     from model.subtask.environment import closed_subtask_models
@@ -47,6 +47,6 @@ def closed_models() -> tuple[ClosedModel, ...]:
         closed_store(2, 4),
         *(closed_store(2, 3, COORDINATOR_PROFILES[name]) for name in ("1.11", "1.14")),
         *closed_sink_models(),
-        *closed_offsets_models(),
+        *(one for name in BY_NAME for one in part_of(name, "environment", f"closed_{name}_models")()),
         *closed_source_models(),
     )

@@ -8,6 +8,7 @@ enumerated.
 from collections.abc import Iterable, Iterator
 from itertools import product
 
+from model.by_name import BY_NAME, part_of
 from model.channel.proofs import all_channel_cases, thorough_channel_cases
 from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
@@ -23,7 +24,6 @@ from model.gate.proofs.aligned import blocked_again_cases, gate_cases, history_c
 from model.gate.proofs.modes import mode_cases
 from model.gate.proofs.passage import thorough_passage_cases
 from model.gate.proofs.unaligned import thorough_unaligned_cases
-from model.offsets.proofs import all_offsets_cases
 from model.sink.proofs.sink import all_sink_cases
 from model.sizes import SIZES
 from model.source.proofs import all_source_cases
@@ -79,7 +79,8 @@ def step_cases(channels: int) -> Iterator[Case]:
         yield from closed.cases()
     for family in (all_coordinator_cases, ending_cases, beginning_cases, all_file_cases):
         yield from outside(family())
-    yield from all_offsets_cases()
+    for name in BY_NAME:
+        yield from part_of(name, "proofs", f"all_{name}_cases")()
 
 
 def thorough_cases() -> Iterator[Case]:

@@ -5,6 +5,7 @@ the explorer evaluates them, the prover evaluates them on symbols, and they name
 breaks.
 """
 
+from model.by_name import BY_NAME, part_of
 from model.channel.properties import CHANNEL, EXCHANGE
 from model.coordinator.properties.begins import COORDINATOR_BEGINS
 from model.coordinator.properties.coordinator import COORDINATOR
@@ -25,7 +26,6 @@ from model.gate.properties.polled import NETWORK
 from model.gate.properties.tracking import TRACKER
 from model.gate.properties.two_threads import THREADS
 from model.gate.properties.unaligned import UNALIGNED_GATE
-from model.offsets.properties import OFFSETS
 from model.registry import Property
 from model.sink.properties import SINK
 from model.source.properties import SOURCE
@@ -63,7 +63,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         SUBSUMPTION,
         STORE,
         SINK,
-        OFFSETS,
+        *(part_of(name, "properties", name.upper()) for name in BY_NAME),
         DATAFLOW,
     )
     for found in registry.properties

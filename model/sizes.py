@@ -7,6 +7,7 @@ not. Numbers without a bound, and the generations, are those of the cases.
 from collections.abc import Mapping
 from typing import Any
 
+from model.by_name import BY_NAME, part_of
 from model.channel.channel import new_channel
 from model.channel.events import MakeUrgent
 from model.channel.proofs import may_become_urgent
@@ -27,8 +28,6 @@ from model.gate.polled_gate import Watched, new_watched
 from model.gate.polled_unaligned_gate import Passage
 from model.gate.properties.polled import follow_an_end
 from model.gate.two_threads import Threads
-from model.offsets.events import RestoreOffsets
-from model.offsets.offsets import new_reader
 from model.sink.proofs import sink
 from model.sink.two_phase_commit import new_sink
 from model.source.events import Induce
@@ -206,12 +205,7 @@ SIZES: Mapping[str, Size] = {
         sends=sink.sends,
         new=lambda sink: new_sink(sink.profile),
     ),
-    "offsets": Size(
-        {"remembered snapshots": lambda reader: reader.remembered_at_most},
-        {},
-        sends=lambda reader, event: reader.running is not (type(event) is RestoreOffsets),
-        new=lambda reader: new_reader(reader.remembered_at_most),
-    ),
+    **{name: part_of(name, "proofs", "SIZE") for name in BY_NAME},
 }
 """By component of the proofs; the composed dataflow is explored."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from model.by_name import BY_NAME, module_of, part_of
 from model.channel import channel, exchange
 from model.channel import events as channel_events
 from model.channel.events import BeginPersisting, EndPersisting
@@ -26,8 +27,6 @@ from model.gate.events import (
 )
 from model.gate.generations import aligned_steps, tracking_steps
 from model.gate.unaligned_generations import unaligned_steps
-from model.offsets import events as offsets_events
-from model.offsets import offsets
 from model.sink import events as sink_events
 from model.sink import two_phase_commit
 from model.sink.events import Finish
@@ -76,7 +75,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
     "coordinator": _of((*coordinator_events.EVENTS, MasterAnswer), None, coordinator_steps),
     "store": _of(store_events.EVENTS, store, store_steps),
     "sink": {**_of(sink_events.EVENTS, two_phase_commit), Finish: finish},
-    "offsets": _of(offsets_events.EVENTS, offsets),
+    **{name: _of(part_of(name, "events", "EVENTS"), module_of(name, name)) for name in BY_NAME},
 }
 
 

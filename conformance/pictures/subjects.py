@@ -6,12 +6,21 @@ from importlib import resources
 from typing import Any
 
 from conformance.adapters.protocol import Wire
+from conformance.components.registry import COMPONENTS
 from conformance.pictures.graph import Subject
 from conformance.site.scenes import event_of
+from spec.vocabulary import vocabulary
 
-LISTED: Mapping[str, Any] = tomllib.loads(
+READS = "Every event of the component's alphabet, in its first configuration."
+_ENTRIES: Mapping[str, Any] = tomllib.loads(
     resources.files("conformance.pictures").joinpath("pictures.toml").read_text(encoding="utf-8")
 )
+UNLISTED = vocabulary().keys() - {entry.get("component", name) for name, entry in _ENTRIES.items()}
+"""Components without an entry: their alphabets are drawn."""
+LISTED: Mapping[str, Any] = {
+    **_ENTRIES,
+    **{name: {"title": vocabulary()[name].title, "reads": READS} for name in sorted(UNLISTED)},
+}
 """Every picture by its name, in the order of the page."""
 LETTERS = {"barrier": "B", "cancel": "X", "end_of_partition": "E", "announce": "N"}
 UNALIGNED = {"unaligned": "U", "timeout": "t"}
@@ -150,6 +159,24 @@ _MAY: Mapping[str, Callable[[dict[str, Any], Wire], bool]] = {
     "store": lambda seen, event: event["checkpoint"] > max(seen["completed"], default=0),
 }
 """By component: whether an event is drawn in a state."""
+
+
+def of_alphabet(component: str) -> Subject:
+    """The picture of a component without an entry: its state fields, and its events with their values."""
+    entry = COMPONENTS[component]
+    assert entry.alphabets is not None, f"{component} has no alphabet; give it an entry in pictures.toml"
+    config = entry.configs[0]
+    return Subject(
+        component,
+        component,
+        config,
+        [],
+        [dict(letter.event) for letter in next(entry.alphabets(config)).letters],
+        lambda seen: _two_lines(*(f"{name} {value}" for name, value in seen.items())),
+        lambda event: " ".join(map(str, event.values())),
+    )
+
+
 SUBJECTS = tuple(
     Subject(
         name,
@@ -160,7 +187,7 @@ SUBJECTS = tuple(
         *_WORDS[listed["component"]],
         _MAY.get(listed["component"], lambda seen, event: True),
     )
-    for name, listed in LISTED.items()
+    for name, listed in _ENTRIES.items()
     if "component" in listed
-)
+) + tuple(of_alphabet(name) for name in sorted(UNLISTED))
 """In the order of the page."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import z3
 
+from model.checker.induction import Size
 from model.checker.prove import Case
 from model.checker.symbolic import int_term, symbolic_like
 from model.events import Crash
@@ -22,6 +23,15 @@ EVENTS = (
     Crash(),
     RestoreOffsets(0),
 )
+
+
+SIZE = Size(
+    {"remembered snapshots": lambda reader: reader.remembered_at_most},
+    {},
+    sends=lambda reader, event: reader.running is not (type(event) is RestoreOffsets),
+    new=lambda reader: offsets.new_reader(reader.remembered_at_most),
+)
+"""Every number of remembered snapshots within the cases' bounds is proved."""
 
 
 def offsets_cases(bound: int) -> Iterator[Case]:

@@ -2,27 +2,20 @@
 
 import inspect
 import json
+from importlib import import_module
 from typing import get_type_hints
 
 import pytest
 
 from impl.core import COMPONENTS, effects, events
-from impl.core.channel import events as channel_events
 from impl.core.component import Component
-from impl.core.coordinator import events as coordinator_events
 from impl.core.coordinator.events import Acknowledge, FailTasks
 from impl.core.errors import ProtocolError
-from impl.core.gate import events as gate_events
 from impl.core.gate import unaligned_events
 from impl.core.gate.events import Barrier
 from impl.core.gate.polled_gate import Polled
-from impl.core.offsets import events as offsets_events
-from impl.core.sink import events as sink_events
 from impl.core.sink.events import RestoreSink
-from impl.core.source import events as source_events
-from impl.core.store import events as store_events
 from impl.core.store.events import AddCheckpoint
-from impl.core.subtask import events as subtask_events
 from impl.core.subtask.events import SendAcknowledge
 from impl.core.wire import Word
 
@@ -48,8 +41,7 @@ def words(*modules) -> list[type[Word]]:
 
 
 MODULES = (
-    effects, events, gate_events, unaligned_events, channel_events, subtask_events, source_events,
-    coordinator_events, store_events, sink_events, offsets_events,
+    effects, events, unaligned_events, *(import_module(f"impl.core.{name}.events") for name in COMPONENTS),
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ def classes(*events, **types):
 def test_the_classes_of_the_model_are_made_from_the_vocabulary(path, pytestconfig):
     made = modules()[path]
     if pytestconfig.getoption("--rewrite"):
+        (ROOT / path).parent.mkdir(exist_ok=True)
         (ROOT / path).write_text(made, encoding="utf-8")
     assert (ROOT / path).read_text(encoding="utf-8") == made
 

@@ -7,6 +7,7 @@ import pytest
 
 from conformance.adapters.choose import OURS, ours
 from conformance.adapters.serve import serve
+from spec.vocabulary import vocabulary
 
 
 def answers(name: str, *lines: bytes, limit: int = 10_000) -> list[dict]:
@@ -25,16 +26,7 @@ def test_the_example_of_the_protocol_page(name):
         b'{"kind": "barrier", "channel": 1, "checkpoint": 5}]}',
         b'{"seq": 3, "op": "bye"}',
     )
-    assert set(hello["components"]) == {
-        "gate",
-        "channel",
-        "subtask",
-        "coordinator",
-        "store",
-        "sink",
-        "offsets",
-        "source",
-    }
+    assert set(hello["components"]) == set(vocabulary())
     assert made == {"seq": 1, "ok": True}
     assert applied == {
         "seq": 2,

@@ -98,6 +98,18 @@ def shortest(oracle, rule, events):
     return fewest_events(trial(kept), trial).events
 
 
+def without_a_case(component):
+    """In each kind of configuration, the rules that can fire there and that no case fires."""
+    cases = [case for case in rule_cases() if case.component == component]
+    found = {}
+    for kind, oracles in kinds(component).items():
+        if component == "coordinator" and dict(kind)["profile"] != "2.3":
+            continue  # of an older one six configurations are walked through, which do not have everything
+        can_fire = set(coverage(component, (), dict(kind), injects=True).missing)
+        found[kind] = can_fire - fired_by(cases, oracles)
+    return found
+
+
 def make_anew(component):
     lines = file().read_text(encoding="utf-8").splitlines()
     others = [line for line in lines if not line.startswith(f"{component} ")]
@@ -116,14 +128,9 @@ def file():
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
 def test_every_rule_has_one_in_every_kind_of_configuration(component, pytestconfig):
-    if pytestconfig.getoption("--rewrite"):
+    if pytestconfig.getoption("--rewrite") and any(without_a_case(component).values()):
         make_anew(component)
-    cases = [case for case in rule_cases() if case.component == component]
-    for kind, oracles in kinds(component).items():
-        if component == "coordinator" and dict(kind)["profile"] != "2.3":
-            continue  # of an older one six configurations are walked through, which do not have everything
-        can_fire = set(coverage(component, (), dict(kind), injects=True).missing)
-        assert can_fire - fired_by(cases, oracles) == set(), kind
+    assert not any(without_a_case(component).values()), without_a_case(component)
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)

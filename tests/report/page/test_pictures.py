@@ -11,7 +11,7 @@ from conformance.pictures.coordinating import PARTS_OF_COORDINATOR
 from conformance.pictures.graph import MOST, TooLargeError, walk, walk_closed
 from conformance.pictures.joined import JOINED
 from conformance.pictures.pages import files
-from conformance.pictures.subjects import LISTED, SUBJECTS
+from conformance.pictures.subjects import LISTED, SUBJECTS, of_alphabet
 from conformance.verdict import Exit
 from model.components import COMPONENTS, PARTS
 
@@ -41,6 +41,16 @@ def test_every_component_is_drawn_and_small():
         assert {arrow.source for arrow in graph.arrows} | {arrow.target for arrow in graph.arrows} == set(
             range(len(graph.states))
         )
+
+
+def test_a_component_without_an_entry_is_drawn_by_its_alphabet():
+    subject = of_alphabet("offsets")
+    graph = walk(subject)
+    labels = {label for arrow in graph.arrows for label in arrow.labels}
+
+    assert len(graph.states) == 31
+    assert graph.states[0] == ("remembered [] · committed None", "running True")
+    assert {"snapshot 1 1", "notify_complete 1 / C1", "crash", "restore 0"} <= labels
 
 
 def test_a_picture_is_an_image_with_every_state_and_arrow():
