@@ -13,6 +13,7 @@ def closed_models() -> tuple[ClosedModel, ...]:
     from model.coordinator.environment.subjects import (
         closed_coordinator_models,  # the modules below import ClosedModel
     )
+    from model.fencing.environment import closed_fencing_models
     from model.gate.environment.modes import closed_mode_models
     from model.offsets.environment import closed_offsets_models
     from model.sink.environment import closed_sink_models
@@ -49,4 +50,5 @@ def closed_models() -> tuple[ClosedModel, ...]:
         *closed_sink_models(),
         *closed_offsets_models(),
         *closed_source_models(),
+        *closed_fencing_models(),
     )

@@ -17,6 +17,7 @@ from model.coordinator.properties.scheduler import COORDINATOR_SCHEDULER
 from model.coordinator.properties.store import COORDINATOR_STORE
 from model.coordinator.properties.subsumption import SUBSUMPTION
 from model.dataflow.properties import DATAFLOW
+from model.fencing.properties import FENCING
 from model.gate.properties.aligned import GATE
 from model.gate.properties.alternating import PASSAGE
 from model.gate.properties.buffering import BUFFER
@@ -64,6 +65,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         STORE,
         SINK,
         OFFSETS,
+        FENCING,
         DATAFLOW,
     )
     for found in registry.properties

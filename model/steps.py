@@ -11,6 +11,8 @@ from model.coordinator import events as coordinator_events
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.trigger import MasterAnswer
 from model.events import Advance, Event, Step
+from model.fencing import events as fencing_events
+from model.fencing import fencing
 from model.gate import buffering, polled_gate, polled_unaligned_gate, two_threads
 from model.gate.events import (
     Announce,
@@ -77,6 +79,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
     "store": _of(store_events.EVENTS, store, store_steps),
     "sink": {**_of(sink_events.EVENTS, two_phase_commit), Finish: finish},
     "offsets": _of(offsets_events.EVENTS, offsets),
+    "fencing": _of(fencing_events.EVENTS, fencing),
 }
 
 
