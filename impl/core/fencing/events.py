@@ -1,4 +1,4 @@
-"""Events and effects of drivers that share a storage (vocabulary: `fencing`)."""
+"""Events and effects of drivers that share a storage (vocabulary: `fencing`). Drivers are numbered from 1."""
 
 from typing import TypeAlias
 
@@ -7,60 +7,74 @@ from impl.core.events import Event
 from impl.core.wire import word
 
 
-class DriverEvent(Event):
-    """A step of one driver, numbered from 1."""
+@word("draw")
+class DrawAttempt(Event):
+    """The driver draws the number of a new attempt."""
 
     driver: int
 
 
-@word("draw")
-class DrawAttempt(DriverEvent):
-    """The driver draws the number of a new attempt."""
-
-
 @word("close")
-class CloseAttempt(DriverEvent):
+class CloseAttempt(Event):
     """The driver closes the oldest older attempt that has not recorded its start."""
+
+    driver: int
 
 
 @word("find")
-class FindCheckpoint(DriverEvent):
+class FindCheckpoint(Event):
     """The driver looks for the newest checkpoint that belongs to no dead attempt."""
+
+    driver: int
 
 
 @word("start")
-class StartAttempt(DriverEvent):
+class StartAttempt(Event):
     """The driver records from which checkpoint its attempt starts."""
+
+    driver: int
 
 
 @word("reserve")
-class ReserveCheckpoint(DriverEvent):
+class ReserveCheckpoint(Event):
     """The driver reserves the id of a new checkpoint."""
+
+    driver: int
 
 
 @word("check")
-class CheckAttempt(DriverEvent):
+class CheckAttempt(Event):
     """The driver looks for a newer attempt before it publishes its checkpoint."""
+
+    driver: int
 
 
 @word("publish")
-class PublishCheckpoint(DriverEvent):
+class PublishCheckpoint(Event):
     """The driver publishes its checkpoint."""
+
+    driver: int
 
 
 @word("confirm")
-class ConfirmCheckpoint(DriverEvent):
+class ConfirmCheckpoint(Event):
     """The driver looks for a newer attempt after it has published its checkpoint."""
+
+    driver: int
 
 
 @word("fail")
-class AttemptFails(DriverEvent):
+class AttemptFails(Event):
     """The driver's attempt fails; the driver lives and may draw another."""
+
+    driver: int
 
 
 @word("crash")
-class DriverCrashes(DriverEvent):
+class DriverCrashes(Event):
     """The driver ends; another one may follow in its place."""
+
+    driver: int
 
 
 @word("drawn")
