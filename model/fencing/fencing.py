@@ -132,24 +132,19 @@ def is_next(fencing: Fencing, event: Event) -> bool:
     """Whether this is a step that its driver may take next."""
     place = driver_of(event) - 1
     phase, attempt, checkpoint = fencing.phases[place], fencing.attempts[place], fencing.checkpoints[place]
-    kind = type(event)
-    if kind is DriverCrashes:
-        return attempt > 0
-    if kind is AttemptFails:
-        return phase != IDLE
-    if phase == DRAWN:
-        return kind is (CloseAttempt if open_below(fencing, attempt) else FindCheckpoint)
-    if phase == RUNNING:
-        return kind is (CheckAttempt if checkpoint else ReserveCheckpoint)
-    return (phase, kind) in _ONLY_NEXT
-
-
-_ONLY_NEXT = (
-    (IDLE, DrawAttempt),
-    (FOUND, StartAttempt),
-    (CHECKED, PublishCheckpoint),
-    (PUBLISHED, ConfirmCheckpoint),
-)
+    has_older = open_below(fencing, attempt) != ()
+    return (
+        (type(event) is DrawAttempt and phase == IDLE)
+        or (type(event) is CloseAttempt and phase == DRAWN and has_older)
+        or (type(event) is FindCheckpoint and phase == DRAWN and not has_older)
+        or (type(event) is StartAttempt and phase == FOUND)
+        or (type(event) is ReserveCheckpoint and phase == RUNNING and checkpoint == 0)
+        or (type(event) is CheckAttempt and phase == RUNNING and checkpoint > 0)
+        or (type(event) is PublishCheckpoint and phase == CHECKED)
+        or (type(event) is ConfirmCheckpoint and phase == PUBLISHED)
+        or (type(event) is AttemptFails and phase != IDLE)
+        or (type(event) is DriverCrashes and attempt > 0)
+    )
 
 
 def on_draw(fencing: Fencing, driver: int) -> Step[Fencing]:
