@@ -1,46 +1,28 @@
-"""The attempts that a storage has recorded, and what follows from them. Rules FENCE-01, FENCE-02, FENCE-05.
+"""What follows from the attempts that a storage has recorded. Rules FENCE-02 and FENCE-05.
 
-The runtime reads the records from its storage (`impl.state.checkpoints`); the component `fencing` has them in
-memory. Both decide with the functions here.
+The component `fencing` has the records in memory, `impl.state.checkpoints` reads them from its location, and
+a claim of an output has a copy of them. All decide with these functions.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
-
-CLOSED: Final = "closed"
-"""The record of an attempt that a newer one has closed before it started."""
-Start: TypeAlias = int | str | None
-"""The checkpoint from which an attempt has started, None for the beginning; or CLOSED."""
+from collections.abc import Collection, Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Attempts:
-    """`drawn`: every attempt. `starts`: the record of each attempt that has one."""
+def to_close(drawn: Collection[int], recorded: Collection[int], attempt: int) -> list[int]:
+    """The attempts that `attempt` must close before it looks for its checkpoint, ascending (FENCE-02).
 
-    drawn: frozenset[int]
-    starts: Mapping[int, Start]
+    `drawn`: all attempts. `recorded`: those that have started or were closed.
+    """
+    return sorted(one for one in drawn if one < attempt and one not in recorded)
 
-    @property
-    def newest(self) -> int:
-        """The newest attempt; 0 before the first."""
-        return max(self.drawn, default=0)
 
-    def to_close(self, attempt: int) -> list[int]:
-        """The older attempts without a record, ascending: `attempt` must close them before it starts."""
-        return sorted(one for one in self.drawn if one < attempt and one not in self.starts)
+def overtaken_by(starts: Mapping[int, int | None], checkpoint: int, publisher: int) -> int | None:
+    """The attempt that has left a checkpoint behind; None if there is none (FENCE-05).
 
-    def overtaken_by(self, checkpoint: int, publisher: int) -> int | None:
-        """The first attempt after the publisher's that has started from before the checkpoint, else None.
-
-        If there is one, the checkpoint is of a dead attempt, and no attempt may start from it.
-        """
-        for attempt, start in sorted(self.starts.items()):
-            if attempt > publisher and not isinstance(start, str) and (start is None or start < checkpoint):
-                return attempt
-        return None
-
-    def latest(self, published: Iterable[tuple[int, int]]) -> int | None:
-        """The newest checkpoint of no dead attempt; `published`: pairs of a checkpoint and its publisher."""
-        alive = [one for one, publisher in published if self.overtaken_by(one, publisher) is None]
-        return max(alive, default=None)
+    That is the first attempt after the publisher's which has started from before the checkpoint. The
+    checkpoint is then of a dead attempt, and no attempt may start from it. `starts`: from each attempt that
+    has started to its checkpoint; None: the beginning.
+    """
+    for attempt, start in sorted(starts.items()):
+        if attempt > publisher and (start is None or start < checkpoint):
+            return attempt
+    return None

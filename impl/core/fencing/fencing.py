@@ -12,7 +12,7 @@ from typing import Any
 from impl.core.component import Component, events_of, only_keys, positive_int
 from impl.core.errors import ConfigError, ProtocolError
 from impl.core.fencing import events
-from impl.core.fencing.attempts import CLOSED, Attempts, Start
+from impl.core.fencing.attempts import overtaken_by, to_close
 
 MOST_DRIVERS = 8
 
@@ -41,49 +41,50 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
 
     def __init__(self, drivers: int = 2) -> None:
         self._drivers = [_Driver() for _ in range(drivers)]
-        self._starts: dict[int, Start] = {}
-        self._drawn: set[int] = set()
+        self._newest = 0
+        self._starts: dict[int, int | None] = {}  # attempt to checkpoint; None: the beginning
+        self._closed: set[int] = set()
         self._published: dict[int, int] = {}  # checkpoint to attempt; 0 while it is only reserved
         self._completed: list[int] = []
-
-    @property
-    def _attempts(self) -> Attempts:
-        return Attempts(frozenset(self._drawn), self._starts)
 
     def draw(self, driver: int) -> events.FencingEffects:
         """Draw the next number (FENCE-01). Raises ProtocolError, as every step, if it is not the next one."""
         own = self._at(driver, Phase.IDLE)
         if own.attempt and self._is_superseded(own):
             return self._superseded(driver)
-        own.attempt = self._attempts.newest + 1
-        self._drawn.add(own.attempt)
+        self._newest += 1
+        own.attempt = self._newest
         own.phase = Phase.DRAWN
         return (events.Drawn(own.attempt),)
 
     def close(self, driver: int) -> events.FencingEffects:
         """Close the oldest older attempt without a record (FENCE-02)."""
         own = self._at(driver, Phase.DRAWN)
-        to_close = self._attempts.to_close(own.attempt)
-        if not to_close:
+        older = self._open_before(own.attempt)
+        if not older:
             raise ProtocolError(f"no attempt before {own.attempt} is open; send find")
-        self._starts[to_close[0]] = CLOSED
-        return (events.Closed(to_close[0]),)
+        self._closed.add(older[0])
+        return (events.Closed(older[0]),)
 
     def find(self, driver: int) -> events.FencingEffects:
         """Find the newest checkpoint of no dead attempt (FENCE-05), once all older attempts are closed."""
         own = self._at(driver, Phase.DRAWN)
-        to_close = self._attempts.to_close(own.attempt)
-        if to_close:
-            raise ProtocolError(f"attempts {to_close} before {own.attempt} are open; send close")
-        there = [(checkpoint, attempt) for checkpoint, attempt in self._published.items() if attempt]
-        own.checkpoint = self._attempts.latest(there) or 0
+        older = self._open_before(own.attempt)
+        if older:
+            raise ProtocolError(f"attempts {older} before {own.attempt} are open; send close")
+        there = (
+            checkpoint
+            for checkpoint, publisher in self._published.items()
+            if publisher and overtaken_by(self._starts, checkpoint, publisher) is None
+        )
+        own.checkpoint = max(there, default=0)
         own.phase = Phase.FOUND
         return (events.Found(own.checkpoint),)
 
     def start(self, driver: int) -> events.FencingEffects:
         """Record the start, unless the attempt was closed (FENCE-02)."""
         own = self._at(driver, Phase.FOUND)
-        if own.attempt in self._starts:
+        if own.attempt in self._closed:
             return self._superseded(driver)
         self._starts[own.attempt] = own.checkpoint or None
         started = events.Started(own.attempt, own.checkpoint)
@@ -143,25 +144,30 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
 
     def observe(self) -> dict[str, Any]:
         """The state fields of the vocabulary."""
-        records = {CLOSED: -1, None: 0}
         return {
             "phases": [own.phase.value for own in self._drivers],
             "attempts": [own.attempt for own in self._drivers],
             "checkpoints": [own.checkpoint for own in self._drivers],
-            "starts": [
-                records.get(start, start) if attempt in self._starts else -2  # type: ignore[arg-type]
-                for attempt, start in ((one, self._starts.get(one)) for one in sorted(self._drawn))
-            ],
+            "starts": [self._record_of(attempt) for attempt in range(1, self._newest + 1)],
             "published": list(self._published.values()),
             "completed": list(self._completed),
         }
 
+    def _record_of(self, attempt: int) -> int:
+        """On the wire: -1 for a closed attempt, -2 for an open one."""
+        if attempt in self._closed:
+            return -1
+        return (self._starts[attempt] or 0) if attempt in self._starts else -2
+
+    def _open_before(self, attempt: int) -> list[int]:
+        return to_close(range(1, self._newest + 1), {*self._starts, *self._closed}, attempt)
+
     def _is_superseded(self, own: _Driver) -> bool:
-        return own.attempt < self._attempts.newest
+        return own.attempt < self._newest
 
     def _superseded(self, driver: int) -> events.FencingEffects:
         self._drivers[driver - 1] = _Driver()
-        return (events.Superseded(self._attempts.newest),)
+        return (events.Superseded(self._newest),)
 
     def _of(self, driver: int) -> _Driver:
         if not 1 <= driver <= len(self._drivers):
