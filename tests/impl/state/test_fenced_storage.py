@@ -128,7 +128,8 @@ class Driver:
         """A driver from its start to its end, or to the operation at which it crashes or is superseded."""
         storage, attempt, history = self._storage_of(), None, self._history
         while True:
-            attempt = storage.new_attempt(attempt)
+            earlier, attempt = attempt, storage.new_attempt(attempt)
+            assert earlier in {None, attempt - 1}, "FENCE-01: a superseded driver has drawn an attempt"
             history.drawn.append(attempt)
             latest = storage.latest_completed().completed
             found = None if latest is None else latest.checkpoint
