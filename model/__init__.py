@@ -1,7 +1,7 @@
 """The reference model: the protocol as pure functions over immutable records, written to be read.
 
 Each component of the protocol has a folder: `gate`, `channel`, `subtask`, `source`, `coordinator`, `store`,
-`sink`, `offsets`, and `dataflow`, which composes them. The modules of a folder are the protocol. Beside them
+`sink`, `offsets`, `fencing`, and `dataflow`, which composes them. The modules of a folder are the protocol. Beside them
 are its `properties` (every rule as a predicate), its `environment` (which closes it, so that every state can
 be visited), its `proofs` (the shapes for z3) and its `wire` (its part of the adapter protocol).
 

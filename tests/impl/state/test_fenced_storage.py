@@ -1,8 +1,8 @@
 """Drivers that share one storage, stopped between any two of its operations: FENCE-01 to FENCE-05 hold.
 
-Each driver is a thread that does what the runtime does with `CheckpointStorage`: it draws an attempt, looks for
-its checkpoint, records its start, publishes checkpoints and discards older ones. It waits before each operation
-on the location. A seed decides who goes on, fails or crashes, so a run is repeated by its seed.
+Each driver is a thread that does what the runtime does with `CheckpointStorage`: it draws an attempt, looks
+for its checkpoint, records its start, publishes checkpoints and discards older ones. It waits before each
+operation on the location. A seed decides who goes on, fails or crashes, so a run is repeated by its seed.
 """
 
 import threading
@@ -118,7 +118,7 @@ class Driver:
                 except (Crash, SupersededError):
                     if self._crashes:
                         return
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised where the schedule runs
             self.error = error
         finally:
             self.ended = True
