@@ -10,10 +10,11 @@ from conformance.components.records import Record, Spelling, each, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
-from conformance.suites.alphabet import Alphabet
+from conformance.suites.alphabet import Alphabet, letter
 from conformance.vectors.tla.binding import Binding, rules_of
 from conformance.vectors.tla.text import steps
 from model.fencing.environment import closed_fencing
+from model.fencing.fencing import Fencing
 from model.fencing.wire import PHASES
 
 _PHASES = Spelling(
@@ -99,10 +100,24 @@ def walk_fencing(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 def fencing_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """One driver and every step of it; its numbers grow without end, so no suite is complete for two."""
-    return iter(())
+    """Two attempts: one driver that publishes a checkpoint; and two drivers that publish none."""
+
+    def allows(state: Fencing, event: Wire) -> bool:
+        if event["kind"] == "reserve":
+            return not state.published
+        return event["kind"] != "draw" or len(state.starts) < ATTEMPTS
+
+    kinds = [kind for some in _NEXT.values() for kind in some] + ["fail", "crash"]
+    alone = tuple(letter(kind, driver=1) for kind in kinds)
+    yield Alphabet("fencing", config, alone, f"one driver, attempts to {ATTEMPTS}, a checkpoint", allows)
+    if config.get("drivers", 2) > 1:
+        starting = [kind for kind in kinds if kind not in ("reserve", "check", "publish", "confirm")]
+        both = tuple(letter(kind, driver=driver) for kind in starting for driver in (1, 2))
+        yield Alphabet("fencing", config, both, f"two drivers, attempts to {ATTEMPTS}", allows)
 
 
+ATTEMPTS = 2
+"""Attempts that are drawn in an alphabet."""
 CONFIGS: list[Wire] = [{}, {"drivers": 3}, {"drivers": 1}]
 """The configurations that walks go through, in turn."""
 
