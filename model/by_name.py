@@ -2,10 +2,12 @@
 
 A component that is one module of steps, without generations, needs no entry in the tables of `model/`. Its
 steps are functions of `model/<name>/<name>.py`, its rules `<NAME>` in `properties`, its closed models
-`closed_<name>_models` in `environment`, its cases `all_<name>_cases` in `proofs`, beside its `SIZE`.
+`closed_<name>_models` in `environment`. Its cases for z3, if there are any, are `all_<name>_cases` in
+`proofs`, beside its `SIZE`.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +17,8 @@ WITH_ENTRIES = ("gate", "channel", "subtask", "source", "coordinator", "store", 
 """Components of several modules or generations, which the tables of `model/` list."""
 BY_NAME = tuple(name for name in vocabulary() if name not in WITH_ENTRIES)
 """All others, in the order of the vocabulary."""
+PROVED = tuple(name for name in BY_NAME if find_spec(f"model.{name}.proofs") is not None)
+"""Those that have cases for z3; the others are explored only."""
 
 
 def module_of(component: str, module: str) -> ModuleType:

@@ -8,7 +8,7 @@ enumerated.
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from model.by_name import BY_NAME, part_of
+from model.by_name import PROVED, part_of
 from model.channel.proofs import all_channel_cases, thorough_channel_cases
 from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
@@ -79,7 +79,7 @@ def step_cases(channels: int) -> Iterator[Case]:
         yield from closed.cases()
     for family in (all_coordinator_cases, ending_cases, beginning_cases, all_file_cases):
         yield from outside(family())
-    for name in BY_NAME:
+    for name in PROVED:
         yield from part_of(name, "proofs", f"all_{name}_cases")()
 
 

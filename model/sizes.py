@@ -7,7 +7,7 @@ not. Numbers without a bound, and the generations, are those of the cases.
 from collections.abc import Mapping
 from typing import Any
 
-from model.by_name import BY_NAME, part_of
+from model.by_name import PROVED, part_of
 from model.channel.channel import new_channel
 from model.channel.events import MakeUrgent
 from model.channel.proofs import may_become_urgent
@@ -205,7 +205,7 @@ SIZES: Mapping[str, Size] = {
         sends=sink.sends,
         new=lambda sink: new_sink(sink.profile),
     ),
-    **{name: part_of(name, "proofs", "SIZE") for name in BY_NAME},
+    **{name: part_of(name, "proofs", "SIZE") for name in PROVED},
 }
 """By component of the proofs; the composed dataflow is explored."""
 

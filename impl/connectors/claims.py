@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from impl.connectors.errors import ConnectorError
+from impl.core.fencing.attempts import overtaken_by
 from impl.state.errors import SupersededError
 
 
@@ -100,10 +101,11 @@ class Claim:
     def counts(self, lineage: str, attempt: int, checkpoint: int) -> bool:
         """Whether the commit of an attempt for a checkpoint is part of the output (ONCE-06)."""
         if lineage == self.lineage:
-            return not _overtaken(self.starts, attempt, checkpoint)
+            return overtaken_by(self.starts, checkpoint, attempt) is None
         for one in self.ancestors:
             if one.lineage == lineage:
-                return checkpoint <= one.checkpoint and not _overtaken(one.starts, attempt, checkpoint)
+                is_alive = overtaken_by(one.starts, checkpoint, attempt) is None
+                return checkpoint <= one.checkpoint and is_alive
         return False
 
     def encode(self) -> str:
@@ -125,11 +127,6 @@ class Claim:
             raise ConnectorError(
                 f"{where}: expected a claim as JSON, got {text[:60]!r}; restore it from a backup"
             ) from cause
-
-
-def _overtaken(starts: Mapping[int, int | None], attempt: int, checkpoint: int) -> bool:
-    """Whether a newer attempt has started before that checkpoint."""
-    return any(newer > attempt and (start is None or start < checkpoint) for newer, start in starts.items())
 
 
 def _pairs(starts: Mapping[int, int | None]) -> list[list[int | None]]:

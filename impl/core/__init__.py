@@ -8,6 +8,7 @@
     store         the completed checkpoints and their shared state
     sink          two-phase commit of a transactional sink
     offsets       a source that commits its offsets
+    fencing       drivers that share a storage
 
 `component` is the base of all: it takes an event and returns effects. `events` and `effects` have what
 several components share, `wire` converts both to JSON, `errors` are the errors. No module here reads a file,
@@ -30,6 +31,7 @@ from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
 from impl.core.events import CheckpointType, Event
+from impl.core.fencing.fencing import fencing_from_config
 from impl.core.gate.aligned import AlignedGate
 from impl.core.gate.from_config import gate_from_config
 from impl.core.gate.polled_gate import PolledGate
@@ -77,6 +79,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component[Any, A
         "sink": sink_from_config,
         "offsets": offsets_from_config,
         "source": source_from_config,
+        "fencing": fencing_from_config,
     }
 )
 """From the name on the wire to a function that makes a new component of a configuration.

@@ -14,7 +14,7 @@ checkpoint completes by the publication of its `_metadata`, so it is complete or
 publishers wins. A dead attempt does no harm (ONCE-06): it cannot publish, its files have its id, and every
 reader refuses what it still publishes beyond the start of a newer attempt.
 
-These rules exclude a superseded attempt, wherever its driver is paused:
+These rules exclude a superseded attempt, wherever its driver is paused (FENCE-01 to FENCE-05):
 
 * A driver with attempt n draws attempt n + 1 only if that name is free; else it was superseded.
 * A new attempt is drawn *before* it reads the newest checkpoint. A publisher looks for a newer attempt
@@ -37,6 +37,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from impl.core.fencing.attempts import to_close
 from impl.state import errors
 from impl.state.locations import Location, Where
 from impl.state.shared import SharedFile
@@ -98,11 +99,11 @@ class CheckpointStorage(SnapshotFiles):
     def _supersede(self, attempt: int) -> None:
         """Record "never" for every older attempt that has not recorded its start."""
         names = self._location.sizes(ATTEMPTS)
-        for older in _numbers(names):
-            name = f"{older}{_RESTORED}"
-            if older < attempt and name not in names:
-                note = json.dumps({"superseded_by": attempt}).encode()
-                self._location.publish(f"{ATTEMPTS}/{name}", note)
+        drawn = _numbers(names)
+        recorded = {one for one in drawn if f"{one}{_RESTORED}" in names}
+        for older in to_close(drawn, recorded, attempt):
+            note = json.dumps({"superseded_by": attempt}).encode()
+            self._location.publish(f"{ATTEMPTS}/{older}{_RESTORED}", note)
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
         """Record from which checkpoint an attempt starts; None: the beginning.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+from impl.core.fencing.attempts import overtaken_by
 from impl.state.errors import SnapshotCorruptError
 from impl.state.shared import SharedFile
 from impl.state.snapshot import checksum
@@ -138,14 +139,15 @@ class LatestCompleted:
 
 def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
     """The reason why a checkpoint is of a dead attempt: a newer one has started before it; else None."""
-    for attempt, start in sorted(starts.items()):
-        if attempt > completed.attempt and (start is None or start < completed.checkpoint):
-            origin = "the beginning" if start is None else f"checkpoint {start}"
-            return (
-                f"chk-{completed.checkpoint}: completed by attempt {completed.attempt} after attempt "
-                f"{attempt} had started from {origin}; it belongs to a dead attempt, discard it"
-            )
-    return None
+    attempt = overtaken_by(starts, completed.checkpoint, completed.attempt)
+    if attempt is None:
+        return None
+    start = starts[attempt]
+    origin = "the beginning" if start is None else f"checkpoint {start}"
+    return (
+        f"chk-{completed.checkpoint}: completed by attempt {completed.attempt} after attempt {attempt} had "
+        f"started from {origin}; it belongs to a dead attempt, discard it"
+    )
 
 
 def _is_number(value: object) -> bool:

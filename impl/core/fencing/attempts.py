@@ -1,0 +1,28 @@
+"""What follows from the attempts that a storage has recorded. Rules FENCE-02 and FENCE-05.
+
+The component `fencing` has the records in memory, `impl.state.checkpoints` reads them from its location, and
+a claim of an output has a copy of them. All decide with these functions.
+"""
+
+from collections.abc import Collection, Mapping
+
+
+def to_close(drawn: Collection[int], recorded: Collection[int], attempt: int) -> list[int]:
+    """The attempts that `attempt` must close before it looks for its checkpoint, ascending (FENCE-02).
+
+    `drawn`: all attempts. `recorded`: those that have started or were closed.
+    """
+    return sorted(one for one in drawn if one < attempt and one not in recorded)
+
+
+def overtaken_by(starts: Mapping[int, int | None], checkpoint: int, publisher: int) -> int | None:
+    """The attempt that has left a checkpoint behind; None if there is none (FENCE-05).
+
+    That is the first attempt after the publisher's which has started from before the checkpoint. The
+    checkpoint is then of a dead attempt, and no attempt may start from it. `starts`: from each attempt that
+    has started to its checkpoint; None: the beginning.
+    """
+    for attempt, start in sorted(starts.items()):
+        if attempt > publisher and (start is None or start < checkpoint):
+            return attempt
+    return None

@@ -1,0 +1,243 @@
+"""Drivers that share a storage: attempts, starts and checkpoints. Rules FENCE-01 to FENCE-05.
+
+A driver may be paused, or cut off, at any time, and go on when another driver has taken over the job. No
+driver knows that of itself. So the storage decides: each step here is one atomic operation of a driver on the
+storage, such as the creation of a file that must not exist. A driver goes through these steps:
+
+draw      the number of a new attempt, greater than all before
+close     each older attempt that has not started; then it never starts
+find      the newest published checkpoint that belongs to no dead attempt
+start     record that checkpoint as the start of the attempt
+reserve   the id of a new checkpoint
+check     whether a newer attempt was drawn
+publish   the checkpoint
+confirm   check once more; only then the driver acts on the checkpoint
+
+The order makes it safe. A driver draws before it finds, and confirms after it has published. So either the
+newer driver finds the checkpoint, or the older driver learns that it was superseded.
+
+The storage must make each creation visible to all at once, and let one of two creators win: a local file
+system does, and an object store with conditional writes.
+"""
+
+from typing import NamedTuple, TypeAlias, cast
+
+from model.events import Effects, Event, Step
+from model.fencing.events import (
+    AttemptFails,
+    CheckAttempt,
+    CloseAttempt,
+    Closed,
+    Completed,
+    ConfirmCheckpoint,
+    DrawAttempt,
+    Drawn,
+    DriverCrashes,
+    FindCheckpoint,
+    Found,
+    PublishCheckpoint,
+    Published,
+    ReserveCheckpoint,
+    Reserved,
+    StartAttempt,
+    Started,
+    Superseded,
+)
+
+DriverStep: TypeAlias = (
+    DrawAttempt
+    | CloseAttempt
+    | FindCheckpoint
+    | StartAttempt
+    | ReserveCheckpoint
+    | CheckAttempt
+    | PublishCheckpoint
+    | ConfirmCheckpoint
+    | AttemptFails
+    | DriverCrashes
+)
+
+IDLE, DRAWN, FOUND, RUNNING, CHECKED, PUBLISHED = range(6)
+"""What a driver has done last: nothing, or its attempt has failed; drawn an attempt; found a checkpoint;
+started; checked before a publication; published."""
+
+CLOSED, OPEN = -1, -2
+"""Of an attempt in `starts`: it never starts; it has neither started nor been closed."""
+
+
+class Fencing(NamedTuple):
+    """The storage, and what each driver knows. Drivers, attempts and checkpoints are numbered from 1."""
+
+    phases: tuple[int, ...]
+    """By driver."""
+    attempts: tuple[int, ...]
+    """By driver: the attempt that it has drawn last; 0 for none."""
+    checkpoints: tuple[int, ...]
+    """By driver: the checkpoint that it has found, or is publishing; 0 for none."""
+    starts: tuple[int, ...]
+    """By attempt: the checkpoint from which it started, 0 for the beginning; or CLOSED, or OPEN."""
+    published: tuple[int, ...]
+    """By checkpoint: the attempt that has published it; 0 for one that is only reserved."""
+    completed: tuple[int, ...]
+    """The checkpoints that a driver has confirmed, ascending."""
+
+
+def new_fencing(drivers: int) -> Fencing:
+    """An empty storage with so many drivers."""
+    return Fencing((IDLE,) * drivers, (0,) * drivers, (0,) * drivers, (), (), ())
+
+
+# ---------------------------------------------------------------- what the storage shows
+
+
+def newest(fencing: Fencing) -> int:
+    """The newest attempt; 0 before the first."""
+    return len(fencing.starts)
+
+
+def is_newest(fencing: Fencing, driver: int) -> bool:
+    """Whether no attempt is newer than the driver's."""
+    return fencing.attempts[driver - 1] == newest(fencing)
+
+
+def open_below(fencing: Fencing, attempt: int) -> tuple[int, ...]:
+    """The attempts before this one that have neither started nor been closed."""
+    return tuple(older for older in range(1, attempt) if fencing.starts[older - 1] == OPEN)
+
+
+def is_dead(fencing: Fencing, checkpoint: int) -> bool:
+    """Whether an attempt that is newer than the publisher's has started from before the checkpoint."""
+    publisher = fencing.published[checkpoint - 1]
+    return any(CLOSED < start < checkpoint for start in fencing.starts[publisher:])
+
+
+def latest(fencing: Fencing) -> int:
+    """The newest published checkpoint of no dead attempt; 0 if there is none."""
+    found = 0
+    for checkpoint in range(1, len(fencing.published) + 1):
+        if fencing.published[checkpoint - 1] and not is_dead(fencing, checkpoint):
+            found = checkpoint
+    return found
+
+
+# ---------------------------------------------------------------- the steps
+
+
+def driver_of(event: Event) -> int:
+    """The driver that takes the step."""
+    return cast("DriverStep", event).driver
+
+
+def is_next(fencing: Fencing, event: Event) -> bool:
+    """Whether this is a step that its driver may take next."""
+    place = driver_of(event) - 1
+    phase, attempt, checkpoint = fencing.phases[place], fencing.attempts[place], fencing.checkpoints[place]
+    has_older = open_below(fencing, attempt) != ()
+    return (
+        (type(event) is DrawAttempt and phase == IDLE)
+        or (type(event) is CloseAttempt and phase == DRAWN and has_older)
+        or (type(event) is FindCheckpoint and phase == DRAWN and not has_older)
+        or (type(event) is StartAttempt and phase == FOUND)
+        or (type(event) is ReserveCheckpoint and phase == RUNNING and checkpoint == 0)
+        or (type(event) is CheckAttempt and phase == RUNNING and checkpoint > 0)
+        or (type(event) is PublishCheckpoint and phase == CHECKED)
+        or (type(event) is ConfirmCheckpoint and phase == PUBLISHED)
+        or (type(event) is AttemptFails and phase != IDLE)
+        or (type(event) is DriverCrashes and attempt > 0)
+    )
+
+
+def on_draw(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """Draw the next attempt: of a driver whose own one is the newest, or that has none."""
+    if fencing.attempts[driver - 1] and not is_newest(fencing, driver):
+        return _superseded(fencing, driver, "FENCE-01")
+    attempt = newest(fencing) + 1
+    after = _now(fencing, driver, DRAWN, 0)._replace(
+        attempts=_with(fencing.attempts, driver, attempt), starts=(*fencing.starts, OPEN)
+    )
+    return Step(after, (Drawn(attempt),), ("FENCE-01",))
+
+
+def on_close(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """Close the oldest open attempt before the driver's own."""
+    older = open_below(fencing, fencing.attempts[driver - 1])[0]
+    after = fencing._replace(starts=_with(fencing.starts, older, CLOSED))
+    return Step(after, (Closed(older),), ("FENCE-02",))
+
+
+def on_find(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """Find the checkpoint to start from, after all older attempts have started or are closed."""
+    found = latest(fencing)
+    return Step(_now(fencing, driver, FOUND, found), (Found(found),), ("FENCE-02", "FENCE-05"))
+
+
+def on_start(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """Record the start of the attempt, unless a newer attempt has closed it."""
+    attempt, checkpoint = fencing.attempts[driver - 1], fencing.checkpoints[driver - 1]
+    if fencing.starts[attempt - 1] == CLOSED:
+        return _superseded(fencing, driver, "FENCE-02")
+    after = _now(fencing, driver, RUNNING, 0)._replace(starts=_with(fencing.starts, attempt, checkpoint))
+    return Step(after, (Started(attempt, checkpoint),), ("FENCE-02", "FENCE-03"))
+
+
+def on_reserve(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """Reserve the next id."""
+    checkpoint = len(fencing.published) + 1
+    after = _now(fencing, driver, RUNNING, checkpoint)._replace(published=(*fencing.published, 0))
+    return Step(after, (Reserved(checkpoint),), ("FENCE-04",))
+
+
+def on_check(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """Look for a newer attempt: it saves a publication in vain."""
+    if not is_newest(fencing, driver):
+        return _superseded(fencing, driver, "FENCE-04")
+    return Step(_now(fencing, driver, CHECKED, fencing.checkpoints[driver - 1]), (), ("FENCE-04",))
+
+
+def on_publish(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """Publish the checkpoint; a newer attempt may have been drawn since the check."""
+    attempt, checkpoint = fencing.attempts[driver - 1], fencing.checkpoints[driver - 1]
+    after = _now(fencing, driver, PUBLISHED, checkpoint)._replace(
+        published=_with(fencing.published, checkpoint, attempt)
+    )
+    return Step(after, (Published(checkpoint),), ("FENCE-04",))
+
+
+def on_confirm(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """Complete the checkpoint, unless a newer attempt was drawn."""
+    if not is_newest(fencing, driver):
+        return _superseded(fencing, driver, "FENCE-04")
+    checkpoint = fencing.checkpoints[driver - 1]
+    after = _now(fencing, driver, RUNNING, 0)._replace(completed=(*fencing.completed, checkpoint))
+    return Step(after, (Completed(checkpoint),), ("FENCE-03", "FENCE-04"))
+
+
+def on_fail(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """The attempt fails. The driver remembers its number, and no more."""
+    return Step(_now(fencing, driver, IDLE, 0), (), ("FENCE-01",))
+
+
+def on_crash(fencing: Fencing, driver: int) -> Step[Fencing]:
+    """The driver ends. The next one in its place has no attempt."""
+    return Step(_ended(fencing, driver), (), ("FENCE-01",))
+
+
+def _superseded(fencing: Fencing, driver: int, rule: str) -> Step[Fencing]:
+    effects: Effects = (Superseded(newest(fencing)),)
+    return Step(_ended(fencing, driver), effects, (rule,))
+
+
+def _ended(fencing: Fencing, driver: int) -> Fencing:
+    return _now(fencing, driver, IDLE, 0)._replace(attempts=_with(fencing.attempts, driver, 0))
+
+
+def _now(fencing: Fencing, driver: int, phase: int, checkpoint: int) -> Fencing:
+    return fencing._replace(
+        phases=_with(fencing.phases, driver, phase),
+        checkpoints=_with(fencing.checkpoints, driver, checkpoint),
+    )
+
+
+def _with(values: tuple[int, ...], number: int, value: int) -> tuple[int, ...]:
+    """The values with that of a number, from 1, replaced."""
+    return tuple(value if place == number else one for place, one in enumerate(values, 1))
