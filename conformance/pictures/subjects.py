@@ -25,7 +25,7 @@ LISTED: Mapping[str, Any] = {
 LETTERS = {"barrier": "B", "cancel": "X", "end_of_partition": "E", "announce": "N"}
 UNALIGNED = {"unaligned": "U", "timeout": "t"}
 IDS = 2
-"""Checkpoints of the drawn coordinator."""
+"""Checkpoints of the drawn coordinator; attempts of the drawn drivers."""
 
 
 def _named(name: str, members: list[Any]) -> str:
@@ -148,6 +148,13 @@ _WORDS: Mapping[str, tuple[_Show, Callable[[Wire], str]]] = {
     "sink": (_show_sink, _label_id),
     "offsets": (_show_offsets, _label_id),
     "source": (_show_source, _label_id),
+    "fencing": (
+        lambda seen: tuple(
+            f"driver {driver}: {phase} {attempt or ''}".rstrip()
+            for driver, (phase, attempt) in enumerate(zip(seen["phases"], seen["attempts"], strict=True), 1)
+        ),
+        lambda event: f"{event['kind']} {event['driver']}",
+    ),
     "failures": (
         lambda seen: (f"{seen['counted']} counted",),
         lambda event: f"{'ok' if event['kind'] == 'success' else 'fails'} {event['checkpoint']}",
@@ -156,6 +163,7 @@ _WORDS: Mapping[str, tuple[_Show, Callable[[Wire], str]]] = {
 """By component: the lines of a state, and the label of an event."""
 _MAY: Mapping[str, Callable[[dict[str, Any], Wire], bool]] = {
     "coordinator": lambda seen, event: event["kind"] != "trigger" or seen["next_id"] <= IDS,
+    "fencing": lambda seen, event: event["kind"] != "draw" or len(seen["starts"]) < IDS,
     "store": lambda seen, event: event["checkpoint"] > max(seen["completed"], default=0),
 }
 """By component: whether an event is drawn in a state."""
