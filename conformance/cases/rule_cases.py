@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Wire, canonical
-from conformance.drive.bounds.channels import widened
+from conformance.drive.bounds.wide_gate_cases import widened
 from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
 from conformance.rules.coverage import coverage

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from conformance.adapters.hello_words import nearest
 from conformance.adapters.protocol import FIRST_ID, Hello, Offer
 from conformance.divergence import Divergence
-from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.failed_check import FailedCheck
+from conformance.drive.bounds.wide_gate_cases import LARGE
 from conformance.drive.crashes import Crashes
 from conformance.drive.loop import Limits
 from conformance.errors import InputError

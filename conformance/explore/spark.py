@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.explore import states
-from conformance.explore.levels import Kept, Level, Search, load, sweep
+from conformance.explore.stored_search import Kept, Level, Search, load, sweep
 from model.checker.compiled.columns import ColumnKernel, Columns, columns_of
 from model.checker.compiled.program import Program
 from model.checker.compiled.retrace import DisagreementError, Words, broken_start, retraced

@@ -1,4 +1,4 @@
-"""Lock-step: the bundled implementation beside the model, from pinned runs to Hypothesis.
+"""Lock-step: the bundled implementation beside the model, from seedless runs to Hypothesis.
 
 Pinned runs come first: the scenarios of every generation, and a case of each rule wherever it can fire. Tours
 take every transition of the small closed models, those of the smallest ones also with large ids and late
@@ -19,8 +19,8 @@ from typing import NamedTuple
 from conformance.adapters.bundled import bundled_adapter
 from conformance.cases.directed import directed_for, graphs_of
 from conformance.cases.hypothesis_machines import Source, run_machine
-from conformance.cases.pinned_runs import pinned_runs
 from conformance.cases.scripts import scripted, tours_of
+from conformance.cases.seedless_runs import seedless_runs
 from conformance.cases.walks import WalkOptions, walks
 from conformance.components.registry import COMPONENTS as REGISTRY
 from conformance.divergence import Divergence
@@ -78,14 +78,14 @@ def run(context: Context) -> PartResult:
 
 
 def drive_all(component: str, context: Context) -> Driven:
-    """One component: pinned runs, tours and directed cases, then walks and Hypothesis."""
+    """One component: seedless runs, tours and directed cases, then walks and Hypothesis."""
     counted: Counter[str] = Counter()
     adapter = bundled_adapter()
     share = 10 if context.quick else 1
     drawn = walks(component, context.seed, WalkOptions(injects=True), maps=ALL)
     walked = islice(drawn, REGISTRY[component].walks // share)
     played = Played()
-    for cases in (pinned_runs(component), _scripts(component, counted, thorough=context.thorough), walked):
+    for cases in (seedless_runs(component), _scripts(component, counted, thorough=context.thorough), walked):
         drive(cases, adapter, total=played)
     examples = EXAMPLES // min(share, 3)
     if played.divergence is None:

@@ -122,8 +122,8 @@ def command(
 
     from conformance.command_line.progress import Progressing
     from conformance.explore import local
-    from conformance.explore.levels import AnotherSearchError
     from conformance.explore.models import KERNEL_IDS, MODELS
+    from conformance.explore.stored_search import AnotherSearchError
     from conformance.verdict import Exit
     from model.checker.compiled.renaming import NotInvariantError
     from model.checker.compiled.symmetry import NotSymmetricError

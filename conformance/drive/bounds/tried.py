@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from conformance.adapters.flink.releases import driven_profiles
 from conformance.adapters.protocol import FIRST_ID, Wire
-from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 from conformance.drive.bounds.times import BOUNDS as TIMES
+from conformance.drive.bounds.wide_gate_cases import LARGE
 
 _NEAR = 2**20
 """Of ids below it the highest one is stated, of ids above it the bounds that they are near."""

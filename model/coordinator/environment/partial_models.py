@@ -96,7 +96,7 @@ def _with_deadline(state: Coordinator, checkpoint: int) -> Coordinator:
     )
 
 
-def closed_trigger(coordinators: int, hooks: int, ids: int, profile: CoordinatorProfile) -> ClosedModel:
+def closed_master_phase(coordinators: int, hooks: int, ids: int, profile: CoordinatorProfile) -> ClosedModel:
     """The phase before the single source: answers in any order, and triggers that are lost."""
     plan = Plan((True,), LONG, MANY, profile, tolerable_failures=0, coordinators=coordinators, hooks=hooks)
 
@@ -152,7 +152,7 @@ def closed_job(tasks: int, ids: int, *, retains: bool) -> ClosedModel:
     return _closed(name, start, offers, "unseen", "shared", "scheduler")
 
 
-def closed_timer(interval: int, initial_delay: int, min_pause: int) -> ClosedModel:
+def closed_scheduler(interval: int, initial_delay: int, min_pause: int) -> ClosedModel:
     """The scheduler alone: every checkpoint that it requests is over at once."""
     plan = Plan((True,), LONG, 1, interval=interval, initial_delay=initial_delay, min_pause=min_pause)
     start = new_coordinator(plan, 1)._replace(status=RUNNING, tasks_run=(True,), tasks_reached=(True,))

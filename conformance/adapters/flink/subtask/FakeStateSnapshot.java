@@ -7,14 +7,14 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 
 /** The state of one snapshot, which the harness lets be stored or lets fail. */
-final class Written implements RunnableFuture<SnapshotResult<KeyedStateHandle>> {
+final class FakeStateSnapshot implements RunnableFuture<SnapshotResult<KeyedStateHandle>> {
     private final long checkpoint;
     private final Effects effects;
     private Exception failure;
     private boolean runs;
     private boolean done;
 
-    Written(long checkpoint, Effects effects) {
+    FakeStateSnapshot(long checkpoint, Effects effects) {
         this.checkpoint = checkpoint;
         this.effects = effects;
     }

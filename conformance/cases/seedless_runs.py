@@ -13,7 +13,7 @@ from conformance.generators import generate
 from conformance.vectors.make import scenario_runs
 
 
-def pinned_runs(component: str) -> Iterator[Case]:
+def seedless_runs(component: str) -> Iterator[Case]:
     """All of them, in a fixed order."""
     for run in scenario_runs(component):
         yield given(Oracle(component, run.config), run.events, "pinned")
