@@ -60,9 +60,9 @@ def size_of(config: Mapping[str, Any]) -> str:
 
 
 def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]:
-    """Seeded walks in lock-step, then seedless runs, then tours; the first divergence by the mutant's own rule.
+    """Plays seeded walks, then seedless runs, then tours, until a divergence charges the mutant's own rule.
 
-    If none is by that rule, the first of all. It is shrunk until no event can be left out.
+    If none does, returns the first divergence of all. It is shrunk until no event can be left out.
     """
     from conformance.adapters.bundled import bundled_adapter
     from conformance.cases.directed import graphs_of

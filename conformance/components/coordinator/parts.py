@@ -68,7 +68,7 @@ def project_scheduler(given: Given) -> Projection:
     return Projection(closed, node, words)
 
 
-# ---------------------------------------------------------------- the phase before the sources
+# ---------------------------------------------------------------- the master phase
 
 
 def project_master_phase(given: Given) -> Projection:

@@ -1,4 +1,4 @@
-"""Gates of many channels: the case of each rule, directed cases and random ones, size by size.
+"""Gates of many channels: the case of each rule, boundary, complete and random cases, size by size.
 
 A gate that answers `unsupported` at a size gets none of that size or above.
 """
@@ -88,10 +88,10 @@ def _cases(size: int, plan: Plan) -> Iterator[Case]:
     if size in WIDTHS:
         yield from _rule_cases(size, plan)
     if not plan.selected:
-        yield from _directed(size, plan)
+        yield from _other_cases(size, plan)
 
 
-def _directed(size: int, plan: Plan) -> Iterator[Case]:
+def _other_cases(size: int, plan: Plan) -> Iterator[Case]:
     """Short cases of each mode, profile and level; long and random ones in turns; large gates: each mode."""
     configs = list(one_of_each("gate", plan))
     if _is_large(size):
