@@ -32,7 +32,7 @@ from conformance.drive.shrinking.shrink import shrink
 from conformance.generators import generate
 from conformance.parts.result import Context, Finding, PartResult, silent, verdict_of
 from conformance.report.divergence import phrases
-from conformance.report.divergence.story import Telling, tell
+from conformance.report.divergence.description import FoundDivergence, describe
 from conformance.rules.coverage import coverage
 
 EXAMPLES = 30
@@ -121,7 +121,7 @@ def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterat
 def _findings(component: str, played: Played, build: Path) -> Iterator[Finding]:
     if played.divergence is not None:
         smallest = shrink(played.divergence, bundled_adapter())
-        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _story(smallest, played, build))
+        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _described(smallest, played, build))
     elif played.stopped is not None:
         yield Finding(None, f"{component}: {played.stopped.describe()}")
     else:
@@ -134,7 +134,7 @@ def _line(component: str, divergence: Divergence) -> str:
     return f"{component} diverges at step {divergence.step}, {dict(divergence.event)}"
 
 
-def _story(divergence: Divergence, played: Played, build: Path) -> str:
-    """The story of a divergence, saved so that it can be played again."""
-    telling = Telling(divergence, "barrierspec-impl", "impl", played.steps)
-    return tell(telling, save(telling, None, build / "divergences"))
+def _described(divergence: Divergence, played: Played, build: Path) -> str:
+    """The description of a divergence, saved so that it can be played again."""
+    found = FoundDivergence(divergence, "barrierspec-impl", "impl", played.steps)
+    return describe(found, save(found, None, build / "divergences"))

@@ -95,7 +95,7 @@ def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 48
     assert all(len(line) <= 80 for line in lines)
-    assert "  Each action that there is for barrier 2 on 0, nearest first:" in lines
+    assert "  The actions of the model for barrier 2 on 0, most similar first:" in lines
     assert lines[-1] == "  No action answers so, whatever the values that guards ask for."
 
 

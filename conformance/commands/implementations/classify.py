@@ -17,15 +17,16 @@ MODES = ("exactly-once", "at-least-once")
 FAILED = "through a failure"
 KILLED = "through a failure that kills the process; its output is read"
 REPORTED = (
-    "Only what the adapter reported was seen. A crash was an event for a process that went on: durability of "
-    "pre-committed transactions over a restart was not observed."
+    "The command saw only what the adapter reported. A crash was an event; the process itself did not end. "
+    "So the durability of pre-committed transactions was not tested."
 )
 READ = (
-    "The output of the sink was read, and its process was killed. Of a gate only what it reported was seen."
+    "The command killed the process of the sink and read its output. Of a gate it saw only what the adapter "
+    "reported."
 )
 RECORDED = (
-    "Only what the account holds was seen. An account does not say what was restarted: durability of "
-    "pre-committed transactions over a restart was not observed."
+    "The command saw only the account. An account does not record which process was restarted. So the "
+    "durability of pre-committed transactions was not tested."
 )
 KEPT = ("exactly-once", "at-least-once", "at-most-once")
 

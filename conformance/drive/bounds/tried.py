@@ -1,4 +1,4 @@
-"""What was tried: the bound of a verdict, in the words of its reader and as values for machines."""
+"""The bound of a verdict: what the cases of one component reached, as text and as JSON values."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +11,8 @@ from conformance.drive.bounds.wide_gate_cases import LARGE
 
 _NEAR = 2**20
 """Of ids below it the highest one is stated, of ids above it the bounds that they are near."""
+MARKS = {"states": "different states", "pairs": "pairs of transitions"}
+"""The words of `reached` that a report prints in full."""
 OPTIONS = {"mode": "modes", "profile": "profiles", "level": "levels"}
 """The options of a configuration that a `hello` may name, and the field that has their values."""
 
@@ -38,7 +40,7 @@ class Tried:
     lives: int = 0
     """How many instances had a long life."""
     watched: set[str] = field(default_factory=set)
-    """What was measured of every long life; empty: they were too short."""
+    """The measures that were taken of every long life; empty: they were too short."""
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
@@ -89,7 +91,7 @@ class Tried:
             self.bounds.update(bound for bound in BOUNDS if abs(checkpoint - bound) < _NEAR)
 
     def add(self, other: "Tried") -> None:
-        """Take what another case reached."""
+        """Adds what another case reached."""
         for name in ("modes", "profiles", "levels", "unseen", "channels", "bounds", "times", "watched"):
             getattr(self, name).update(getattr(other, name))
         self.highest_id = max(self.highest_id, other.highest_id)
@@ -106,15 +108,15 @@ class Tried:
         return "; ".join(f"{name} {text}" if name != "tried" else text for name, text in self.lines().items())
 
     def lines(self) -> dict[str, str]:
-        """What was played, by its subject: what was `tried` of the options, `channels`, `ids`, `lives`."""
+        """The lines of the bound by subject: `tried` (options), `channels`, `ids`, `walks`, `lives`, more."""
         options = [
             f"{name} {', '.join(sorted(values, key=by_number))}"
             for name, values in (("modes", self.modes), ("profiles", self.profiles), ("levels", self.levels))
             if values
         ]
         lines = {"tried": "; ".join(options), "channels": ranges(self.channels), "ids": self._ids()}
-        counts = [f"{number:,} {name}" for name, number in self.reached.items()]
-        lines["walks"] = f"different {', '.join(counts)}" if counts else ""
+        counts = [f"{number:,} {MARKS.get(name, name)}" for name, number in self.reached.items()]
+        lines["walks"] = f"reached {', '.join(counts)}" if counts else ""
         lines["lives"] = f"at most {self.longest:,} events"
         if self.lives:
             each = f"{self.lives} of " if self.lives > 1 else ""
@@ -144,7 +146,7 @@ class Tried:
 
     def _watched(self) -> str:
         if not self.watched:
-            return "growth is not measured in so short lives"
+            return "too short to measure growth"
         grows = "some of it grows" if self.grows else "nothing grows"
         return f"measured: {' and '.join(sorted(self.watched))}, {grows}"
 

@@ -1,4 +1,4 @@
-"""Events, effects and states in the few words of a story."""
+"""Events, effects, states and configurations as short text."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -68,7 +68,7 @@ def of_config(component: str, config: Wire) -> str:
         elif name == "tasks":
             parts.append("tasks " + " ".join(str(task["id"]) for task in value))
         elif name == "checkpoints_after_tasks_finish":
-            parts.append(f"after-finish {'on' if value else 'off'}")
+            parts.append(f"{'' if value else 'no '}checkpoints after tasks finish")
         else:
             parts.append(f"{name.replace('_', ' ')} {_plain(value)}")
     return escape.line(", ".join(parts))

@@ -37,7 +37,7 @@ barrierspec verify --only lock-step --only proofs         commit 8c1f2aa, seed 7
                             newer checkpoint
                   gate diverges at step 2, {'kind': 'barrier'}
 
-  the story of ALIGN-04:
+  ALIGN-04 in full:
 
   THE STORY
     step 2  <- here
