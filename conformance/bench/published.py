@@ -61,7 +61,7 @@ def publish(build: Path, home: Path = HOME) -> list[Path]:
 
 
 def load(home: Path = HOME) -> Stored:
-    """What is stored."""
+    """The stored measurements."""
     return tomllib.loads((home / STORED).read_text(encoding="utf-8"))
 
 

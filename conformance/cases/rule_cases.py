@@ -76,7 +76,7 @@ def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
 
 @cache
 def rule_cases(file: str = FILE) -> tuple[RuleCase, ...]:
-    """All of them, in the order of the file. In SHORT_RUNS a name stands in the place of the rule."""
+    """The rule cases, in the order of the file. In SHORT_RUNS a name stands in the place of the rule."""
     text = resources.files("conformance").joinpath(file).read_text(encoding="utf-8")
     return tuple(read(line) for line in text.splitlines() if not line.startswith("#"))
 

@@ -146,7 +146,7 @@ class _Runs:
 
     @property
     def bound(self) -> str:
-        """What was played."""
+        """The bound: the runs that were played."""
         names = ", ".join(component for component, _ in self._shared)
         sources = ", ".join(f"{number:,} of {origin}" for origin, number in self.runs.items())
         text = f"{self.runs.total():,} runs of {names} ({sources}), {self._steps:,} steps"

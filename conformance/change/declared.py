@@ -25,7 +25,7 @@ class Declared(NamedTuple):
         return self.old_version != self.new_version and self.in_changelog
 
     def missing(self) -> list[str]:
-        """What is still to be done."""
+        """The steps that are still missing."""
         todo = []
         if self.old_version == self.new_version:
             todo.append(f"spec/rules.toml: give the index another version than {self.old_version}")

@@ -16,7 +16,7 @@ LONGEST_WATCH = 366 * 86_400.0
 
 
 class Following(NamedTuple):
-    """What is watched, and how it is shown."""
+    """The watched log or address, and how results are shown."""
 
     follow: bool
     rest: str | None
@@ -25,7 +25,7 @@ class Following(NamedTuple):
     seconds: float | None
     poll_seconds: float
     of_runs: bool = False
-    """Of our own event logs, which have no REST interface."""
+    """Whether the logs are our own event logs, which have no REST interface."""
 
     @property
     def is_given(self) -> bool:

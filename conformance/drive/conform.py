@@ -44,7 +44,7 @@ class Order(NamedTuple):
     """What `conform` is to do."""
 
     command: str
-    """What was given after `--adapter`."""
+    """The value of `--adapter`."""
     components: Sequence[str]
     """Empty: all that the implementation offers and that the selected rules concern."""
     plan: Plan

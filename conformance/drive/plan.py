@@ -29,7 +29,7 @@ HUGE = LARGE[0]
 
 
 class Plan(NamedTuple):
-    """What is to be done for each component."""
+    """The options of an examination, for each component."""
 
     seed: int
     examples: int
@@ -55,7 +55,7 @@ class Plan(NamedTuple):
     first_id: bool = False
     """A coordinator takes its first id: the implementation offers it, and the user has chosen none."""
     chosen: Mapping[str, object] = MappingProxyType({})
-    """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
+    """The part of `pinned` that the user has chosen; the implementation offers the rest."""
     offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
     """By option, all that the implementation offers, chosen or not."""
     greatest: Mapping[str, int] = MappingProxyType({})

@@ -46,7 +46,7 @@ class Saved(NamedTuple):
     is_flaky: bool = False
     """The answer came in some plays only."""
     evidence: FailedCheck | None = None
-    """What has failed, if it is no sequence of events."""
+    """The failed check, if the file has no sequence of events."""
 
 
 def save(found: FoundDivergence, seed: int | None, folder: Path = FOLDER) -> SavedFiles:
@@ -160,7 +160,7 @@ def _of_trace(read: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
-    """What was saved for an implementation and a component; files that cannot be read are passed over."""
+    """The cases saved for an implementation and a component; skips files that cannot be read."""
     for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         with suppress(ReplayError, OSError):
             found = load(file)

@@ -51,7 +51,7 @@ class Check(NamedTuple):
     name: str
     """What the adapter is expected to do."""
     wrong: str | None = None
-    """What came instead, and what to do; None if the check passes."""
+    """The answer that came instead, and what to do; None if the check passes."""
     note: str = ""
     """Further facts."""
 

@@ -74,7 +74,7 @@ class Found(NamedTuple):
     rules: frozenset[str]
     """Rules that fired in some step."""
     seconds: float
-    """Of all levels, those from before the search was ended among them."""
+    """Search time of all levels, over all runs."""
     resumed: int
     """Levels that were there already."""
 
@@ -324,7 +324,7 @@ def _ddl(schema: pa.Schema) -> str:
 
 
 def _either(left: bytes, right: bytes) -> bytes:
-    """What is set in one of them; both are of one length, or one is empty."""
+    """The flags that are set in one of them; both are of one length, or one is empty."""
     if not left or not right:
         return left or right
     either: bytes = (np.frombuffer(left, np.uint8) | np.frombuffer(right, np.uint8)).tobytes()

@@ -30,7 +30,7 @@ class Rejection:
 
     file: str
     line: int
-    """From 1."""
+    """The number of the line, from 1."""
     rules: tuple[str, ...]
     """The charged rules; the first is the primary one."""
     why: str

@@ -43,7 +43,7 @@ NO_RULE = "none"
 
 
 class Driven(NamedTuple):
-    """What came of one component."""
+    """The result of one component."""
 
     numbers: Counter[str]
     fired: frozenset[str]
@@ -121,7 +121,7 @@ def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterat
 def _findings(component: str, played: Played, build: Path) -> Iterator[Finding]:
     if played.divergence is not None:
         smallest = shrink(played.divergence, bundled_adapter())
-        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _described(smallest, played, build))
+        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _text(smallest, played, build))
     elif played.stopped is not None:
         yield Finding(None, f"{component}: {played.stopped.describe()}")
     else:
@@ -134,7 +134,7 @@ def _line(component: str, divergence: Divergence) -> str:
     return f"{component} diverges at step {divergence.step}, {dict(divergence.event)}"
 
 
-def _described(divergence: Divergence, played: Played, build: Path) -> str:
+def _text(divergence: Divergence, played: Played, build: Path) -> str:
     """The description of a divergence, saved so that it can be played again."""
     found = FoundDivergence(divergence, "barrierspec-impl", "impl", played.steps)
     return describe(found, save(found, None, build / "divergences"))

@@ -52,7 +52,7 @@ class Done(NamedTuple):
 
     unit: str
     complaint: str
-    """What is wrong; empty if nothing is."""
+    """The defect; empty if there is none."""
     size: str
     seconds: int
 
@@ -104,7 +104,7 @@ def run(unit: str, build: Path) -> tuple[str, str]:
 
 
 def induction(closed: Closed) -> tuple[str, str]:
-    """What is refuted of a coordinator or lacks in its induction, and its sizes."""
+    """The refuted rules of a coordinator or the gap of its induction, and its sizes."""
     cases = tuple(closed.cases())
     size = SIZES["coordinator"]._replace(includes=closed.holds)
     report = prove((*start_cases(cases), *cases), PROPERTIES, within={"coordinator": size.holds})

@@ -75,7 +75,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of all parts, and what is needed to do it again."""
+    """The results of all parts, and the command that repeats them."""
 
     parts: tuple[PartResult, ...]
     """The selected parts, in the order in which they ran."""

@@ -75,7 +75,7 @@ def _part(result: PartResult, engine: int, width: int, colour: bool) -> Iterator
         mark = click.style(mark, fg=_COLOURS[result.verdict], bold=True)
     cost = f"{result.engine:<{engine}} {result.seconds:>5.0f} s"
     space = width - len(_MARGIN) - len(cost) - 2
-    first, *rest = textwrap.wrap(result.bound, space) or [""]
+    first, *rest = textwrap.wrap(result.brief or result.bound, space) or [""]
     yield f"  {result.name:<{NAME}}   {mark}   {first:<{space}}  {cost}"
     for line in rest:
         yield f"{_MARGIN}{line}"

@@ -7,7 +7,7 @@ class Scale(NamedTuple):
     """The sizes of everything that is measured of the runtime."""
 
     rows: int = 20_000_000
-    """Of the keyed aggregation."""
+    """The number of rows of the keyed aggregation."""
     times: int = 5
     """Repetitions beside Structured Streaming."""
     pairs: int = 600

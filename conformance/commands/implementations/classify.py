@@ -34,7 +34,9 @@ KEPT = ("exactly-once", "at-least-once", "at-most-once")
 @click.command()
 @click.argument("recorded", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--adapter", metavar="CMD", help="Drive its gate and its sink: a command, `model` or `impl`.")
-@click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of the gate.")
+@click.option(
+    "--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Mode of the gate."
+)
 @click.option("--keeps", type=click.Choice(KEPT), help="The guarantee to check; default: that of the mode.")
 @seed("when the driven job fails")
 @limit
@@ -43,10 +45,10 @@ def command(
 ) -> int:
     """Name the strongest guarantee that nothing refutes, and each anomaly with its first evidence.
 
-    RECORDED is the account of a run that is over, as JSON. With --adapter a gate at the polled level and a
-    sink are driven through failures and restores instead, in a job that is right otherwise. If the sink
-    offers `restart`, failures kill its process and its output is read; else what is durable over a restart is
-    not seen. Ends with 1 if what is to be kept is refuted.
+    RECORDED is the account of a run that has ended, as JSON. With --adapter, the command instead drives a
+    gate at the polled level and a sink through failures and restores, in a job whose other parts are correct.
+    If the sink offers `restart`, a failure kills its process, and the command reads its output; otherwise
+    durability over a restart is not tested. Exits with 1 if the guarantee to check is refuted.
     """
     from conformance.observe.guarantees.anomalies import Guarantee
     from conformance.observe.guarantees.guarantee import classify

@@ -49,7 +49,7 @@ def command() -> None:
 @command.command()
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
 def fetch(versions: tuple[str, ...]) -> int:
-    """Fetch releases into the cache and compile our side of the adapter for them."""
+    """Fetch releases into the cache and compile the Java harness for them."""
     from conformance.adapters.flink.compile import compiled
     from conformance.adapters.flink.fetch import fetch as fetch_jar
     from conformance.adapters.flink.releases import FlinkError, release
@@ -85,9 +85,11 @@ def serve(version: str) -> int:
 @command.command()
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
 @click.option(
-    "--mode", type=click.Choice(MODES), help="Of all rounds; default: all but at-least-once, drawn."
+    "--mode", type=click.Choice(MODES), help="Mode of all rounds; default: all but at-least-once, drawn."
 )
-@click.option("--backend", type=click.Choice(("heap", "rocksdb")), help="Of all rounds; default: drawn.")
+@click.option(
+    "--backend", type=click.Choice(("heap", "rocksdb")), help="State backend of all rounds; default: drawn."
+)
 @click.option("--sink", type=click.Choice(("files", "long-files", "two-phase", "early")),
               help="FileSink, short or long files; two-phase commit; a defect. Default: drawn.")  # fmt: skip
 @click.option("--source", type=click.Choice(("lanes", "forgetful")), default="lanes", show_default=True,
@@ -110,9 +112,9 @@ def run(  # noqa: PLR0913 - a click command
     seconds: float,
     build: Path,
 ) -> int:
-    """Run a job on clusters of released Flinks while faults occur, and classify what it has committed.
+    """Run a job on clusters of released Flinks while faults occur, and classify its committed output.
 
-    Ends with 1 if a round refutes exactly-once, or at-least-once in that mode.
+    Exits with 1 if a round refutes exactly-once, or at-least-once in that mode.
     """
     from conformance.commands.implementations.engines import run_and_print
     from conformance.engines.campaign import Order
@@ -197,7 +199,7 @@ def _removed_again(version: str) -> "Iterator[None]":
 def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
     """The last patch of each minor release: its gate in every mode at every level, its other components.
 
-    Ends with a table of sequences driven / new divergences.
+    Prints a table of driven sequences / new divergences at the end.
     """
     from conformance.adapters.flink.releases import last_patches
     from conformance.parts.released import Order

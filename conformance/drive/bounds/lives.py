@@ -259,7 +259,7 @@ class _Watch:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What is watched."""
+        """The names of the measures."""
         return ("answer time", "memory") if self.sizes else ("answer time",)
 
 

@@ -28,9 +28,9 @@ class Tried:
     """Profiles with which no released jar is driven, or `all` for a component that no jar is driven for."""
     channels: set[int] = field(default_factory=set)
     highest_id: int = -1
-    """Of the ids that are not near one of BOUNDS; -1: none."""
+    """The highest id that is not near one of BOUNDS; -1: none."""
     bounds: set[int] = field(default_factory=set)
-    """Those of BOUNDS that an id was near to."""
+    """The BOUNDS that an id was near to."""
     times: set[int] = field(default_factory=set)
     """The bounds of times that cases reached."""
     longest: int = 0

@@ -239,7 +239,7 @@ class RestWatch:
         self._alarms(Alarm(job, rule, sentence, Place(f"{self.url}{path}", 0), checkpoint))
 
     def account(self) -> Iterator[str]:
-        """What was polled, in one or two lines."""
+        """The polled jobs and answers, in one or two lines."""
         judged = ", ".join(sorted(self.judged)) or "nothing"
         yield f"  REST         {self.polls:,} polls of {self.url}: {judged}"
         if self.unanswered:

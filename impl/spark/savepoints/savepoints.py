@@ -30,7 +30,7 @@ _POLL_MS = 200
 
 
 class Savepoints:
-    """Those of one job over all its attempts. Used by the coordination's thread.
+    """The savepoints of one job over all its attempts. Used by the coordination's thread.
 
     `folder`: of savepoints whose request names no other place; `lineage`: of the checkpoint folder.
     """
