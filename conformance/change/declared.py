@@ -30,7 +30,7 @@ class Declared(NamedTuple):
         if self.old_version == self.new_version:
             todo.append(f"spec/rules.toml: give the index another version than {self.old_version}")
         if not self.in_changelog:
-            todo.append("CHANGELOG.md: say what behaves otherwise")
+            todo.append("CHANGELOG.md: describe the changed behaviour")
         return todo
 
 

@@ -71,7 +71,7 @@ def _watched(command: Callable[..., Any], *, of_runs: bool) -> Callable[..., Any
         click.option("--prometheus", type=FILE, help="Keep this file up to date for Prometheus."),
         click.option(
             "--for", "seconds", metavar="SECONDS", type=Number(0, LONGEST_WATCH),
-            help="End after this time; 0: read what is there. Without it, SIGINT or SIGTERM ends the watch.",
+            help="End after this time; 0: lines so far. Without it, SIGINT or SIGTERM ends the watch.",
         ),
         click.option(
             "--poll", "poll_seconds", metavar="SECONDS", default=1.0, show_default=True,

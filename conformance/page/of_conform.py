@@ -62,7 +62,7 @@ def _headline(done: Reported, verdict: Verdict) -> str:
         steps = sum(one.steps for one in done.examined)
         return f"{done.implementation} answered {steps:,} steps as the protocol does."
     if verdict is Verdict.DIVERGES:
-        return "What is listed as a known divergence passes."
+        return "An entry of the known divergences no longer diverges."
     return "Not everything could be judged."
 
 

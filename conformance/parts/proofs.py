@@ -165,7 +165,7 @@ def _claim(number: int) -> Finding | None:
         return None
     story = f"in  {found.state}\nevent  {found.run[-1]}"
     answers = f"{claim.left}  {found.left}\n{claim.right}  {found.right}"
-    return Finding(None, f"not so: {claim.describe()}", f"{story}\n{answers}")
+    return Finding(None, f"refuted: {claim.describe()}", f"{story}\n{answers}")
 
 
 def _findings(refutations: list[Refutation]) -> Iterator[Finding]:

@@ -192,7 +192,7 @@ def verdict(done: Sequence[Done], left: Sequence[str]) -> Verdict:
 @click.command()
 @click.option("--minutes", type=click.FloatRange(0, LONGEST / 60), default=300.0, show_default=True)
 @click.option("--processes", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True)
-@click.option("--resume", is_flag=True, help="Go on with what the same sources have not finished.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run of the same sources.")
 @click.option(
     "--dataflows", is_flag=True, help="Any dataflow instead, within several bounds; recorded apart."
 )

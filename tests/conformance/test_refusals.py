@@ -107,7 +107,7 @@ def test_an_event_that_is_refused_is_reported_with_what_would_allow_it():
         )
     )
 
-    assert "no rule: an error\n      is what the protocol does here" in told
+    assert "no rule: an error\n      the protocol does this here" in told
     assert "needs not running (is true)" in told
 
 

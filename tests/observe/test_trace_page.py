@@ -92,7 +92,7 @@ def test_a_rejected_event_is_the_last_step_with_what_is_missing(recorded, tmp_pa
         ["resume 1", None],
     ]
     assert steps[-1]["rules"][0] == "ALIGN-06"
-    assert "What was recorded is no run of the protocol: ALIGN-06." in text
+    assert "The recorded run violates the protocol: ALIGN-06." in text
     assert "none: this is what the protocol does" in text
     assert len({step["wire"] for step in steps if step["component"] == "gate"}) > 1
 
@@ -131,5 +131,5 @@ def test_the_log_of_a_flink_job_has_a_page(tmp_path):
     assert len(kept) < len(lines)
     assert cli.run(["trace", "flink", str(tmp_path / "job.log"), "--html", str(file)]) == Exit.DIVERGES
     text = file.read_text(encoding="utf-8")
-    assert "What was logged is no run of the protocol: " in text
+    assert "The logged run violates the protocol: " in text
     assert "comes behind these steps, and no rule allows it." in text

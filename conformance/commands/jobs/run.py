@@ -168,8 +168,8 @@ def _require_usable(out: Path, *, goes_on: bool) -> None:
     """Raise click's UsageError for a folder that no run has made, before anything is written into it."""
     if goes_on and not (out / MARK).exists():
         raise click.UsageError(
-            f"{out} is of no earlier run, and what the savepoint has not committed yet lies in that one's "
-            "output; name its folder with --out"
+            f"{out} is no folder of an earlier run. The run that took the savepoint has uncommitted output "
+            "in its own folder; name that folder with --out"
         )
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
         raise click.UsageError(f"{out} holds files that no run has made; give a new folder with --out")

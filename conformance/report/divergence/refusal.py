@@ -64,7 +64,7 @@ def waiting(events: Sequence[str]) -> Iterator[str]:
 def _action(action: Action) -> Iterator[str]:
     yield from _wrapped(f"    {', '.join(action.rules) or 'no rule'}: {action.answer}", 6)
     if action.happens:
-        yield "      is what the protocol does here"
+        yield "      the protocol does this here"
         return
     needs = ", ".join(f"{guard.text} ({guard.values})" for guard in action.needs)
     yield from _wrapped(f"      {'this answer; ' if action.was_answered else ''}needs {needs}", 8)

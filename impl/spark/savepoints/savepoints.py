@@ -215,7 +215,7 @@ class Savepoints:
             pending.answer(
                 SavepointFailedError(
                     f"savepoint {done.checkpoint} is complete in {done.folder}, but the job failed before "
-                    f"it had ended, and goes on from its newest checkpoint: {reason}"
+                    f"it had ended, and continues from its newest checkpoint: {reason}"
                 )
             )
 
