@@ -139,7 +139,7 @@ def run(  # noqa: PLR0913 - a click command
 @seed("every sequence")
 @click.option("--quick", is_flag=True, help="Fewer sequences, smaller tours, no directed cases.")
 @click.option(
-    "--remove", is_flag=True, help="One release after the other; then its jar goes, if it was not there."
+    "--remove", is_flag=True, help="Drive releases in turn, and delete each jar that this run has fetched."
 )
 def conform(  # noqa: PLR0913 - a click command
     versions: tuple[str, ...],
@@ -151,7 +151,7 @@ def conform(  # noqa: PLR0913 - a click command
     quick: bool,
     remove: bool,
 ) -> int:
-    """Drive releases beside the model: tours of the small models, directed cases, random sequences.
+    """Compare releases with the model: tours of the small models, directed cases, random sequences.
 
     `all` drives every release of the list.
     """
@@ -197,7 +197,7 @@ def _removed_again(version: str) -> "Iterator[None]":
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the report.")  # fmt: skip
 def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
-    """The last patch of each minor release: its gate in every mode at every level, its other components.
+    """Compare the last patch of each minor release: its gate in every mode and level, its other components.
 
     Prints a table of driven sequences / new divergences at the end.
     """
@@ -270,7 +270,8 @@ def _conformed(
     events = sum(done.events for done in driven)
     skipped = f", {len(all_done) - len(driven)} skipped" if len(driven) < len(all_done) else ""
     click.echo(
-        f"{verdict.value}  {len(driven)} of release, mode and level, {events:,} events{skipped}; "
+        f"{verdict.value}  {len(driven)} configuration{'s' * (len(driven) != 1)} (release, mode, level or "
+        f"component), {events:,} events{skipped}; "
         f"seed {order.seed}"
     )
     return all_done, verdict
