@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from conformance.divergence import Divergence
-from conformance.drive.bounds.tried import MARKS
 from conformance.report.divergence import description, phrases
 from conformance.report.divergence.description import FoundDivergence
 from conformance.report.formats.columns import table_text
@@ -42,8 +41,7 @@ def details(done: "Conformed") -> str:
     if done.stopped is not None and not done.skipped:
         parts.append(f"    stopped: {done.stopped.describe()}")
     if done.reached and done.sequences:
-        counts = ", ".join(f"{number:,} {MARKS.get(kind, kind)}" for kind, number in done.reached.items())
-        parts.append(f"    reached: {counts}")
+        parts.append(f"    reached: {phrases.of_reached(done.reached)}")
     parts += [f"    {count:,} x {name}" for name, count in sorted(done.known.items())]
     parts += [
         f"    gone: {known.name!r} no longer diverges; take it out of the known divergences"

@@ -8,11 +8,10 @@ from conformance.adapters.protocol import FIRST_ID, Wire
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 from conformance.drive.bounds.times import BOUNDS as TIMES
 from conformance.drive.bounds.wide_gate_cases import LARGE
+from conformance.report.divergence.phrases import of_reached
 
 _NEAR = 2**20
 """Of ids below it the highest one is stated, of ids above it the bounds that they are near."""
-MARKS = {"states": "different states", "pairs": "pairs of transitions"}
-"""The words of `reached` that a report prints in full."""
 OPTIONS = {"mode": "modes", "profile": "profiles", "level": "levels"}
 """The options of a configuration that a `hello` may name, and the field that has their values."""
 
@@ -115,8 +114,7 @@ class Tried:
             if values
         ]
         lines = {"tried": "; ".join(options), "channels": ranges(self.channels), "ids": self._ids()}
-        counts = [f"{number:,} {MARKS.get(name, name)}" for name, number in self.reached.items()]
-        lines["walks"] = f"reached {', '.join(counts)}" if counts else ""
+        lines["walks"] = f"reached {of_reached(self.reached)}" if self.reached else ""
         lines["lives"] = f"at most {self.longest:,} events"
         if self.lives:
             each = f"{self.lives} of " if self.lives > 1 else ""

@@ -1,6 +1,6 @@
 """Events, effects, states and configurations as short text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conformance import escape
@@ -19,6 +19,12 @@ def of_event(event: Wire) -> str:
         if name in fields:
             parts.append(f"{word} {_plain(fields.pop(name))}")
     return escape.line(" ".join(parts) + _rest(fields))
+
+
+def of_reached(reached: Mapping[str, int]) -> str:
+    """The numbers of states, transitions, pairs and paths that random runs have reached."""
+    words = {"states": "different states", "pairs": "pairs of transitions"}
+    return ", ".join(f"{number:,} {words.get(kind, kind)}" for kind, number in reached.items())
 
 
 def of_paths(paths: int, hit: int, excluded: int) -> str:
