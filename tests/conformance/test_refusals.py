@@ -54,7 +54,7 @@ def test_each_action_is_reported_with_its_guard_and_its_value():
     told = "\n".join(explanation.lines(asked([{"kind": "block", "channel": 0}])))
 
     assert "  Before it current=2, pending=true, blocked=[1], closed=[]." in told
-    assert "ALIGN-03, SUB-01: resume 1, abort current (SUBSUMED), block 0\n      is what the" in told
+    assert "ALIGN-03, SUB-01: resume 1, abort current (SUBSUMED), block 0\n      the protocol does" in told
     assert "ALIGN-01: block 0\n      this answer; needs not pending (is true)" in told
     assert "ALIGN-04: resume 0\n      needs current > 3 (is 2)" in told
 

@@ -118,7 +118,7 @@ def test_the_log_of_a_flink_job_has_a_page(tmp_path):
     file = tmp_path / "page.html"
     assert cli.run(["trace", "flink", str(LOG), "--html", str(file)]) == Exit.CONFORMS
     text = file.read_text(encoding="utf-8")
-    assert "are what the protocol does." in text
+    assert "follow the protocol." in text
     assert '<h2 id="situations">' in text
     gate, coordinator = (text.index(f"{who}: from the first checkpoint on") for who in ("#0", "coordinator"))
     assert gate < coordinator
@@ -132,4 +132,4 @@ def test_the_log_of_a_flink_job_has_a_page(tmp_path):
     assert cli.run(["trace", "flink", str(tmp_path / "job.log"), "--html", str(file)]) == Exit.DIVERGES
     text = file.read_text(encoding="utf-8")
     assert "The logged run violates the protocol: " in text
-    assert "comes behind these steps, and no rule allows it." in text
+    assert "follows these steps, and no rule allows it." in text

@@ -54,7 +54,7 @@ def lines(why: Refusal, event: Wire) -> list[str]:
 def waiting(events: Sequence[str]) -> Iterator[str]:
     """The events of a log that wait for a cause, each with the guard that holds it back."""
     if events:
-        yield "  The events that wait for a cause at that point, each with the guard that holds it back:"
+        yield "  The events that wait for a cause at that point, each with its guard:"
         for one in events[:WAITING]:
             yield from _wrapped(f"    {textwrap.shorten(one, 230)}", 6)
         if len(events) > WAITING:
