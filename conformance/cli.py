@@ -102,7 +102,7 @@ def main() -> None:
     code = run()
     lost = standard_streams.flush()
     if lost is not None:
-        click.echo(f"what was printed could not be written: {lost}", err=True)
+        click.echo(f"the output could not be written: {lost}", err=True)
     sys.exit(code if lost is None else Exit.OWN_FAULT)
 
 

@@ -34,7 +34,7 @@ class Divergence:
     before: tuple[Answer, ...] = ()
     """The permitted answers to the events before the last, which were given."""
     repeats: tuple[int, int] | None = None
-    """Of a flaky answer: in how many plays of these events it came, and how many plays there were."""
+    """For a flaky answer: in how many plays of these events it came, and how many plays there were."""
 
     @property
     def step(self) -> int:
@@ -58,7 +58,7 @@ class Divergence:
 
     @property
     def charge(self) -> str | None:
-        """What is charged: the primary rule, or how the answer was lost; None where no rule fires."""
+        """The charged rule, or how the answer was lost; None if no rule fires."""
         return self.lost or self.rule
 
     @property

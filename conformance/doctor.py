@@ -28,7 +28,7 @@ class Check(NamedTuple):
 
 
 def checks() -> Iterator[Check]:
-    """All of them, in the order in which they are best repaired."""
+    """Yields the checks, in the order in which they are best repaired."""
     yield python(sys.version_info[:3])
     yield java(java_version_text())
     yield tlc()

@@ -280,5 +280,5 @@ def checkpoints_of(output: Path, settings: RunSettings) -> Where:
 
 
 def _new(others: Sequence[Any], known: Sequence[Any]) -> list[Any]:
-    """Those of `others` that are not the same object as one of `known`."""
+    """The members of `others` that are not the same object as one of `known`."""
     return [one for one in others if not any(one is other for other in known)]

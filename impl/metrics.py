@@ -23,11 +23,11 @@ class SnapshotMeasures:
     """One task's part in one checkpoint."""
 
     alignment_ms: float = 0.0
-    """From the first barrier to the last; 0 for a source, and for a task with one channel."""
+    """The time from the first barrier to the last; 0 for a source, and for a task with one channel."""
     writing_ms: float = 0.0
     """Encoding and writing the snapshot, beside the processing."""
     bytes: int = 0
-    """Of the snapshot, with the records that were in flight."""
+    """The size of the snapshot, with the records that were in flight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class CheckpointMeasures:
 
     @property
     def bytes(self) -> int:
-        """Of all snapshots."""
+        """The size of all snapshots."""
         return sum(one.bytes for one in self.tasks.values())
 
 

@@ -21,7 +21,7 @@ class WireError(ValueError):
 
 
 def names_of(numbered: str) -> Mapping[int, str]:
-    """From the model's numbers to the words of a type."""
+    """Maps the model's numbers to the words of a type."""
     first = in_model()[numbered]
     assert isinstance(first, int), f"the model does not number {numbered}"
     return dict(enumerate(types()[numbered]["enum"], first))

@@ -12,7 +12,7 @@ class TraceStep(NamedTuple):
     """One state of a counterexample and how it was reached."""
 
     number: int
-    """From 1, the initial state."""
+    """The number of the state, from 1, the initial state."""
     action: str
     """The TLA+ action; empty for the initial state."""
     arguments: tuple[Value, ...]

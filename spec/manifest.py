@@ -310,7 +310,7 @@ def _rules(model: Model, unexercised: Collection[str]) -> tuple[str, ...]:
     if model.violates is not None:
         if model.violates not in (checked if model.may_stop else (*checked, "Deadlock")):
             raise UndefinedNameError(
-                f"model {model.name}: expected to violate what it checks, got {model.violates}; "
+                f"model {model.name}: expected to violate a property that it checks, got {model.violates}; "
                 "add it to checks, or to the invariants or properties of the module"
             )
         checked = (model.violates,)

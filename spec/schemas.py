@@ -20,7 +20,7 @@ def schema(name: str) -> dict[str, Any]:
         "$schema": DRAFT,
         "$id": f"urn:barrierspec:protocol:1:{name}",
         "title": component.title,
-        "description": "Protocol version 1; docs/adapter-protocol.md says the same in words.",
+        "description": "Protocol version 1; docs/adapter-protocol.md describes it.",
         "$defs": _definitions(component),
     }
 

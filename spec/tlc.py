@@ -36,7 +36,7 @@ class Job(NamedTuple):
     """What TLC runs on."""
 
     name: str
-    """Of the configuration file, and in errors."""
+    """The name of the configuration file, also in errors."""
     module: str
     configuration: str
     """The text of the configuration file."""

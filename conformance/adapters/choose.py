@@ -13,7 +13,7 @@ OURS = ("model", "impl")
 
 
 def ours(name: str) -> InProcess:
-    """One of OURS."""
+    """The adapter of one of OURS."""
     if name == "model":
         return model_adapter()
     if name == "impl":

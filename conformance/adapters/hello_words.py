@@ -1,6 +1,7 @@
 """The words that a `hello` may use: components, and of each its modes, profiles and capabilities.
 
-An unknown word is an error that names the nearest known one: what it stands for would never be examined.
+An unknown word is an error, because the suite would never test what it stands for. The message suggests the
+most similar known word.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from spec.vocabulary import limited, vocabulary
 
 
 def unknown_words(hello: Hello) -> list[str]:
-    """One sentence for each word of a `hello` that the protocol does not have, with the nearest right one."""
+    """One sentence for each word of a `hello` that the protocol does not have, with the most similar word."""
     found: list[str] = []
     for name, offer in hello.components.items():
         if name not in COMPONENTS:
@@ -25,7 +26,7 @@ def unknown_words(hello: Hello) -> list[str]:
 
 
 def require_known_words(hello: Hello) -> None:
-    """Raises InputError if a `hello` has a word that the protocol does not have: it would not be examined."""
+    """Raises InputError if a `hello` has a word that the protocol does not have: it would not be tested."""
     unknown = unknown_words(hello)
     if unknown:
         raise InputError(f"hello has words that the protocol does not have: {'; '.join(unknown)}")
@@ -38,7 +39,7 @@ def known_of(component: str) -> Offer:
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
-    """The known word that is spelt most like this one; None if none is near."""
+    """The known word that is spelt most like this one; None if none is similar."""
     close = get_close_matches(word.lower(), known, n=1, cutoff=0.5)
     return close[0] if close else None
 
@@ -65,7 +66,7 @@ def _of_component(name: str, offer: Offer, known: Offer) -> list[str]:
 
 
 def _limits(component: str) -> list[str]:
-    """The kinds of values that its options and events have."""
+    """The names in `limits` that apply to the options and events of a component, sorted."""
     words = vocabulary()[component]
     fields = (*words.config, *(field for event in words.events for field in event.fields))
     return sorted({limited()[field.type] for field in fields if field.type in limited()})
@@ -73,7 +74,7 @@ def _limits(component: str) -> list[str]:
 
 def _expected(word: str, known: Sequence[str]) -> str:
     if not known:
-        return "expected none; the component has no such words, leave it out"
+        return "expected none, because the component has no such words; remove it"
     close = nearest(word, known)
     expected = f"expected one of {', '.join(known)}"
     return f"did you mean {close!r}? {expected}" if close is not None else expected

@@ -97,7 +97,7 @@ class ProcessAdapter:
         return self._process is not None
 
     def hello(self) -> protocol.Hello | protocol.Failure:
-        """Who is there; starts the process if none runs."""
+        """The implementation and the components that it offers; starts the process if none runs."""
         return self._ask("hello", protocol.Hello, frames.encode_hello(self._seq))
 
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:

@@ -54,7 +54,7 @@ class Offer(NamedTuple):
 
 
 class Hello(NamedTuple):
-    """Who answers, and which components it has."""
+    """The answer to `hello`: the implementation, and the components that it offers."""
 
     implementation: str
     version: str
@@ -79,7 +79,7 @@ class Visible(NamedTuple):
     """What a reader of the durable data sees."""
 
     values: Sequence[Any]
-    """Of a sink the values of committed records, of a store the ids of retained checkpoints; in any order."""
+    """Committed records of a sink, or ids of the retained checkpoints of a store; in any order."""
 
 
 class Unsupported(NamedTuple):
@@ -126,7 +126,7 @@ class Hung(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """What came is no valid answer."""
+    """The answer is not valid."""
 
     what: str
     stderr: str
@@ -144,7 +144,7 @@ class Adapter(Protocol):
     """One implementation under test. Between `new` and the next `new` it holds one instance."""
 
     def hello(self) -> Hello | Failure:
-        """Who is there."""
+        """The implementation and the components that it offers."""
 
     def new(self, component: str, config: Wire) -> Made | Failure:
         """Make a fresh instance; the one before is dropped. A dead implementation is started anew."""

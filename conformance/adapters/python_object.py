@@ -2,10 +2,11 @@
 
 The attribute maps components to factories, as in `components = {"gate": Gate}`. A factory takes the
 configuration and makes an instance with `apply(event)`, which returns the effects, and `observe()`, which
-returns the state. Its lists `modes`, `profiles` and `capabilities` and its `limits` state what it offers; a
-list that it does not have stands for all words of the protocol. ValueError refuses, NotImplementedError is
-`unsupported`, any other exception is a crash. Configurations, events and answers are copied and checked as
-those of a process. An answer has the time limit of one of a process; a signal ends one that takes longer.
+returns the state. A factory may have the attributes `modes`, `profiles`, `capabilities` and `limits`, which
+state what it offers; a missing attribute offers everything that the protocol has. If the instance raises
+ValueError, the answer is `error`; NotImplementedError: `unsupported`; any other exception: a crash. The
+adapter copies configurations, events and answers through JSON, and checks answers as those of a process. The
+time limit of an answer is that of a process, too. A signal interrupts code that takes longer.
 """
 
 import re
@@ -27,7 +28,7 @@ from conformance.errors import InputError
 from spec.vocabulary import vocabulary
 
 NAMED = re.compile(r"(?!\d)[\w.]+:(?!\d)\w+")
-"""What names an object of Python on a command line."""
+"""The form `module:attribute` of `--adapter`."""
 OWN = ("conformance", "impl", "model", "spec")
 """Our own packages: in one process no module of a user can have these names."""
 SWITCH_SECONDS = 1e-6
@@ -35,7 +36,7 @@ SWITCH_SECONDS = 1e-6
 
 
 class TimeIsUp(BaseException):
-    """Ends code of a user that has not answered in time; no Exception, which that code may catch."""
+    """Interrupts the user's code at the time limit. A BaseException: `except Exception` does not catch it."""
 
 
 class PythonObject(InProcess):
@@ -48,7 +49,7 @@ class PythonObject(InProcess):
         factories: Mapping[str, Callable[[protocol.Wire], Any]],
         seconds: float = protocol.ANSWER_LIMIT_SECONDS,
     ) -> None:
-        """Raises FrameError, or TypeError, if what a factory states is no offer."""
+        """Raises FrameError or TypeError if an attribute of a factory is not valid."""
         super().__init__(name, factories, (ValueError,), (NotImplementedError,))
         self.seconds = seconds
         offers = {component: _offer(component, factory) for component, factory in factories.items()}
@@ -61,7 +62,7 @@ class PythonObject(InProcess):
         return self._hello
 
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:
-        """As every adapter; the configuration is a copy."""
+        """Creates an instance from a copy of the configuration."""
         copied = orjson.loads(orjson.dumps(config))
         try:
             with _within(self.seconds):
@@ -70,7 +71,7 @@ class PythonObject(InProcess):
             return self._hung(late)
 
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
-        """As every adapter; events and answer are copies; an answer that is no JSON is malformed."""
+        """Sends copies of the events, and returns a copy of the answer; Malformed if it is not JSON."""
         copied = orjson.loads(orjson.dumps(events))
         try:
             with _within(self.seconds):
@@ -96,7 +97,7 @@ class PythonObject(InProcess):
 
         interval = sys.getswitchinterval()
         copied = enumerate(orjson.loads(orjson.dumps(events)))
-        threads = [Thread(target=apply, args=one, daemon=True) for one in copied]  # one that hangs is left
+        threads = [Thread(target=apply, args=one, daemon=True) for one in copied]  # daemon: a hang is left
         try:
             with _within(self.seconds):
                 sys.setswitchinterval(SWITCH_SECONDS)
@@ -112,7 +113,7 @@ class PythonObject(InProcess):
             sys.setswitchinterval(interval)
 
     def _hung(self, late: TimeIsUp) -> protocol.Hung:
-        """The instance is dropped; where it was is shown in the place of its stderr."""
+        """Drops the instance. The answer has the traceback of the interrupted code as its stderr."""
         self._instance = None
         return protocol.Hung(self.seconds, "".join(traceback.format_exception(late)))
 
@@ -126,7 +127,7 @@ def _raising(error: BaseException) -> Callable[[], protocol.Effects]:
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise TimeIsUp in the code that takes longer, again and again until it ends.
+    """Raises TimeIsUp in the block after `seconds`, and after each further `seconds` until the block ends.
 
     Only the main thread of a system with interval timers can be interrupted; elsewhere there is no limit.
     """

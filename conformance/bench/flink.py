@@ -23,7 +23,7 @@ FIELDS = frozenset({"blocked", "closed", "current", "pending"})
 
 
 def flink_benchmarks() -> Iterator[Benchmark]:
-    """Those of the newest listed release, if its jar is in the cache; nothing is fetched for them."""
+    """The measurements of the newest listed release, if its jar is in the cache; nothing is fetched."""
     release = newest()
     if cached(release) is None:
         return

@@ -20,7 +20,7 @@ def measure(chosen: Sequence[Benchmark], repeated: int) -> Report:
 
 
 def benchmarks() -> Iterator[Benchmark]:
-    """All of them."""
+    """Yields the measurements of rates."""
     yield Benchmark(
         "lock-step, in process",
         "steps/s",

@@ -45,7 +45,7 @@ def measure(folder: Path, scale: Scale) -> Report:
         note = f"{seconds:.1f} s; the largest worker held {held / 1e6:,.0f} MB at the end"
         figures.append(Figure(f"Spark on {master}", "events/s", [rates[master]], note=note))
     both = [rates[MASTERS[1]] / rates[MASTERS[0]]]
-    name = "events validated a second, Spark on local[2] beside local[1]"
+    name = "events validated a second, Spark on local[2] compared with local[1]"
     figures.append(Figure(name, "times as many", both, 1.0))
     shutil.rmtree(jobs)
     return Report(

@@ -56,7 +56,7 @@ class DrawnRandom(Random):
 
 
 def one_of(data: st.DataObject, values: list[Any]) -> Any:  # noqa: ANN401 - any member of the list
-    """One of the values, by its position."""
+    """Draws one of the values, by its position."""
     return values[data.draw(st.integers(0, len(values) - 1), "position")]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from conformance.adapters.in_process import INJECT
 from conformance.adapters.protocol import Wire, canonical
-from conformance.drive.bounds.channels import widened
+from conformance.drive.bounds.wide_gate_cases import widened
 from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
 from conformance.rules.coverage import coverage
@@ -76,7 +76,7 @@ def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
 
 @cache
 def rule_cases(file: str = FILE) -> tuple[RuleCase, ...]:
-    """All of them, in the order of the file. In SHORT_RUNS a name stands in the place of the rule."""
+    """The rule cases, in the order of the file. In SHORT_RUNS a name stands in the place of the rule."""
     text = resources.files("conformance").joinpath(file).read_text(encoding="utf-8")
     return tuple(read(line) for line in text.splitlines() if not line.startswith("#"))
 

@@ -32,7 +32,7 @@ from conformance.cases.walks import LENGTH
 from conformance.change.behaviour import Change, Kind, difference, ways_to_differ
 from conformance.change.compare_revisions import Compared
 from conformance.divergence import Answer, Divergence
-from conformance.drive.bounds import gates, lives
+from conformance.drive.bounds import lives, wide_gates
 from conformance.drive.bounds.ids import mapped, maps_within
 from conformance.drive.examine import short_runs
 from conformance.drive.lockstep import answer_of, drawn
@@ -146,7 +146,7 @@ class _Runs:
 
     @property
     def bound(self) -> str:
-        """What was played."""
+        """The bound: the runs that were played."""
         names = ", ".join(component for component, _ in self._shared)
         sources = ", ".join(f"{number:,} of {origin}" for origin, number in self.runs.items())
         text = f"{self.runs.total():,} runs of {names} ({sources}), {self._steps:,} steps"
@@ -173,7 +173,7 @@ class _Runs:
         for case in short_runs(component, plan):
             yield "short runs", case.oracle.config, list(iter(partial(case.choose, {}), None))
         if component == "gate" and "channels" not in plan.pinned:
-            yield from (("wide gates", config, events) for config, events in gates.runs(plan))
+            yield from (("wide gates", config, events) for config, events in wide_gates.runs(plan))
         for alphabet, guarantee in planned(component, plan) if plan.extra_states is not None else ():
             self._suites.append(guarantee)
             if alphabet is not None and guarantee.extra is not None:

@@ -25,7 +25,7 @@ from conformance.vectors.vector import Vector
 
 
 class Kind(Enum):
-    """What became of a behaviour."""
+    """How a behaviour has changed."""
 
     GAINED = "gained"
     """The new side takes what the old one refuses."""
@@ -67,7 +67,7 @@ class Change(NamedTuple):
 
 
 def meaning_of(changes: Iterable[Change]) -> Meaning:
-    """Of all changes together."""
+    """The meaning of all changes together."""
     kinds = {change.kind for change in changes}
     if not kinds:
         return Meaning.COMPATIBLE

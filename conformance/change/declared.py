@@ -25,12 +25,12 @@ class Declared(NamedTuple):
         return self.old_version != self.new_version and self.in_changelog
 
     def missing(self) -> list[str]:
-        """What is still to be done."""
+        """The steps that are still missing."""
         todo = []
         if self.old_version == self.new_version:
             todo.append(f"spec/rules.toml: give the index another version than {self.old_version}")
         if not self.in_changelog:
-            todo.append("CHANGELOG.md: say what behaves otherwise")
+            todo.append("CHANGELOG.md: describe the changed behaviour")
         return todo
 
 

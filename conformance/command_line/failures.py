@@ -16,7 +16,7 @@ from conformance.verdict import Exit
 
 TRACEBACK = "BARRIERSPEC_TRACEBACK"
 """Environment variable: 1 prints the traceback of an unexpected error."""
-OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of what it was checking."
+OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of the checked implementation."
 _ADVICE = {
     errno.ENOENT: "make that folder, or name another place",
     errno.ENOTDIR: "a part of that path is a file; name another place",

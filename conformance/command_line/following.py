@@ -16,7 +16,7 @@ LONGEST_WATCH = 366 * 86_400.0
 
 
 class Following(NamedTuple):
-    """What is watched, and how it is shown."""
+    """The watched log or address, and how results are shown."""
 
     follow: bool
     rest: str | None
@@ -25,7 +25,7 @@ class Following(NamedTuple):
     seconds: float | None
     poll_seconds: float
     of_runs: bool = False
-    """Of our own event logs, which have no REST interface."""
+    """Whether the logs are our own event logs, which have no REST interface."""
 
     @property
     def is_given(self) -> bool:
@@ -71,7 +71,7 @@ def _watched(command: Callable[..., Any], *, of_runs: bool) -> Callable[..., Any
         click.option("--prometheus", type=FILE, help="Keep this file up to date for Prometheus."),
         click.option(
             "--for", "seconds", metavar="SECONDS", type=Number(0, LONGEST_WATCH),
-            help="End after this time; 0: read what is there. Without it, SIGINT or SIGTERM ends the watch.",
+            help="End after this time; 0: lines so far. Without it, SIGINT or SIGTERM ends the watch.",
         ),
         click.option(
             "--poll", "poll_seconds", metavar="SECONDS", default=1.0, show_default=True,

@@ -32,14 +32,14 @@ class Difference(NamedTuple):
     """The first state and action in which the three do not agree."""
 
     sides: str
-    """Who differs from whom: OUTSIDE or INSIDE. Which of them is right, the rule has to tell."""
+    """OUTSIDE or INSIDE: the two sides that differ. The rule decides which of them is right."""
     rules: Rules
     """What the model fires there; empty if the model has no such edge."""
     story: str
 
 
 class Agreement(NamedTuple):
-    """What was compared in one model, and the first difference if there is one."""
+    """The compared states and edges of one model, and the first difference if there is one."""
 
     model: str
     states: int

@@ -20,11 +20,11 @@ class Spelling(NamedTuple):
     """How the values of a field stand in TLA+."""
 
     read: Callable[[Any, Any], Any]
-    """From the value of TLA+, and that of the model's initial state, to the model's value."""
+    """Maps the value of TLA+, and that of the model's initial state, to the model's value."""
     write: Callable[[Any], Any]
-    """From the model's value to that of TLA+."""
+    """Maps the model's value to that of TLA+."""
     text: Callable[[Any], str] = value
-    """From the value on the wire to its TLA+ text."""
+    """Maps the value on the wire to its TLA+ text."""
 
 
 def _same(one: Any) -> Any:  # noqa: ANN401 - any value

@@ -17,7 +17,7 @@ REPEATS = 20
 
 @dataclass(frozen=True)
 class Concurrency:
-    """What came of the histories of one component."""
+    """The result of the histories of one component."""
 
     histories: int
     groups: int

@@ -41,7 +41,7 @@ Step = tuple[Wire, ...]
 
 
 class Outcome(NamedTuple):
-    """What came of one history."""
+    """The result of one history."""
 
     steps: tuple[Step, ...]
     """Up to the one that shows something."""

@@ -68,7 +68,7 @@ class Diagram(NamedTuple):
 
     steps: int
     lanes: tuple[str, ...]
-    """From top to bottom."""
+    """The names of the lanes, from top to bottom."""
     marks: tuple[Mark, ...] = ()
     arrows: tuple[Arrow, ...] = ()
     bands: tuple[Band, ...] = ()
@@ -81,7 +81,7 @@ class Diagram(NamedTuple):
     """The colour of each checkpoint, as a number from 0."""
 
     def looks(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Those of marks and arrows, and those of bands, that a legend has to explain."""
+        """The looks of marks and arrows, and those of bands, that a legend has to explain."""
         seen = {mark.look for mark in self.marks}
         return (
             tuple(look for look in LOOKS if look in seen),

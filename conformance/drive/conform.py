@@ -27,8 +27,8 @@ from conformance.generators import generate
 from conformance.parts.result import Finding, PartResult
 from conformance.released.known_divergences import is_alignment_clock
 from conformance.report import conform as texts
-from conformance.report.divergence import story
-from conformance.report.divergence.story import Telling
+from conformance.report.divergence import description
+from conformance.report.divergence.description import FoundDivergence
 from conformance.rules.coverage import rules_that_fire
 from conformance.rules.selection import components_of
 from conformance.verdict import Verdict
@@ -44,7 +44,7 @@ class Order(NamedTuple):
     """What `conform` is to do."""
 
     command: str
-    """What was given after `--adapter`."""
+    """The value of `--adapter`."""
     components: Sequence[str]
     """Empty: all that the implementation offers and that the selected rules concern."""
     plan: Plan
@@ -141,20 +141,20 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
 
 
 def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
-    """One component for machines; a divergence is saved, and its story is passed to `say`."""
+    """One component for machines; a divergence is saved, and its description is passed to `say`."""
     findings = [Finding(None, doubt) for doubt in done.doubts]
     if done.divergence is not None:
         shrunk = budget_of(done.divergence)
-        telling = Telling(done.divergence, implementation, order.command, done.steps, shrunk)
-        files = saved.save(telling, order.plan.seed, order.out)
-        text = story.tell(telling, files)
+        found = FoundDivergence(done.divergence, implementation, order.command, done.steps, shrunk)
+        files = saved.save(found, order.plan.seed, order.out)
+        text = description.describe(found, files)
         say("\n" + text.removesuffix("\n"))
         diverges = done.verdict is Verdict.DIVERGES
         rule = (done.divergence.charge or NO_RULE) if diverges else None
         findings.append(
             Finding(
                 rule,
-                story.headline(done.divergence),
+                description.headline(done.divergence),
                 text,
                 str(files.replay),
                 files.rows[-1],
@@ -267,8 +267,8 @@ def again(
         adapter.bye()
     seen = played.divergence or played.hung or played.unrepeatable
     if seen is not None:
-        telling = Telling(seen, done.implementation, command, played.steps, "")
-        say(story.tell(telling).removesuffix("\n"))
+        found = FoundDivergence(seen, done.implementation, command, played.steps, "")
+        say(description.describe(found).removesuffix("\n"))
         from conformance.refusals import explanation  # it needs z3, and most runs do not
 
         say("\n".join(explanation.of_divergence(seen)))

@@ -15,12 +15,12 @@ from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.conduct import broken, one_of_each
 from conformance.drive.bounds.failed_check import FailedCheck
-from conformance.drive.bounds.gates import play_channels
 from conformance.drive.bounds.ids import COUNTED
 from conformance.drive.bounds.lives import play_lives
 from conformance.drive.bounds.play import play_mapped_rules, run_machines
 from conformance.drive.bounds.tried import Tried, beyond, not_tested
 from conformance.drive.bounds.values import ValueMap
+from conformance.drive.bounds.wide_gates import play_wide_gates
 from conformance.drive.lockstep import Case, Played, given
 from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracles
@@ -96,7 +96,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     if _is_whole(played):
         run_machines(component, adapter, plan, maps, played)
     if _is_whole(played) and component == "gate" and "channels" not in plan.pinned:
-        play_channels(adapter, plan, played)
+        play_wide_gates(adapter, plan, played)
     wrong: tuple[FailedCheck, ...] = ()
     guarantees: list[Guarantee] = []
     if _is_whole(played) and plan.extra_states is not None and not plan.selected:

@@ -45,7 +45,7 @@ class Listed(NamedTuple):
 
     @property
     def evidence(self) -> FailedCheck:
-        """What has failed."""
+        """The failed check."""
         return FailedCheck(self.check, *self[:3], self.before, self.checkpoints)
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Played:
-    """What came of one case or of many: counts, fired rules, and the divergence if there is one."""
+    """The result of one case or of many: counts, fired rules, and the divergence if there is one."""
 
     steps: int = 0
     cases: int = 0

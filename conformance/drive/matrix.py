@@ -43,7 +43,7 @@ class Examined:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all components that it offers; of none nothing is known."""
+        """The verdict over all components that it offers; UNDETERMINED if it offers none."""
         return together(done.verdict for done in self.components.values())
 
 

@@ -88,7 +88,7 @@ class Oracle:
             node.edges.clear()
 
     def step(self, node: Node, event: Wire) -> Edge:
-        """What is expected of `event` in `node`."""
+        """The expected answer to `event` in `node`."""
         key = orjson.dumps(event)
         edge = node.edges.get(key)
         if edge is None:
@@ -96,7 +96,7 @@ class Oracle:
         return edge
 
     def transcript(self, events: Sequence[Wire]) -> list[Edge]:
-        """What is expected of each event of a sequence."""
+        """The expected answer to each event of a sequence."""
         node, edges = self.start, []
         for event in events:
             edge = self.step(node, event)

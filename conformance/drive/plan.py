@@ -7,8 +7,8 @@ from typing import NamedTuple
 from conformance.adapters.hello_words import nearest
 from conformance.adapters.protocol import FIRST_ID, Hello, Offer
 from conformance.divergence import Divergence
-from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.failed_check import FailedCheck
+from conformance.drive.bounds.wide_gate_cases import LARGE
 from conformance.drive.crashes import Crashes
 from conformance.drive.loop import Limits
 from conformance.errors import InputError
@@ -29,7 +29,7 @@ HUGE = LARGE[0]
 
 
 class Plan(NamedTuple):
-    """What is to be done for each component."""
+    """The options of an examination, for each component."""
 
     seed: int
     examples: int
@@ -55,7 +55,7 @@ class Plan(NamedTuple):
     first_id: bool = False
     """A coordinator takes its first id: the implementation offers it, and the user has chosen none."""
     chosen: Mapping[str, object] = MappingProxyType({})
-    """Those of `pinned` that the user has chosen; the others are what the implementation offers."""
+    """The part of `pinned` that the user has chosen; the implementation offers the rest."""
     offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
     """By option, all that the implementation offers, chosen or not."""
     greatest: Mapping[str, int] = MappingProxyType({})

@@ -77,12 +77,12 @@ def by_tlc(file: Path) -> tuple[Verdict, str]:
     outcome, violated = found.outcome, found.violated
     unchecked = _unchecked(found.unchecked)
     if violated is None and unchecked:
-        return Verdict.UNDETERMINED, f"UNDETERMINED  TLC finds nothing in what it could evaluate{unchecked}"
+        return Verdict.UNDETERMINED, f"UNDETERMINED  TLC finds no violation in the evaluated rules{unchecked}"
     if violated is None:
         return Verdict.CONFORMS, f"CONFORMS   TLC: the recorded answers are the protocol's; {file}"
     run = render(_named(outcome.trace))
     if violated == "AsModel":
-        text = "UNDETERMINED  AsModel: the module says otherwise than the reference model does here"
+        text = "UNDETERMINED  AsModel: the module's answer differs from the reference model's here"
         return Verdict.UNDETERMINED, f"{text}{unchecked}\n\n{run}"
     why = _WHY.get(violated, "the last answer violates this rule")
     text = f"DIVERGES  {violated.replace('_', '-')}: {why}{unchecked}\n\n{run}"

@@ -24,8 +24,8 @@ from conformance.drive.lockstep import Played, replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.shrinking.evidence import REPEATS, repeated
 from conformance.errors import InputError
-from conformance.report.divergence import as_test, story
-from conformance.report.divergence.story import Telling, Written
+from conformance.report.divergence import as_test, description
+from conformance.report.divergence.description import FoundDivergence, SavedFiles
 from conformance.vectors.itf import events_of
 
 FORMAT = 1
@@ -46,37 +46,37 @@ class Saved(NamedTuple):
     is_flaky: bool = False
     """The answer came in some plays only."""
     evidence: FailedCheck | None = None
-    """What has failed, if it is no sequence of events."""
+    """The failed check, if the file has no sequence of events."""
 
 
-def save(telling: Telling, seed: int | None, folder: Path = FOLDER) -> Written:
+def save(found: FoundDivergence, seed: int | None, folder: Path = FOLDER) -> SavedFiles:
     """Write `<hash>.json` and `test_<hash>.py`, and the other replays in `<hash>/`."""
-    divergence = telling.divergence
+    divergence = found.divergence
     played: dict[str, Any] = {
         "component": divergence.component,
         "config": divergence.config,
         "events": divergence.events,
-        "adapter": escape.utf8(telling.adapter),
+        "adapter": escape.utf8(found.adapter),
     }
     name = hashlib.sha256(canonical(played)).hexdigest()[:8]
     replay_file, test_file = folder / f"{name}.json", folder / f"test_{name}.py"
     written = {
         "format": FORMAT,
         **played,
-        "implementation": telling.implementation,
+        "implementation": found.implementation,
         "rules": divergence.rules,
         "expected": answer_values(divergence.expected),
         "got": answer_values(divergence.got),
         "repeats": divergence.repeats,
         "seed": seed,
-        "found_after": telling.found_after,
+        "found_after": found.found_after,
     }
     folder.mkdir(parents=True, exist_ok=True)
     text = orjson.dumps(escape.json(written), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     replay_file.write_bytes(text)
-    test_file.write_text(as_test.text(name, telling), encoding="utf-8")
-    _, module = replays.write(divergence, name, telling.implementation, telling.adapter, folder / name, seed)
-    return Written(replay_file, test_file, module, _rows(text, len(divergence.events)))
+    test_file.write_text(as_test.text(name, found), encoding="utf-8")
+    _, module = replays.write(divergence, name, found.implementation, found.adapter, folder / name, seed)
+    return SavedFiles(replay_file, test_file, module, _rows(text, len(divergence.events)))
 
 
 def save_evidence(evidence: FailedCheck, adapter: str, folder: Path = FOLDER) -> Path:
@@ -160,7 +160,7 @@ def _of_trace(read: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
-    """What was saved for an implementation and a component; files that cannot be read are passed over."""
+    """The cases saved for an implementation and a component; skips files that cannot be read."""
     for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         with suppress(ReplayError, OSError):
             found = load(file)
@@ -171,7 +171,7 @@ def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
 def assert_conforms(
     adapter: str, component: str, config: Wire, events: Sequence[Wire], is_flaky: bool = False
 ) -> None:
-    """Play the events; raises AssertionError with the story if the implementation departs from the model.
+    """Play the events; raises AssertionError with a description if the implementation departs from the model.
 
     A case that cannot be played to its end is a failure too: it has shown nothing.
     """
@@ -183,8 +183,8 @@ def assert_conforms(
         opened.bye()
     seen = played.divergence or played.hung or played.unrepeatable
     if seen is not None:
-        telling = Telling(seen, name_of(hello), adapter, played.steps)
-        raise AssertionError(story.tell(telling))
+        found = FoundDivergence(seen, name_of(hello), adapter, played.steps)
+        raise AssertionError(description.describe(found))
     if played.stopped is not None:
         raise AssertionError(f"the case could not be played: {played.stopped.describe()}")
 
@@ -203,7 +203,7 @@ def _rows(text: bytes, events: int) -> tuple[int, ...]:
 
 
 def main() -> None:
-    """Play the case of a written test, JSON on stdin; ends with 1 and the story if it does not conform.
+    """Plays the case of a written test, JSON on stdin; exits with 1 and a description if it does not conform.
 
     It runs in a process of its own, so that packages of a user's project cannot take the place of ours.
     """

@@ -51,7 +51,7 @@ class Check(NamedTuple):
     name: str
     """What the adapter is expected to do."""
     wrong: str | None = None
-    """What came instead, and what to do; None if the check passes."""
+    """The answer that came instead, and what to do; None if the check passes."""
     note: str = ""
     """Further facts."""
 
@@ -60,15 +60,15 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
     """Every check in its order; where an adapter does not answer at all, nothing more of that component."""
     hello = adapter.hello()
     if not isinstance(hello, Hello):
-        yield Check("hello", "says who it is", _shown_answer(hello))
+        yield Check("hello", "names the implementation", _shown_answer(hello))
         return
     known = {name: offer for name, offer in hello.components.items() if name in generate.COMPONENTS}
     who = f"{hello.implementation} {hello.version}, {hello.language}, with {', '.join(known) or 'nothing'}"
     if not known:
         expected = f"offer at least one of {', '.join(generate.COMPONENTS)}"
-        yield Check("hello", "says who it is", f"it offers {list(hello.components)}; {expected}")
+        yield Check("hello", "names the implementation", f"it offers {list(hello.components)}; {expected}")
         return
-    yield Check("hello", "says who it is", "; ".join(unknown_words(hello)) or None, who)
+    yield Check("hello", "names the implementation", "; ".join(unknown_words(hello)) or None, who)
     made = adapter.new("no_such_component", {})
     refused = isinstance(made, Errored | Unsupported)
     yield Check("hello", "refuses an unknown component", None if refused else _shown_answer(made))
@@ -110,7 +110,7 @@ def _component(adapter: Adapter, name: str, offer: Offer, seed: int) -> Iterator
     yield Check(name, "answers in the words of the protocol", _misspelled(name, answers))
     yield Check(name, "gives the same answers to the same events", _again(run))
     yield Check(name, "answers a batch like its single events", _batched(run))
-    yield Check(name, "refuses an unknown event, and goes on", _stray(run))
+    yield Check(name, "refuses an unknown event, and continues", _stray(run))
     yield Check(name, "gives the position of a refused event in its batch", _position(run))
     played = drive(
         walks(name, seed, WalkOptions(pinned, injects=injects)), adapter, Limits(batch=20, cases=FIRST_LOOK)

@@ -29,7 +29,7 @@ REPEATS = 5
 
 @dataclass(frozen=True)
 class Durability:
-    """What came of the lives of one component."""
+    """The result of the lives of one component."""
 
     lives: int = 0
     kills: int = 0
@@ -37,7 +37,7 @@ class Durability:
     """Kills during an event."""
     observations: int = 0
     wrong: str = ""
-    """What is wrong, with the moves that lead there; empty: nothing."""
+    """The defect, with the moves that lead to it; empty: none."""
     doubt: str = ""
     """Why the lives ended without a verdict."""
     unsupported: int = 0

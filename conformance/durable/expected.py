@@ -44,7 +44,7 @@ class Expected(Protocol):
         """What a reader sees if no event is under way."""
 
     def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
-        """What is wrong of what is visible; `during`: the event at which the process was killed."""
+        """The first defect of the visible values; `during`: the event at which the process was killed."""
 
     def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
         """A new process continues; `visible` is what it shows, and is not wrong."""

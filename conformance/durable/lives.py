@@ -43,9 +43,9 @@ class Move(NamedTuple):
     events: tuple[Wire, ...] = ()
     killed: bool = False
     share: float = 0.0
-    """Of the median time of such a batch, how much passes before the kill."""
+    """The share of the median time of such a batch that passes before the kill."""
     size: int = 0
-    """Of a large life: batches of one size take about the same time. 0: timed by the kind of the event."""
+    """The size of a large life; batches of one size take about the same time. 0: timed by the event."""
 
     @property
     def timed(self) -> object:
@@ -63,7 +63,7 @@ class Move(NamedTuple):
 
 
 class Lived(NamedTuple):
-    """What came of one life. `wrong` or `failed` is at the last of `moves`, unless both are None."""
+    """The result of one life. `wrong` or `failed` is at the last of `moves`, unless both are None."""
 
     moves: tuple[Move, ...]
     observations: int

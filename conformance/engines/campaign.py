@@ -27,7 +27,7 @@ class Order:
     rows: Sequence[TableRow]
     seed: int = SEED
     faults: int = FAULTS_A_ROW
-    """Of each row that lists no number of its own."""
+    """The faults of each row that lists no number of its own."""
     seconds: float = 7_200.0
     """No round begins after this time."""
     only: Sequence[int] = ()

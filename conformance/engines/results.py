@@ -109,7 +109,7 @@ class Summary:
 
     @property
     def reproduced(self) -> Mapping[Anomaly, Sequence[Stored]]:
-        """Those that enough rounds showed."""
+        """The anomalies that enough rounds showed."""
         return {one: rounds for one, rounds in self.anomalies.items() if len(rounds) >= REPRODUCED}
 
     @property

@@ -39,7 +39,7 @@ class Searched(NamedTuple):
 
 
 def larger_models() -> tuple[Larger, ...]:
-    """Those that a verification searches."""
+    """The models that a verification searches."""
     return (
         _gate(3, 30),
         _gate(3, 16, injects=True),

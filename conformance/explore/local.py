@@ -24,7 +24,7 @@ class Explored(NamedTuple):
     transitions: int
     depth: int
     rules: tuple[str, ...]
-    """Those that fired."""
+    """The rules that fired."""
     properties: int
     violation: Violation | None
     search_seconds: float
@@ -37,7 +37,7 @@ class Explored(NamedTuple):
     compile_seconds: float = 0.0
     """Compiling the kernel, or finding it in the cache."""
     bytes: int = 0
-    """Of tables and orders at the end, on Spark of files; 0 in Python."""
+    """Size of tables and lists of states at the end, on Spark of files; 0 in Python."""
     answers: int = 0
     """The number of answers of the model, where there is no kernel."""
     model_seconds: float = 0.0

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.explore import states
-from conformance.explore.levels import Kept, Level, Search, load, sweep
+from conformance.explore.stored_search import Kept, Level, Search, load, sweep
 from model.checker.compiled.columns import ColumnKernel, Columns, columns_of
 from model.checker.compiled.program import Program
 from model.checker.compiled.retrace import DisagreementError, Words, broken_start, retraced
@@ -74,7 +74,7 @@ class Found(NamedTuple):
     rules: frozenset[str]
     """Rules that fired in some step."""
     seconds: float
-    """Of all levels, those from before the search was ended among them."""
+    """Search time of all levels, over all runs."""
     resumed: int
     """Levels that were there already."""
 
@@ -324,7 +324,7 @@ def _ddl(schema: pa.Schema) -> str:
 
 
 def _either(left: bytes, right: bytes) -> bytes:
-    """What is set in one of them; both are of one length, or one is empty."""
+    """The flags that are set in one of them; both are of one length, or one is empty."""
     if not left or not right:
         return left or right
     either: bytes = (np.frombuffer(left, np.uint8) | np.frombuffer(right, np.uint8)).tobytes()

@@ -33,7 +33,7 @@ class Order(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was learned."""
+    """The learned machine, and its differences from the model's."""
 
     alphabet: Alphabet
     model: Machine

@@ -51,7 +51,7 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
         self.words += 1
         if self.words > WORDS_AT_MOST:
             raise NotLearnedError(
-                f"no finite machine after {WORDS_AT_MOST:,} words: what it remembers grows with its life, or "
+                f"no finite machine after {WORDS_AT_MOST:,} words: its state grows with its life, or "
                 "it shows something of its own; `barrierspec conform` finds the first difference"
             )
         if not self._may_go_on():

@@ -60,14 +60,14 @@ def size_of(config: Mapping[str, Any]) -> str:
 
 
 def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]:
-    """Seeded walks in lock-step, then pinned runs, then tours; the first divergence by the mutant's own rule.
+    """Plays seeded walks, then seedless runs, then tours, until a divergence charges the mutant's own rule.
 
-    If none is by that rule, the first of all. It is shrunk until no event can be left out.
+    If none does, returns the first divergence of all. It is shrunk until no event can be left out.
     """
     from conformance.adapters.bundled import bundled_adapter
     from conformance.cases.directed import graphs_of
-    from conformance.cases.pinned_runs import pinned_runs
     from conformance.cases.scripts import scripted, tours_of
+    from conformance.cases.seedless_runs import seedless_runs
     from conformance.cases.walks import walks
     from conformance.drive.loop import drive
     from conformance.drive.shrinking.shrink import shrink
@@ -76,7 +76,7 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
     toured = (one for graph in graphs_of(mutant.component) for one in tours_of(graph))
     sources = {
         f"lock-step, seed {seed}": islice(walks(mutant.component, seed), CASES),
-        "pinned runs": pinned_runs(mutant.component),
+        "pinned runs": seedless_runs(mutant.component),
         f"{CASES} seeded cases, pinned runs and every tour": scripted(toured, "tour"),
     }
     other: dict[str, Any] | None = None

@@ -31,7 +31,7 @@ class Need(NamedTuple):
     rules: tuple[str, ...]
     """Charged if it never does."""
     why: str
-    """What is missing, in plain words."""
+    """The missing cause, in plain words."""
 
 
 class FileReader(ABC):
@@ -80,7 +80,7 @@ Waiting = tuple[FileReader, Need]
 
 
 class Causes:
-    """What has happened so far, and the readers that wait."""
+    """The causes that have occurred so far, and the readers that wait."""
 
     def __init__(self) -> None:
         self.reading: FileReader | None = None

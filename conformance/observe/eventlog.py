@@ -44,7 +44,7 @@ class Line(NamedTuple):
     """One line: an event of `component` with its effects. If `component` is None, an event of the runtime."""
 
     number: int
-    """From 1."""
+    """The number of the line, from 1."""
     attempt: int
     component: str | None
     event: dict[str, Any]

@@ -18,7 +18,7 @@ class Seen(NamedTuple):
     event: Wire
     """As the model received it."""
     effects: Sequence[Wire]
-    """Of the log and of the model, which agree."""
+    """The effects, on which log and model agree."""
     rules: tuple[str, ...]
     component: str
     state: Any

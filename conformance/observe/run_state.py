@@ -43,7 +43,7 @@ class Attempt(NamedTuple):
 
 @dataclass
 class Run:
-    """What has been read of one run so far. A task is named by its stage and number, such as `count-1`."""
+    """The state of one run, as far as its log was read. A task has a name such as `count-1`."""
 
     causes: Causes = field(default_factory=Causes)
     witnessed: Witnessed = field(default_factory=lambda: Witnessed(TRACE))

@@ -26,7 +26,7 @@ class Situations(NamedTuple):
     """Without one of them the verdict is UNDETERMINED, unless the caller requires others."""
 
     def meanings(self) -> dict[str, str]:
-        """All of them, the usual ones first."""
+        """The sentence of each situation, the usual ones first."""
         return {**self.usual, **self.rare}
 
 

@@ -30,7 +30,7 @@ class Rejection:
 
     file: str
     line: int
-    """From 1."""
+    """The number of the line, from 1."""
     rules: tuple[str, ...]
     """The charged rules; the first is the primary one."""
     why: str
@@ -38,7 +38,7 @@ class Rejection:
     event: str
     """The line as it was recorded."""
     refused: RefusedAnswer | None = None
-    """The event and its effects, if the model has other effects; None: another check failed."""
+    """Set if the model answers the event with other effects; None if another check failed."""
     waiting: tuple[str, ...] = ()
     """If every file waits for a cause: the next event of each file, and the cause that is missing."""
 
@@ -90,8 +90,9 @@ def validate(
 
     `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
     situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` receives every
-    replayed event. `remember` caches steps of the model (`conformance.observe.memo`), which is faster and has
-    the same result, except that in the state of a refused answer a pause that is over ends at that time.
+    replayed event. `remember` caches steps of the model (`conformance.observe.memo`). The verdict is the
+    same. One field may differ in the state of a rejected line: the coordinator's minimum pause, if it is
+    over, is shown as ending at that line's time.
     Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
     """
     log = find(folder)
@@ -121,13 +122,13 @@ def _readers(run: Run, log: EventLog, settings: Settings) -> list[FileReader]:
     sinks = {file.task for file in log.tasks if file.mentions("sink")}
     try:
         coordinator = CoordinatorReader(run, log.coordinator, settings)
-    except WireError as odd:
-        raise EventLogError(log.coordinator.name, 0, f"'configured': {odd}") from odd
+    except WireError as malformed:
+        raise EventLogError(log.coordinator.name, 0, f"'configured': {malformed}") from malformed
     tasks = [TaskReader(run, file, coordinator.settings, file.task in sinks) for file in log.tasks]
     return [coordinator, *tasks]
 
 
-ODD_FIELDS = (KeyError, TypeError, AttributeError, IndexError, OverflowError, ValueError, WireError)
+MALFORMED_LINE = (KeyError, TypeError, AttributeError, IndexError, OverflowError, ValueError, WireError)
 
 
 def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
@@ -140,9 +141,9 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
         assert run.causes.reading is not None
         found = rejection_of(run.causes.reading, rejected.rules, rejected.why)
         return replace(found, refused=rejected.refused)
-    except ODD_FIELDS as odd:
+    except MALFORMED_LINE as malformed:
         assert run.causes.reading is not None
-        raise odd_fields(run.causes.reading, odd) from odd
+        raise malformed_line(run.causes.reading, malformed) from malformed
     if stuck:
         named, need, why = root(stuck, run.causes)
         stuck.sort(key=lambda one: (one[0] is not named, one[0].file.name))
@@ -161,17 +162,17 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
     return None
 
 
-def odd_fields(reader: FileReader, odd: Exception) -> EventLogError:
+def malformed_line(reader: FileReader, malformed: Exception) -> EventLogError:
     """The error for a line with a missing field, or a field of another type."""
     line = reader.line
     named = line.fields.get("kind") or line.event.get("kind") if line is not None else "a line"
     fields = f"the fields of {named!r:.60} as in docs/reference/event-log.md"
-    why = f"expected {fields}, {type(odd).__name__}: {odd}"
+    why = f"expected {fields}, {type(malformed).__name__}: {malformed}"
     return EventLogError(reader.file.name, reader.number, why[:300])
 
 
 def rejection_of(reader: FileReader, rules: tuple[str, ...], why: str) -> Rejection:
-    """The rejection of the line that `reader` is at."""
+    """A rejection with the file and the current line of `reader`."""
     line = reader.line
     if line is None:  # the file was read to its end
         return Rejection(reader.file.name, 0, rules, why, "")

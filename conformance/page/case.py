@@ -32,7 +32,7 @@ class Step:
     got: Answer | Failure | None
     """None: not known. A state without a field says nothing about that field."""
     rules: tuple[str, ...]
-    """Those that fired in the model."""
+    """The rules that fired in the model."""
     place: str = ""
     """Where the event stands, if it stands in a file: `1-count-0.jsonl:12`."""
     task: str = ""

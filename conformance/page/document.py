@@ -18,7 +18,7 @@ class Row(NamedTuple):
     fired: tuple[str, ...] = ()
     """The rules that it exercised."""
     missing: tuple[str, ...] = ()
-    """Those that it could have exercised and did not."""
+    """The rules that the part could have exercised and did not."""
     findings: tuple[Finding, ...] = ()
     """Findings that no case shows."""
 

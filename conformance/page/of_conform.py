@@ -15,7 +15,7 @@ from conformance.page.case import Case, Step, sample, steps_of, witness
 from conformance.page.document import Page, Row
 from conformance.parts.result import PartResult
 from conformance.refusals import explanation
-from conformance.report.divergence import phrases, story
+from conformance.report.divergence import description, phrases
 from conformance.verdict import Verdict, together
 
 
@@ -62,7 +62,7 @@ def _headline(done: Reported, verdict: Verdict) -> str:
         steps = sum(one.steps for one in done.examined)
         return f"{done.implementation} answered {steps:,} steps as the protocol does."
     if verdict is Verdict.DIVERGES:
-        return "What is listed as a known divergence passes."
+        return "An entry of the known divergences no longer diverges."
     return "Not everything could be judged."
 
 
@@ -98,13 +98,13 @@ def _diverging(
     steps = steps_of(divergence, adapter)
     refused = explanation.refused_answer(divergence)
     return Case(
-        title=story.headline(divergence),
+        title=description.headline(divergence),
         under=f"{implementation}, {phrases.of_config(divergence.component, divergence.config)}",
         steps=steps,
         diagram=of_component(divergence.component, divergence.config, steps, is_wrong=True),
         rule=divergence.rule,
         is_wrong=True,
-        sentences=story.difference(divergence),
+        sentences=description.difference(divergence),
         refusal=None if refused is None else explanation.refusal(refused),
         commands=commands,
     )

@@ -28,9 +28,9 @@ def page_of(
     verdict = together(part.verdict for part in parts)
     charged = [finding.rule for part in parts for finding in part.findings if finding.rule is not None]
     lines = sum(result.replayed for result in results)
-    headline = f"{lines:,} lines of {len(results)} logs are what the protocol does."
+    headline = f"{lines:,} lines of {len(results)} logs follow the protocol."
     if charged:
-        headline = f"What was logged is no run of the protocol: {charged[0]}."
+        headline = f"The logged run violates the protocol: {charged[0]}."
     elif any(part.findings for part in parts):
         headline = "Nothing was rejected, but not everything could be judged."
     rows = tuple(
@@ -47,7 +47,7 @@ def page_of(
 def _cases(result: FlinkResult) -> Iterator[Case]:
     if result.rejection is not None:
         if result.last_part is not None and result.last_part.last:
-            behind = f"Line {result.rejection.line} comes behind these steps, and no rule allows it."
+            behind = f"Line {result.rejection.line} follows these steps, and no rule allows it."
             yield _case(
                 result,
                 result.last_part,

@@ -116,9 +116,9 @@ def _named(logs: Sequence[Path]) -> str:
 def _headline(part: PartResult, watched: Watched) -> str:
     charged = [finding.rule for finding in part.findings if finding.rule is not None]
     if charged:
-        return f"What was recorded is no run of the protocol: {charged[0]}."
+        return f"The recorded run violates the protocol: {charged[0]}."
     if part.verdict is Verdict.CONFORMS:
-        return f"What was recorded is a run of the protocol: {watched.events:,} events accepted."
+        return f"The recorded run follows the protocol: {watched.events:,} events accepted."
     return "Nothing was rejected, but too little was seen, or not everything could be read."
 
 

@@ -33,7 +33,7 @@ class Explored(NamedTuple):
     rules: frozenset[str]
     violation: Violation | None
     disagreement: str = ""
-    """Of kernel and explorer on few ids."""
+    """The difference of kernel and explorer on few ids; empty: none."""
 
 
 def run(context: Context) -> PartResult:
@@ -104,7 +104,7 @@ def _exhausted(closed: "ClosedModel", properties: "tuple[Property, ...]") -> Exp
 
 
 def exhaust_larger(place: int) -> Explored:
-    """One of the larger models by its number."""
+    """Searches one of the larger models, by its number."""
     from conformance.explore.larger import larger_models, searched
     from model.properties import of_component
 

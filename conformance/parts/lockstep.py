@@ -1,4 +1,4 @@
-"""Lock-step: the bundled implementation beside the model, from pinned runs to Hypothesis.
+"""Lock-step: the bundled implementation beside the model, from seedless runs to Hypothesis.
 
 Pinned runs come first: the scenarios of every generation, and a case of each rule wherever it can fire. Tours
 take every transition of the small closed models, those of the smallest ones also with large ids and late
@@ -19,8 +19,8 @@ from typing import NamedTuple
 from conformance.adapters.bundled import bundled_adapter
 from conformance.cases.directed import directed_for, graphs_of
 from conformance.cases.hypothesis_machines import Source, run_machine
-from conformance.cases.pinned_runs import pinned_runs
 from conformance.cases.scripts import scripted, tours_of
+from conformance.cases.seedless_runs import seedless_runs
 from conformance.cases.walks import WalkOptions, walks
 from conformance.components.registry import COMPONENTS as REGISTRY
 from conformance.divergence import Divergence
@@ -32,7 +32,7 @@ from conformance.drive.shrinking.shrink import shrink
 from conformance.generators import generate
 from conformance.parts.result import Context, Finding, PartResult, silent, verdict_of
 from conformance.report.divergence import phrases
-from conformance.report.divergence.story import Telling, tell
+from conformance.report.divergence.description import FoundDivergence, describe
 from conformance.rules.coverage import coverage
 
 EXAMPLES = 30
@@ -43,7 +43,7 @@ NO_RULE = "none"
 
 
 class Driven(NamedTuple):
-    """What came of one component."""
+    """The result of one component."""
 
     numbers: Counter[str]
     fired: frozenset[str]
@@ -78,14 +78,14 @@ def run(context: Context) -> PartResult:
 
 
 def drive_all(component: str, context: Context) -> Driven:
-    """One component: pinned runs, tours and directed cases, then walks and Hypothesis."""
+    """One component: seedless runs, tours and directed cases, then walks and Hypothesis."""
     counted: Counter[str] = Counter()
     adapter = bundled_adapter()
     share = 10 if context.quick else 1
     drawn = walks(component, context.seed, WalkOptions(injects=True), maps=ALL)
     walked = islice(drawn, REGISTRY[component].walks // share)
     played = Played()
-    for cases in (pinned_runs(component), _scripts(component, counted, thorough=context.thorough), walked):
+    for cases in (seedless_runs(component), _scripts(component, counted, thorough=context.thorough), walked):
         drive(cases, adapter, total=played)
     examples = EXAMPLES // min(share, 3)
     if played.divergence is None:
@@ -121,7 +121,7 @@ def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterat
 def _findings(component: str, played: Played, build: Path) -> Iterator[Finding]:
     if played.divergence is not None:
         smallest = shrink(played.divergence, bundled_adapter())
-        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _story(smallest, played, build))
+        yield Finding(smallest.rule or NO_RULE, _line(component, smallest), _text(smallest, played, build))
     elif played.stopped is not None:
         yield Finding(None, f"{component}: {played.stopped.describe()}")
     else:
@@ -134,7 +134,7 @@ def _line(component: str, divergence: Divergence) -> str:
     return f"{component} diverges at step {divergence.step}, {dict(divergence.event)}"
 
 
-def _story(divergence: Divergence, played: Played, build: Path) -> str:
-    """The story of a divergence, saved so that it can be played again."""
-    telling = Telling(divergence, "barrierspec-impl", "impl", played.steps)
-    return tell(telling, save(telling, None, build / "divergences"))
+def _text(divergence: Divergence, played: Played, build: Path) -> str:
+    """The description of a divergence, saved so that it can be played again."""
+    found = FoundDivergence(divergence, "barrierspec-impl", "impl", played.steps)
+    return describe(found, save(found, None, build / "divergences"))

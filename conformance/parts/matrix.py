@@ -46,7 +46,7 @@ def examine_release(one: Implementation, plan: Plan) -> Examined:
 
 
 def summary_of(component: str, conformed: Sequence[Conformed]) -> Examination | None:
-    """What came of one component in all its modes and levels; None if the release has none of them."""
+    """The result of one component in all its modes and levels; None if the release has none of them."""
     driven = [done for done in conformed if not done.skipped]
     if not driven:
         return None

@@ -22,7 +22,7 @@ QUICK_ROWS = 30_000
 
 
 class Run(NamedTuple):
-    """One of the runs."""
+    """One of the three runs on Spark."""
 
     name: str
     faults: tuple[FaultPlan, ...]
@@ -89,7 +89,7 @@ def described(name: str, progress: Progress) -> str:
 
 
 def _findings(planned: Run, result: JobResult, report: FlightsReport) -> Iterator[Finding]:
-    """What is wrong; a fault that was never injected proves nothing."""
+    """Yields the defects of a run; a fault that was never injected proves nothing."""
     again = f"barrierspec run --scenario {planned.name}"
     if not report.exact:
         yield Finding(

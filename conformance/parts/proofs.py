@@ -4,6 +4,7 @@ The cases are dealt out to several processes. A rule that does not hold comes ba
 event; the explorer then looks for the shortest run of a closed model that shows the same rule broken.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -19,6 +20,7 @@ from model.steps import HANDLERS
 from spec.rules import load_rules
 
 SHARES_PER_PROCESS = 12
+_SIZES = re.compile(r" \([^()]*\)")
 EXPLORED = ("ONCE", "LIVE")
 """Families of rules of the dataflow, and of liveness, which exploration and TLC check."""
 PROVED_HERE = frozenset(rule.id for rule in load_rules() if not rule.id.startswith(EXPLORED)) - {
@@ -58,11 +60,15 @@ def run(context: Context) -> PartResult:
     paths = sum(report.paths for report in reports)
     cases = sum(report.cases for report in reports)
     thorough = " in every generation" if context.thorough else ""
+    bound = (
+        f"{len(proved)} rules for every checkpoint id{thorough}, {paths:,} paths; {induction}; "
+        f"{alike} pairs of generations alike"
+    )
     return PartResult(
         name="proofs",
         verdict=verdict_of(findings),
-        bound=f"{len(proved)} rules for every checkpoint id{thorough}, {paths:,} paths; {induction}; "
-        f"{alike} pairs of generations alike",
+        bound=bound,
+        brief=f"{_SIZES.sub('', bound)}; the report has the sizes",
         numbers={
             "rules": len(proved),
             "alike": alike,
@@ -159,7 +165,7 @@ def _claim(number: int) -> Finding | None:
         return None
     story = f"in  {found.state}\nevent  {found.run[-1]}"
     answers = f"{claim.left}  {found.left}\n{claim.right}  {found.right}"
-    return Finding(None, f"not so: {claim.describe()}", f"{story}\n{answers}")
+    return Finding(None, f"refuted: {claim.describe()}", f"{story}\n{answers}")
 
 
 def _findings(refutations: list[Refutation]) -> Iterator[Finding]:

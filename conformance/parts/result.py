@@ -52,6 +52,8 @@ class PartResult:
     """How far the cases of a component reached, as JSON values."""
     engine: str = ""
     """The engine that ran this part, such as TLC or z3."""
+    brief: str = ""
+    """A shorter bound for the screen, if `bound` is long."""
 
 
 DUMPS = "graphs"

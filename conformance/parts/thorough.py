@@ -52,7 +52,7 @@ class Done(NamedTuple):
 
     unit: str
     complaint: str
-    """What is wrong; empty if nothing is."""
+    """The defect; empty if there is none."""
     size: str
     seconds: int
 
@@ -104,7 +104,7 @@ def run(unit: str, build: Path) -> tuple[str, str]:
 
 
 def induction(closed: Closed) -> tuple[str, str]:
-    """What is refuted of a coordinator or lacks in its induction, and its sizes."""
+    """The refuted rules of a coordinator or the gap of its induction, and its sizes."""
     cases = tuple(closed.cases())
     size = SIZES["coordinator"]._replace(includes=closed.holds)
     report = prove((*start_cases(cases), *cases), PROPERTIES, within={"coordinator": size.holds})
@@ -192,7 +192,7 @@ def verdict(done: Sequence[Done], left: Sequence[str]) -> Verdict:
 @click.command()
 @click.option("--minutes", type=click.FloatRange(0, LONGEST / 60), default=300.0, show_default=True)
 @click.option("--processes", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True)
-@click.option("--resume", is_flag=True, help="Go on with what the same sources have not finished.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run of the same sources.")
 @click.option(
     "--dataflows", is_flag=True, help="Any dataflow instead, within several bounds; recorded apart."
 )

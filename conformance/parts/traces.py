@@ -59,7 +59,7 @@ def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", say: Callable[[
 
 
 def _judged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What came of the logs of one task, in one row."""
+    """The results of the logs of one task, in one row."""
     watched = Watched()
     for batch in batches:
         for log in batch.column("log").to_pylist():

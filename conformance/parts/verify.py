@@ -75,7 +75,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of all parts, and what is needed to do it again."""
+    """The results of all parts, and the command that repeats them."""
 
     parts: tuple[PartResult, ...]
     """The selected parts, in the order in which they ran."""
@@ -238,7 +238,7 @@ def _held_to_account(result: PartResult) -> PartResult:
     if result.verdict is not Verdict.CONFORMS:
         return result
     if not result.bound.strip():
-        unbounded = Finding(None, f"{result.name} passes without a bound; a PASS says how far it reaches")
+        unbounded = Finding(None, f"{result.name} passes without a bound; a PASS states its bound")
         result = replace(result, findings=(*result.findings, unbounded))
     return replace(result, verdict=verdict_of(result.findings))
 

@@ -23,7 +23,7 @@ class Subject(NamedTuple):
     """What one picture shows of a component of the wire."""
 
     name: str
-    """Of the file."""
+    """The name of the file."""
     component: str
     config: Wire
     opening: Sequence[Wire]

@@ -24,7 +24,7 @@ def _queue(items: Queue) -> str:
 
 
 def _show_exchange(state: Exchange) -> tuple[str, ...]:
-    """What is under way at both ends, oldest first; what is stored of it."""
+    """The items in flight at both ends, oldest first, and what is stored of them."""
     there, entry = state.channel, state.checkpoints[0]
     stored = [f"out {' '.join(f'r{value}' for value in entry.output)}"] * bool(entry.output)
     stored += [f"in {' '.join(f'r{value}' for value in entry.input)}"] * bool(entry.input)
@@ -46,7 +46,7 @@ def _items(channel: Channel) -> str:
 
 
 def _checkpoint(state: Dataflow) -> str:
-    """Who has stored checkpoint 1, and whether the sink knows its end."""
+    """The parts that have stored checkpoint 1, and whether the sink knows its end."""
     if state.completed > 0:
         return "1 complete, not notified" if state.messages else "1 complete"
     if not state.coordinator.pending:
@@ -57,7 +57,7 @@ def _checkpoint(state: Dataflow) -> str:
 
 
 def _show_record(state: Dataflow) -> tuple[str, ...]:
-    """What is under way and what is counted, from the source to the sink."""
+    """The records in flight and the counted ones, from the source to the sink."""
     tasks = state.tasks
     written = any(content.records[0][0] for content in state.contents)
     return (

@@ -43,7 +43,7 @@ class Guard(NamedTuple):
 
 
 def failing(conditions: Iterable[z3.BoolRef], values: Values) -> tuple[z3.BoolRef, ...]:
-    """Those of the conditions that do not hold for these values."""
+    """The conditions that do not hold for these values."""
     return tuple(one for one in conditions if not evaluate(compile(source(one), "<guard>", "eval"), values))
 
 

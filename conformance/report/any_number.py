@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 class Claim(Protocol):
-    """What is proved of one component."""
+    """The proved rules of one component."""
 
     @property
     def component(self) -> str:
@@ -17,11 +17,11 @@ class Claim(Protocol):
 
     @property
     def method(self) -> str:
-        """How it is proved."""
+        """The method of the proof."""
 
     @property
     def bounds(self) -> str:
-        """What is bounded all the same, or left out."""
+        """The sizes that stay bounded, and the behaviour that is left out."""
 
     @property
     def beyond(self) -> Collection[str]:
@@ -81,7 +81,7 @@ class Mutant(Protocol):
 
 
 def line_of(claim: Claim, result: Result, seconds: float) -> str:
-    """What is proved of a component, how, and what stays bounded; the time is that of the processor."""
+    """One line: the proved rules, the method, the remaining bounds, and the processor time."""
     counts = f"{result.cases} cases, {result.paths:,} paths, {result.checks:,} checks, {seconds:.1f} s"
     proved = len(set(result.proved) - set(claim.beyond))
     lines = [

@@ -1,4 +1,4 @@
-"""The text of `barrierspec conform`: a line for each component, the list of known ones, the verdict."""
+"""The text of `barrierspec conform`: one line for each component, the known divergences, the verdict."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ COMPONENTS = tuple(vocabulary())
 
 
 def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
-    """The command that examines the same again; without its time limit, which no seed decides."""
+    """The command that repeats the examination; without `--seconds`, as a time limit is not reproducible."""
     words = ["barrierspec", "conform", "--adapter", command]
     words += [word for component in components for word in ("--component", component)]
     words += [word for rule in sorted(plan.selected) for word in ("--rule", rule)]
@@ -46,21 +46,21 @@ def no_hello(answer: Failure, again: str) -> str:
 
 
 def heading(implementation: str, plan: "Plan") -> str:
-    """Who is examined, and with which choices."""
+    """The heading: implementation, seed, fixed options and selected rules."""
     pins = "".join(f", {key}={value}" for key, value in plan.pinned.items())
     pins += f", only {', '.join(sorted(plan.selected))}" if plan.selected else ""
     return f"barrierspec conform   {implementation}, seed {plan.seed}{pins}\n"
 
 
 def component(done: "Examination") -> str:
-    """Verdict and coverage of one component, and what is in doubt; `closing` has its bound."""
+    """Verdict and coverage of one component, its doubts and failed checks; `closing` has its bound."""
     unseen = f", not seen: {' '.join(done.unseen)}" if done.unseen else ""
     steps = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}{unseen}"
     lines = [wrapped(f"  {done.component:<12} {done.verdict.value:<12}  {steps}", indent=29)]
     margin = " " * 15
     broken = [line for wrong in done.broken for line in wrong.splitlines()]
     lines += (wrapped(f"{margin}{line}", indent=15) for line in (*done.doubts, *broken))
-    stopped = done.stopped if done.divergence is None else None  # else the story has it
+    stopped = done.stopped if done.divergence is None else None  # otherwise its description has it
     if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
         lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))
     return "\n".join(lines)
@@ -76,12 +76,12 @@ def _bounds(examined: Sequence["Examination"]) -> Iterator[str]:
 
 
 def known(listed: "Known", *, fix: bool) -> str:
-    """What became of a list of known divergences."""
+    """The lines about known divergences: how many are listed, new and met, and which no longer diverge."""
     new = f", {listed.added} of them new" if listed.added else ""
     lines = [f"\n  known   {len(listed.entries)} listed{new}, met {listed.met} times"]
     if listed.passing and not fix:
         lines += (wrapped(f"  passes  {entry(one)}", indent=10) for one in listed.passing)
-        lines.append("  What is listed and passes has to leave the list: give --fix")
+        lines.append("  These entries no longer diverge; remove them with --fix")
     return "\n".join(lines)
 
 
@@ -115,7 +115,7 @@ def closing(
     if plan.steps:
         total = sum(one.steps for one in examined)
         lines.append(f"  steps   {total:,} in all, {plan.steps:,} requested")
-    if all(one.divergence is None for one in examined):  # the story of a divergence ends with the command
+    if all(one.divergence is None for one in examined):  # a divergence's description has it
         lines.append(command_lines("  again   ", again))
     return "\n".join(lines)
 

@@ -25,7 +25,7 @@ def line(done: "Examined") -> str:
 
 
 def cell(found: "Examination | None") -> str:
-    """What came of one component: the rule that is broken, the steps that passed, or the doubt."""
+    """The cell of one component: the broken rule, the steps that passed, or the doubt."""
     if found is None:
         return "-"
     if found.divergence is not None:
@@ -39,7 +39,7 @@ def cell(found: "Examination | None") -> str:
 
 
 def _charged(found: "Examination") -> str:
-    """What is charged: a rule, or that nothing was answered."""
+    """The charged rule, or that no answer came."""
     return (found.divergence.charge if found.divergence is not None else None) or "no rule"
 
 

@@ -54,7 +54,7 @@ def page(fates: Sequence["Fate"], catalogued: int, again: str, commit: str) -> s
     """The table in Markdown, in the order of the rules; `again` is the command that makes it."""
     killed = sum(fate.killed for fate in fates)
     rules = {fate.mutant.rule for fate in fates}
-    rest = "" if len(fates) == catalogued else "; `--resume` goes on with the others"
+    rest = "" if len(fates) == catalogued else "; `--resume` continues with the others"
     lines = [
         "# Mutation score",
         "",

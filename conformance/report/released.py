@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from conformance.divergence import Divergence
-from conformance.report.divergence import phrases, story
-from conformance.report.divergence.story import Telling
+from conformance.report.divergence import description, phrases
+from conformance.report.divergence.description import FoundDivergence
 from conformance.report.formats.columns import table_text
 
 if TYPE_CHECKING:
@@ -41,23 +41,22 @@ def details(done: "Conformed") -> str:
     if done.stopped is not None and not done.skipped:
         parts.append(f"    stopped: {done.stopped.describe()}")
     if done.reached and done.sequences:
-        counts = ", ".join(f"{number:,} {kind}" for kind, number in done.reached.items())
-        parts.append(f"    reached: different {counts}")
+        parts.append(f"    reached: {phrases.of_reached(done.reached)}")
     parts += [f"    {count:,} x {name}" for name, count in sorted(done.known.items())]
     parts += [
         f"    gone: {known.name!r} no longer diverges; take it out of the known divergences"
         for known in done.gone
     ]
-    parts += [_story(divergence, done) for divergence in done.new]
+    parts += [_described(divergence, done) for divergence in done.new]
     return "\n".join(parts)
 
 
-def _story(divergence: Divergence, done: "Conformed") -> str:
+def _described(divergence: Divergence, done: "Conformed") -> str:
     version = done.target.version
-    telling = Telling(
+    found = FoundDivergence(
         divergence, f"apache-flink {version}", f"barrierspec flink serve {version}", done.events
     )
-    return story.tell(telling)
+    return description.describe(found)
 
 
 NOT_DRIVEN = (

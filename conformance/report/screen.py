@@ -1,4 +1,4 @@
-"""One screen for a verification: a line a part, what was found, one story in full, and the verdict.
+"""One screen for a verification: a line for each part, the findings, one of them in full, and the verdict.
 
 The text is plain; colour is put on marks and verdicts only, and only on a terminal.
 """
@@ -33,7 +33,7 @@ _COLOURS = {Verdict.CONFORMS: "green", Verdict.DIVERGES: "red", Verdict.UNDETERM
 def screen(
     verification: "Verification", files: Sequence[Path] = (), *, width: int = WIDEST, colour: bool = False
 ) -> str:
-    """The text, lines of at most `width` columns where words allow it; a story is printed as it is."""
+    """The text, lines of at most `width` columns where words allow it; a finding in full keeps its lines."""
     width = max(NARROW, min(width, WIDEST))
     lines = [*_heading(verification, width), ""]
     engine = max((len(result.engine) for result in verification.parts), default=0)
@@ -56,7 +56,7 @@ def title_of(finding: Finding) -> str:
 
 
 def shown_first(verification: "Verification") -> tuple[PartResult, Finding] | None:
-    """The finding whose story is shown: the first that charges a rule, else the first of all."""
+    """The finding that is shown in full: the first that charges a rule, else the first of all."""
     found = [(part, finding) for part in verification.parts for finding in part.findings]
     charged = [(part, finding) for part, finding in found if finding.rule is not None]
     return next(iter(charged or found), None)
@@ -75,7 +75,7 @@ def _part(result: PartResult, engine: int, width: int, colour: bool) -> Iterator
         mark = click.style(mark, fg=_COLOURS[result.verdict], bold=True)
     cost = f"{result.engine:<{engine}} {result.seconds:>5.0f} s"
     space = width - len(_MARGIN) - len(cost) - 2
-    first, *rest = textwrap.wrap(result.bound, space) or [""]
+    first, *rest = textwrap.wrap(result.brief or result.bound, space) or [""]
     yield f"  {result.name:<{NAME}}   {mark}   {first:<{space}}  {cost}"
     for line in rest:
         yield f"{_MARGIN}{line}"
@@ -94,7 +94,7 @@ def _findings(verification: "Verification", width: int) -> Iterator[str]:
         yield f"{margin}and {len(found) - FINDINGS_SHOWN} more, all of them in the JSON"
     first = shown_first(verification)
     if first is not None and first[1].story:
-        yield f"\n  the story of {first[1].rule or first[0].name}:\n"
+        yield f"\n  {first[1].rule or first[0].name} in full:\n"
         yield textwrap.indent(first[1].story.rstrip(), "  ")
     if found:
         yield ""

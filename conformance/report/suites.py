@@ -11,14 +11,20 @@ if TYPE_CHECKING:
 
 LISTED = 8
 """With more suites than this, those of one mode, level and k have one line."""
-MEANING = "complete suites: what has at most n+k states over the letters and passes is the model"
-EXCEPT = "- not so where sequences were left out or end at a known divergence: what is behind is unknown"
+MEANING = (
+    "complete suites: an implementation with at most n+k states that passes them answers like the model, for "
+    "every sequence of these letters"
+)
+EXCEPT = (
+    "- except where sequences were left out or end at a known divergence: nothing is known about longer "
+    "sequences there"
+)
 NOT_PLAYED = "complete suites: not played"
 FEWER = "k is lower where the sequences are too many for one run: choose a --config, or --thorough"
 
 
 def lines(guarantees: Sequence["Guarantee"]) -> Iterator[str]:
-    """What the complete suites of one component say."""
+    """The lines about the complete suites of one component."""
     if not guarantees:
         yield NOT_PLAYED
     played = [one for one in guarantees if one.extra is not None]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from conformance.parts.verify import Verification
 
 FORMAT = 1
-"""Counted up when a reader of the old format could be misled."""
+"""The version of the format. It rises when a program that reads the old format could misread the new one."""
 
 
 def document(verification: "Verification") -> dict[str, Any]:

@@ -27,12 +27,12 @@ INJECT = "inject"
 
 
 class Coverage(NamedTuple):
-    """Of the rules that can fire, those that did and those that did not; both sorted."""
+    """The rules that can fire: those that fired, and those that did not; both sorted."""
 
     fired: tuple[str, ...]
     missing: tuple[str, ...]
     not_tested: tuple[str, ...] = ()
-    """Those that were left out on purpose."""
+    """The rules that were left out on purpose."""
 
     @property
     def is_full(self) -> bool:
@@ -89,7 +89,7 @@ def _meets(pinned: object, values: tuple[object, ...]) -> bool:
 
 
 def impossible(rules: Collection[str], pinned: Mapping[str, object]) -> tuple[str, ...]:
-    """Those of the rules that the `pinned` options rule out, sorted."""
+    """The rules that cannot fire with the `pinned` options, sorted."""
     return tuple(sorted(rule for rule in rules if not _possible(rule, pinned)))
 
 

@@ -29,7 +29,7 @@ def selected_rules(rules: Sequence[str], components: Sequence[str]) -> frozenset
 
 
 def components_of(selected: Collection[str], components: Sequence[str]) -> list[str]:
-    """Those of the components at which one of the rules fires; with no rules all."""
+    """The components at which one of the rules fires; all if there are no rules."""
     return [one for one in components if not selected or set(selected).intersection(rules_that_fire(one))]
 
 

@@ -84,7 +84,7 @@ class Driven(NamedTuple):
 
 
 def scenarios() -> list[Scenario]:
-    """All of them, in the order of the page; raises ScenarioError."""
+    """The scenarios, in the order of the page; raises ScenarioError."""
     text = resources.files("conformance").joinpath("scenarios.toml").read_text(encoding="utf-8")
     return [_scenario(row) for row in tomllib.loads(text)["scenario"]]
 

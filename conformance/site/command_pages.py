@@ -13,8 +13,8 @@ MEANING = {
     Exit.CONFORMS: "CONFORMS: everything that was checked holds, within the bound that the report states.",
     Exit.DIVERGES: "DIVERGES: something does not hold; the report has the shortest way to see it.",
     Exit.UNDETERMINED: "UNDETERMINED: the budget ended, a part crashed or hung, or rules were not "
-    "exercised. What was skipped has not passed.",
-    Exit.USAGE: "The arguments, a file or the machine are not usable; stderr says what to do.",
+    "exercised. A skipped part has not passed.",
+    Exit.USAGE: "The arguments, a file or the machine are not usable; stderr states what to do.",
     Exit.OWN_FAULT: "A fault of barrierspec itself, with its traceback. It is no verdict.",
 }
 
@@ -29,8 +29,8 @@ def commands_page() -> str:
     """Every command with its help, in the order of the alphabet."""
     parts = [
         "# Commands\n",
-        "What each command says of itself with `--help`. `barrierspec` is the program of the package; from a "
-        "checkout it is `.venv/bin/barrierspec`. What it ends with: [exit codes](exit-codes.md).\n",
+        "The `--help` text of each command. `barrierspec` is the program of the package; in a checkout it is "
+        "`.venv/bin/barrierspec`. A separate page lists its [exit codes](exit-codes.md).\n",
     ]
     for words, command in _all(barrierspec, ("barrierspec",)):
         level = "#" * min(4, len(words))

@@ -22,7 +22,7 @@ class Scene(NamedTuple):
     """One transcript, played."""
 
     file: str
-    """From the root of the project."""
+    """The path, from the root of the project."""
     about: str
     """Its first line, in words."""
     names: tuple[str, ...]

@@ -24,9 +24,9 @@ class Excerpt(NamedTuple):
     """Some lines of a source."""
 
     file: str
-    """From the root of the project."""
+    """The path, from the root of the project."""
     line: int
-    """Of the first of them, from 1."""
+    """The number of the first line, from 1."""
     text: str
 
 

@@ -45,7 +45,7 @@ class SuitePlay:
     def __init__(self, alphabet: Alphabet, chosen: Suite, plan: Plan, unseen: set[str]) -> None:
         """`unseen`: fields of the state that the implementation leaves out."""
         self.played = Played()
-        """What came of the sequences that were played."""
+        """The counts and the divergence of the sequences that were played."""
         self._alphabet, self._machine, self._plan = alphabet, chosen.machine, plan
         self._crashes = plan.crashes or Crashes()
         self._oracle = Oracle(alphabet.component, alphabet.config)
@@ -93,7 +93,7 @@ class SuitePlay:
         return not sent
 
     def _one_by_one(self, *, is_streamed: bool) -> Iterator[Case]:
-        """What is left as cases; where sequences can be streamed only up to the next known crash."""
+        """The remaining sequences as cases; with `is_streamed` only up to the next known crash."""
         for word, path, _ in self.paths():
             crash = self._crashes.last
             yield given(self._oracle, [step.event for step in path], ORIGIN)

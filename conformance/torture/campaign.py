@@ -191,7 +191,7 @@ class _Rounds(Generic[Planned]):
             campaign.seconds = time.monotonic() - self._began
 
     def _chosen(self, name: str) -> Planned:
-        """Of this round, and of others with its mode and sink, the one that reaches most that is new."""
+        """Of ALTERNATIVES rounds of one kind, mode and sink, the one whose faults reach most that is new."""
         kind, _, number = name.partition("-")
         several = [self._plan(f"{kind}-{int(number) + turn * TURN}") for turn in range(ALTERNATIVES)]
         return self._campaign.reached.choose([(one, marks_of(one, one.faults)) for one in several])[0]

@@ -45,7 +45,7 @@ class Outcome:
     seconds: float = 0.0
     classification: Classification | None = None
     findings: list[str] = field(default_factory=list)
-    """What is wrong, in one line each; empty if the round has passed."""
+    """The defects, one line each; empty if the round has passed."""
 
     @property
     def guarantee(self) -> Guarantee:

@@ -30,7 +30,7 @@ class Pipeline:
 
     name: str
     runs: str
-    """One of RUNS."""
+    """The implementation and sink, one of RUNS."""
     keeps: Guarantee
     """The guarantee that its documentation states."""
 
@@ -78,7 +78,7 @@ RUNS: Mapping[str, Callable[[int, Path], Outcome]] = {
 
 
 def pipelines(file: Path) -> list[Pipeline]:
-    """Those of a file with a table `[[pipeline]]` each: `name`, `runs` and `keeps`. Raises PipelineError."""
+    """The jobs of a file: one table `[[pipeline]]` each, `name`, `runs` and `keeps`. Raises PipelineError."""
     try:
         rows = tomllib.loads(file.read_text(encoding="utf-8")).get("pipeline", [])
         return [_pipeline(row) for row in rows]

@@ -66,7 +66,7 @@ class PlannedRound(Generic[Fault]):
     """The mode of the gates; of Structured Streaming, how the sink writes."""
     faults: tuple[Fault, ...]
     rows: int
-    """Of the input."""
+    """The number of rows of the input."""
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -87,7 +87,7 @@ class Round(PlannedRound[FaultPlan]):
     retained: int
     tolerable: int
     sink: str = PARQUET
-    """One of SINK_KINDS; rounds with a killed server write into PostgreSQL anyway."""
+    """The output, one of SINK_KINDS; rounds with a killed server write into PostgreSQL anyway."""
     driver_first: bool = True
     """Whether a frozen driver continues before its children."""
     on_spark: bool = True

@@ -18,7 +18,7 @@ class Difference(NamedTuple):
 
     vector: Vector
     step: int
-    """From 1; 0 if no instance could be made."""
+    """The number of the step, from 1; 0 if no instance could be made."""
     written: object
     came: object
 
@@ -87,7 +87,7 @@ def check(vector: Vector, adapter: Adapter) -> Difference | Unsupported | None:
 
 
 def _differing(found: Divergence) -> tuple[object, object]:
-    """What is written, and what came."""
+    """The recorded and the actual value that differ."""
     expected, got = found.expected, found.got
     if expected.refused is not None:
         return expected.refused, got.effects if isinstance(got, Answer) else got

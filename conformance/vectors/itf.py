@@ -50,7 +50,7 @@ def _state(number: int, event: Wire, effects: Effects, state: Wire, rules: tuple
 
 @cache
 def _commit() -> str:
-    """That of this checkout; the version where it is installed."""
+    """The commit of this checkout; the version if the package is installed."""
     return commit()
 
 

@@ -23,7 +23,7 @@ LENGTH = 30
 
 
 class Run(NamedTuple):
-    """What is to be played, and where it comes from."""
+    """A configuration and events to play, and their origin."""
 
     origin: str
     config: Wire

@@ -32,7 +32,7 @@ class Vector(NamedTuple):
     """One run."""
 
     id: str
-    """Of the configuration and the events alone, so that it stays when what has to come of them changes."""
+    """A digest of configuration and events only, so that it stays when the expected answers change."""
     origin: str
     """Where the run comes from: a named `scenario`, the `path` of a step function that z3 reads, a `tour`
     of a small model, or a `walk` by chance."""
@@ -42,7 +42,7 @@ class Vector(NamedTuple):
 
     @property
     def events(self) -> tuple[Wire, ...]:
-        """What is sent, in order."""
+        """The events, in order."""
         return tuple(step.event for step in self.steps)
 
 

@@ -117,7 +117,7 @@ class Word:
 
 
 def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[object, ...]]:
-    """From an object to the values of its attributes `names`."""
+    """A function from an object to the values of its attributes `names`."""
     if len(names) > 1:
         return attrgetter(*names)
     return (lambda one: (getattr(one, names[0]),)) if names else lambda one: ()

@@ -30,7 +30,7 @@ class Partitioning(Enum):
     """How an edge distributes rows."""
 
     FORWARD = "forward"
-    """From each subtask to the one with the same index."""
+    """Each subtask sends to the one with the same index."""
     HASH = "hash"
     """To the subtask that owns the key group of the row's key."""
     REBALANCE = "rebalance"
@@ -147,7 +147,7 @@ class Plan:
         return tuple(receiver for route in self.routes(subtask) for receiver in route.receivers)
 
     def key_selectors(self, stage: Stage) -> dict[int, KeySelector]:
-        """From each keyed input of `stage` to the selector of a row's key."""
+        """Maps each keyed input of `stage` to the selector of a row's key."""
         return {
             edge.input: edge.key_selector
             for edge in self.links

@@ -90,7 +90,7 @@ def require_restorable(
 
 
 def splits_in(snapshot: Sections) -> tuple[int, dict[int, object]]:
-    """Of a source's snapshot: the number of all splits, and the offsets of this subtask's splits."""
+    """Reads a source's snapshot: the number of all splits, and the offsets of this subtask's splits."""
     return cast(tuple[int, dict[int, object]], snapshot.read(SPLITS))
 
 

@@ -87,4 +87,4 @@ def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:
         if name not in fed or (stages[name].role is not Role.SOURCE and not graph.in_degree(name)):
             raise ConfigError(f"no source feeds {name!r}")
         if name not in drained:
-            raise ConfigError(f"there is no sink behind {name!r}")
+            raise ConfigError(f"no sink follows {name!r}")

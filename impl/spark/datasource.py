@@ -67,7 +67,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
         return place_of(path.removeprefix("file:"))
 
     def schema(self) -> "StructType":
-        """Of the rows, as the sink has stored it."""
+        """The schema of the rows, as the sink has stored it."""
         return from_arrow_schema(schema_of(self._directory))
 
     def reader(self, schema: "StructType") -> "CommittedReader":

@@ -101,7 +101,7 @@ class RunSettings:
     """The newest attempt when the supervisor began: every newer one that is not its own has superseded it."""
     on_progress: OnProgress | None = None
     requests: SavepointRequests | None = None
-    """Of savepoints; None for those of other processes only."""
+    """The requests for savepoints; None: only other processes request them."""
     spark: "SparkSession | None" = None
     """Is used and left open; None for a session of the run's own."""
 
@@ -127,7 +127,7 @@ class JobResult:
     faults: tuple[FaultPlan, ...] = ()
     deaths: tuple[str, ...] = ()
     savepoints: tuple[Savepoint, ...] = ()
-    """Those that were taken, the one that has stopped the job among them."""
+    """The savepoints that were taken, with the one that has stopped the job."""
     not_cleaned: str | None = None
     """Why unneeded files are left in the checkpoint folder, a full disk for example; None if none are."""
 

@@ -20,7 +20,7 @@ from impl.spark.coordination.attempt import Attempt, AttemptContext, AttemptRepo
 from impl.spark.coordination.cleanup import Reclaiming
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
-from impl.spark.coordination.job_start import begin_at, require_a_start
+from impl.spark.coordination.job_start import require_a_start, start_from_savepoint
 from impl.spark.errors import AttemptFailedError, JobCancelledError, JobFailedError
 from impl.spark.results import JobPaths, JobResult, Progress, RunSettings, Start
 from impl.spark.savepoints.savepoints import Savepoints
@@ -128,7 +128,7 @@ def _followed(storage: CheckpointStorage, settings: RunSettings) -> int | None:
 def _prepare(storage: CheckpointStorage, plan: Plan, paths: JobPaths, settings: RunSettings) -> None:
     """Check the folders and the outputs. Raises as `run_job`."""
     allow, start = settings.allow_non_restored_state, settings.start
-    begin_at(storage, plan, settings)
+    start_from_savepoint(storage, plan, settings)
     known = storage.latest_completed().completed is not None
     resume = start in (Start.RESUMED, Start.SAVEPOINT) or (start is Start.TAKEN_OVER and known)
     require_a_start(storage, paths.checkpoints, plan, resume=resume, allow_non_restored_state=allow)

@@ -128,7 +128,7 @@ class CheckpointStorage(SnapshotFiles):
         if attempt > newest:
             raise errors.StorageError(
                 f"{doing}: expected attempt {attempt} in {self._location}, but the newest there is {newest}; "
-                "see who has deleted files there, and resume the job from what is left"
+                "find out who has deleted files there, and resume the job from the remaining checkpoints"
             )
 
     def owner_of(self, attempt: int) -> str:

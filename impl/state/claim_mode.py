@@ -67,7 +67,7 @@ class RetainedCheckpoint(SnapshotFiles):
         """
         if self._location.size(LINEAGE) is None:
             raise NoSavepointError(
-                f"{self.where}: expected {LINEAGE} beside the checkpoint, got no file; name a checkpoint in "
+                f"{self.where}: expected {LINEAGE} next to the checkpoint, got no file; name a checkpoint in "
                 "the folder in which its job has made it, or a savepoint, which can be moved"
             )
         storage = CheckpointStorage(self._location)

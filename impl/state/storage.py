@@ -30,7 +30,7 @@ class StateHandle:
     checksum: str
     """Hexadecimal, over the whole snapshot."""
     offset: int | None = None
-    """Of a source: the number of rows of its partition before the barrier."""
+    """For a source: the number of rows of its partition before the barrier."""
     shared: tuple[SharedFile, ...] = ()
     """Files that belong to it and to which other checkpoints may refer."""
     content: bytes | None = field(default=None, repr=False)

@@ -1,7 +1,7 @@
 """The steps of older generations of a channel, Flink 1.12 to 2.2.
 
-A class holds what its generation and the older ones do in another way than the next one, from which it
-derives. `channel_steps` picks the steps of a channel.
+Each class derives from the class of the next newer generation, and overrides what changed: its own
+generation and all older ones behave so. `channel_steps` picks the steps of a channel.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from model.events import Step
 
 
 class BlocksUrgentItems(ChannelSteps):
-    """1.16 to 2.2: after an aligned barrier urgent items wait, too."""
+    """1.16 to 2.2: after an aligned barrier the sender holds back urgent items too."""
 
     def may_leave(self, channel: Channel) -> bool:
         """The sender has an item, and no aligned barrier has left before it."""
@@ -28,7 +28,7 @@ class NeverTimesOutAtSender(BlocksUrgentItems):
 
 
 class CountsOnlyUrgent(NeverTimesOutAtSender):
-    """1.12: a barrier that waits in order does not count as arrived, and the gate prioritises none."""
+    """1.12: a barrier that waits in order does not count as arrived, and the gate never prioritises it."""
 
     def counts(self, barrier: Mark) -> bool:
         """Only an urgent barrier counts as arrived before the gate reads it."""

@@ -15,7 +15,7 @@ class Mark(NamedTuple):
 
     checkpoint: int
     alignment: int
-    """One of the constants of `model.gate.alignment`; UNALIGNED is urgent."""
+    """How it aligns, one of the constants of `model.gate.alignment`; UNALIGNED is urgent."""
     kind: str = "barrier"
 
 

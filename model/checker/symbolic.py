@@ -202,7 +202,7 @@ def int_term(value: object) -> z3.ArithRef:
         return value.term
     if isinstance(value, int) and not isinstance(value, bool):
         return z3.IntVal(int(value))
-    raise SymbolicUseError(f"an int was expected beside a symbol, got {value!r}")
+    raise SymbolicUseError(f"expected an int as the other operand of a symbol, got {value!r}")
 
 
 def bool_term(value: object) -> z3.BoolRef:
@@ -211,7 +211,7 @@ def bool_term(value: object) -> z3.BoolRef:
         return value.term
     if type(value) is bool:
         return z3.BoolVal(value)
-    raise SymbolicUseError(f"a truth value was expected beside a symbol, got {value!r}")
+    raise SymbolicUseError(f"expected a truth value as the other operand of a symbol, got {value!r}")
 
 
 def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record of the model

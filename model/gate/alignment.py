@@ -20,7 +20,7 @@ class Options(NamedTuple):
     """The options that a barrier carries beside its id."""
 
     alignment: int
-    """One of the four constants above."""
+    """How it aligns, one of the four constants above."""
     savepoint: bool
     timestamp: int
     """When the coordinator triggered the checkpoint, in milliseconds."""

@@ -1,5 +1,6 @@
-"""A gate that aligns until a time-out and then lets barriers overtake. Rules UNAL-04 to UNAL-26.
+"""The steps of unaligned and alternating gates. Rules UNAL-03 to UNAL-19, UNAL-21, UNAL-22.
 
+An alternating gate aligns until a time-out, and then lets barriers overtake.
 Aligned, timed, forced-aligned and unaligned barriers may arrive mixed. A channel announces a timed barrier
 while the barrier is still behind records. The checkpoint begins with the first barrier or announcement of its
 id. A timer runs from the checkpoint's timestamp. Until the time is over, the gate aligns as in
@@ -10,7 +11,8 @@ blocked until its end.
 Time is a number in the state. Only `on_advance` increases it and fires a timer. A barrier or an end can
 therefore arrive after the time-out and before the timer fires, as in a busy task.
 
-The module describes Flink 1.14 and later; `model.gate.unaligned_generations` has what older generations do.
+The module describes Flink 1.15 and later: profile `flink-1.14`, named by the first release in which aligned
+gates behave so. `model.gate.unaligned_generations` has 1.14 and older.
 """
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects, Rules, Step
@@ -47,7 +49,7 @@ class UnalignedSteps(OvertakingSteps):
     def on_inject(
         self, gate: UnalignedGate, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
     ) -> Step[UnalignedGate]:
-        """The coordinator triggers the task: one barrier counts on each open channel and blocks none."""
+        """The coordinator triggers the task: its barrier counts on each open channel, and blocks none."""
         options = Options(alignment, savepoint, timestamp)
         effects: Effects = ()
         rules: Rules = ("UNAL-22",)
@@ -67,7 +69,7 @@ class UnalignedSteps(OvertakingSteps):
         savepoint: bool,
         timestamp: int,
     ) -> Step[UnalignedGate]:
-        """`channel` announces barrier `checkpoint`, which begins; the channel stays awaited (UNAL-13)."""
+        """`channel` announces a barrier. A newer checkpoint begins; the channel stays awaited (UNAL-13)."""
         if is_spent(gate, checkpoint):
             return Step(gate, (), ("UNAL-05",))
         gate, effects, rules = self.begin_if_newer(gate, checkpoint, Options(alignment, savepoint, timestamp))
@@ -79,7 +81,7 @@ class UnalignedSteps(OvertakingSteps):
     def on_cancel(self, gate: UnalignedGate, channel: int, checkpoint: int) -> Step[UnalignedGate]:
         """The gate reads a cancellation marker of `checkpoint` on `channel`."""
         if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
-            return Step(gate, (), ("UNAL-07",))  # also a pending one of which no barrier was read
+            return Step(gate, (), ("UNAL-07",))  # also an announced checkpoint without a barrier
         effects = (*self.let_go(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
         return Step(self.idle(gate)._replace(current=checkpoint), effects, ("UNAL-06",))
 
@@ -183,7 +185,7 @@ class UnalignedSteps(OvertakingSteps):
     def overtake(
         self, gate: UnalignedGate, channel: int, options: Options, rules: Rules
     ) -> Step[UnalignedGate]:
-        """A barrier ends the aligned phase, as the first or a further barrier of its checkpoint."""
+        """An unaligned or timed-out barrier ends the aligned phase. It may be the first of its checkpoint."""
         gate, effects, fired = self.give_up_alignment(gate, options, rules)
         step = self.on_overtaking_barrier(gate, channel, options, blocks=False)
         return Step(step.state, (*effects, *step.effects), (*fired, *step.rules))

@@ -1,8 +1,8 @@
 """A transactional sink: two-phase commit over checkpoints. Rules SINK-01 to SINK-10.
 
-The sink writes records to one open transaction. A snapshot pre-commits it and files it under the checkpoint.
-The notification of a completed checkpoint commits all transactions filed up to its id. A notification may be
-lost, so a restore commits again the pre-committed transactions of the restored snapshot.
+The sink writes records to one open transaction. A snapshot pre-commits it under the checkpoint (`Filed`). The
+notification of a completed checkpoint commits all transactions pre-committed up to its id. A notification may
+be lost, so a restore commits again the pre-committed transactions of the restored snapshot.
 
 The state also holds the data that outlives a crash: the snapshots and the external system's transactions.
 
@@ -67,13 +67,13 @@ class Sink(NamedTuple):
     """A sink and the durable state it relies on."""
 
     running: bool
-    """The sink has not crashed."""
+    """The sink has neither crashed nor been closed."""
     finished: bool
     """The sink has read the end of its input."""
     open: int
     """The transaction that takes the writes, -1 for none."""
     pending: tuple[Filed, ...]
-    """Pre-committed transactions, in the order of filing."""
+    """Pre-committed transactions, oldest first."""
     next_transaction: int
     """Durable: the next unused id; ids count up."""
     committed: tuple[int, ...]
@@ -94,7 +94,7 @@ def on_write(sink: Sink, value: int) -> Step[Sink]:
 
 
 def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
-    """The sink's subtask takes its snapshot: pre-commit, file, open the next transaction."""
+    """The sink's subtask takes its snapshot: it pre-commits the open transaction and opens the next one."""
     effects: Effects = ()
     if sink.open != NONE:
         effects = (PreCommit(sink.open),)
@@ -110,7 +110,7 @@ def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
 
 
 def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
-    """A checkpoint is complete: commit the transactions filed up to its id; the commit of `fails` throws."""
+    """A checkpoint is complete: commits what was pre-committed up to its id; the commit of `fails` throws."""
     ready = tuple(filed for filed in sink.pending if filed.checkpoint <= checkpoint)
     if not ready:
         return Step(sink, (), ("SINK-04",))
@@ -125,7 +125,7 @@ def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[S
 
 
 def on_notify_abort(sink: Sink, checkpoint: int) -> Step[Sink]:
-    """A checkpoint was aborted: the transactions filed under it stay for a later one."""
+    """A checkpoint was aborted: the transactions pre-committed under it stay for a later one."""
     return Step(sink, (), ("SINK-05",))
 
 
@@ -140,7 +140,7 @@ def on_crash(sink: Sink) -> Step[Sink]:
 
 
 def on_close(sink: Sink) -> Step[Sink]:
-    """The task ends: the sink aborts only the open transaction; filed ones belong to their checkpoints."""
+    """The task ends: the sink aborts the open transaction; a later restore commits the pre-committed ones."""
     effects: Effects = () if sink.open == NONE else (AbortTransaction(sink.open),)
     return Step(on_crash(sink).state, effects, ("SINK-09",))
 

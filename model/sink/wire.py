@@ -37,7 +37,10 @@ def step_sink(sink: Sink, wire: Wire) -> Step[Sink]:
     return _STEP(sink, event)
 
 
-_RUNS = {True: "is running; it restores only after a crash", False: "has crashed; only 'restore' may follow"}
+_RUNS = {
+    True: "is running; it restores only after a crash or a close",
+    False: "has crashed or is closed; only 'restore' may follow",
+}
 
 
 def observe_sink(sink: Sink) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """Proofs of a theory by z3, without a bound: the start, each action with each clause, and the theorem.
 
-An obligation is a formula without free choice: the axioms, the invariant before a step and the guards of
-the action hold, and the clause after it does not. If z3 finds it unsatisfiable, the clause is preserved
-in every dataflow. The clauses that the refutation used are the lemmas of the obligation.
+An obligation is a formula: the axioms, the invariant and the guards of the action hold before a step, and a
+clause of the invariant does not hold after it. If z3 finds it unsatisfiable, the clause is preserved in every
+dataflow. The clauses that the refutation used are the lemmas of the obligation.
 """
 
 import time
@@ -16,11 +16,11 @@ from model.theorem.logic import TRUTH, Formula, Sort, State, Term, no
 from model.theorem.theory import Action, Clause, Field, Theory
 
 SEEDS = range(8)
-"""An obligation is tried with each seed in turn. Which terms z3 has seen before decides which instances of a
-quantifier it tries first, and a search that goes astray ends sooner elsewhere than it comes back.
+"""An obligation is tried with each seed in turn. z3's choice of quantifier instances depends on the seed: if
+one search does not end, another seed is faster than waiting.
 """
 EFFORT = 4_000_000
-"""The effort for one seed, in z3's unit, which is no time: about a second on one quiet core."""
+"""z3's resource limit (`rlimit`) for one seed: about one second on an idle core."""
 
 
 class Unbounded:
@@ -39,7 +39,7 @@ class Unbounded:
         return self._sorts.setdefault(sort.name, z3.DeclareSort(sort.name))
 
     def fresh(self, sort: Sort) -> z3.ExprRef:
-        """An element of which nothing is known."""
+        """An uninterpreted constant."""
         return z3.Const(f"{sort.name}-{next(self._numbers)}", self.sort(sort))
 
     def all(self, sorts: tuple[Sort, ...], holds: Callable[..., Formula]) -> Formula:
@@ -49,7 +49,7 @@ class Unbounded:
         return body if isinstance(body, bool) else z3.ForAll(elements, body)
 
     def function(self, field: Field) -> Callable[..., Term]:
-        """A function of which nothing is known."""
+        """An uninterpreted function."""
         if not field.of:
             constant = z3.Const(field.name, self.sort(field.value))
             return lambda: constant
@@ -111,7 +111,7 @@ def stated(found: Clause, state: State, domain: Unbounded) -> Formula:
 def proved(
     obligation: Obligation, known: dict[str, Formula], found: Clause, state: State, domain: Unbounded
 ) -> Lemma:
-    """Refutes that the clause fails for some elements in a state."""
+    """Tries to prove that the clause holds in `state`. `known`: the formulas that z3 may use, by name."""
     started = time.perf_counter()
     goal = no(found.holds(state, *map(domain.fresh, found.of)))
     for seed in SEEDS:

@@ -46,7 +46,7 @@
 (* turn_after_deletion                                                     *)
 (*     ... and one more for each deleted checkpoint (COORD-29)             *)
 (* abort_ends_master_phase                                                 *)
-(*     an abort ends the phase before the sources (COORD-30)               *)
+(*     an abort ends the master phase (COORD-30)                           *)
 (* counts_failed_start                                                     *)
 (*     a failure in that phase counts again, as that of the start          *)
 (*     (COORD-31)                                                          *)

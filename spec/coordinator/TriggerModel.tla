@@ -1,8 +1,8 @@
 ---------------------------- MODULE TriggerModel -----------------------------
 (***************************************************************************)
-(* The phase before the sources in its environment: requests, answers in   *)
-(* any order, also without a trigger and repeated, a task that is faster   *)
-(* than its trigger, and triggers that are lost.                           *)
+(* The master phase in its environment: requests, answers in any order,    *)
+(* also without a trigger and repeated, a task that is faster than its     *)
+(* trigger, and triggers that are lost.                                    *)
 (***************************************************************************)
 EXTENDS Trigger, CoordinatorGenerations
 

@@ -7,7 +7,7 @@
 (* must change that state, and have those effects, as the part defines.    *)
 (*                                                                         *)
 (* Compared is what both sides have: of the job, checkpoints while all     *)
-(* tasks run; of the phase before the sources, the one without operator    *)
+(* tasks run; of the master phase, the one without operator                *)
 (* coordinators and hooks; of the scheduler, the pause; of the files, the  *)
 (* retained checkpoints. Requests, Failures and Store need no comparison:  *)
 (* Completion extends them.                                                *)

@@ -9,9 +9,9 @@ from conformance import cli
 from conformance.adapters.choose import ours
 from conformance.adapters.hello_words import unknown_words
 from conformance.adapters.protocol import FAILURES, Hello, Offer
-from conformance.drive.bounds.channels import SIZES, widened
 from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
 from conformance.drive.bounds.tried import Tried, ranges
+from conformance.drive.bounds.wide_gate_cases import SIZES, widened
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 from conformance.verdict import Exit

@@ -11,7 +11,7 @@ from conformance.adapters.in_process import InProcess, offer_of
 from conformance.adapters.protocol import Hello, Offer
 from conformance.cases.walks import WalkOptions, walks
 from conformance.drive.bounds import growth, lives
-from conformance.drive.bounds.gates import play_channels
+from conformance.drive.bounds.wide_gates import play_wide_gates
 from conformance.drive.examine import examine
 from conformance.drive.lockstep import Played
 from conformance.drive.loop import Limits, drive
@@ -170,7 +170,7 @@ def test_a_gate_of_narrow_numbers_is_refused(gate):
 def test_a_gate_that_counts_channels_in_a_byte_is_refused_at_the_smallest_gate():
     plan, total = for_offer(Plan(0, 20, 100), "gate", OFFER), Played()
 
-    play_channels(Adapter(counting(lambda blocked: len(blocked) % 256)), plan, total)
+    play_wide_gates(Adapter(counting(lambda blocked: len(blocked) % 256)), plan, total)
 
     assert total.divergence.config["channels"] == 256
 

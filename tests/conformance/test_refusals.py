@@ -54,7 +54,7 @@ def test_each_action_is_reported_with_its_guard_and_its_value():
     told = "\n".join(explanation.lines(asked([{"kind": "block", "channel": 0}])))
 
     assert "  Before it current=2, pending=true, blocked=[1], closed=[]." in told
-    assert "ALIGN-03, SUB-01: resume 1, abort current (SUBSUMED), block 0\n      is what the" in told
+    assert "ALIGN-03, SUB-01: resume 1, abort current (SUBSUMED), block 0\n      the protocol does" in told
     assert "ALIGN-01: block 0\n      this answer; needs not pending (is true)" in told
     assert "ALIGN-04: resume 0\n      needs current > 3 (is 2)" in told
 
@@ -95,7 +95,7 @@ def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 48
     assert all(len(line) <= 80 for line in lines)
-    assert "  Each action that there is for barrier 2 on 0, nearest first:" in lines
+    assert "  The actions of the model for barrier 2 on 0, most similar first:" in lines
     assert lines[-1] == "  No action answers so, whatever the values that guards ask for."
 
 
@@ -107,7 +107,7 @@ def test_an_event_that_is_refused_is_reported_with_what_would_allow_it():
         )
     )
 
-    assert "no rule: an error\n      is what the protocol does here" in told
+    assert "no rule: an error\n      the protocol does this here" in told
     assert "needs not running (is true)" in told
 
 

@@ -10,10 +10,10 @@ from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.walks import WalkOptions, walks
 from conformance.drive.bounds import ids as of_ids
 from conformance.drive.bounds import times as of_times
-from conformance.drive.bounds.gates import play_channels
 from conformance.drive.bounds.ids import INT64
 from conformance.drive.bounds.play import play_mapped_rules, run_machines
 from conformance.drive.bounds.values import ALL, ValueMap, combined
+from conformance.drive.bounds.wide_gates import play_wide_gates
 from conformance.drive.lockstep import Played
 from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Oracle, Oracles
@@ -93,7 +93,7 @@ def played(adapter, component, offer):
     drive(walks(component, 0, WalkOptions(plan.pinned), maps=maps), adapter, Limits(cases=40), total)
     run_machines(component, adapter, plan, maps, total)
     if component == "gate":
-        play_channels(adapter, plan, total)
+        play_wide_gates(adapter, plan, total)
     return total
 
 

@@ -10,7 +10,7 @@ from blocks import PAGES, ROOT, blocks_of
 
 from conformance.adapters.flink.releases import releases
 from conformance.cli import barrierspec
-from conformance.compare.table import with_table
+from conformance.compare.triangle_table import with_table
 from conformance.mutants.catalogue import load_catalogue
 from conformance.site.command_pages import options_table
 from conformance.verdict import Exit

@@ -44,13 +44,13 @@ CASES = {
         {"committed": (*RIGHT, Row("b", 4, 2, 8))},
         [Anomaly.DUPLICATED_RECORD],
         Guarantee.AT_LEAST_ONCE,
-        "key b, record 4: committed 2 times, as number 1 and 2 of its key",
+        "key b, record 4: committed 2 times, at places 1 and 2 of its key",
     ),
     "a row is committed twice": (
         {"committed": (*RIGHT, RIGHT[3])},
         [Anomaly.DUPLICATED_RECORD, Anomaly.WRONG_RESULT],
         Guarantee.AT_LEAST_ONCE,
-        "key b, record 4: committed 2 times, as number 1 and 1 of its key",
+        "key b, record 4: committed 2 times, at place 1 of its key each time",
     ),
     "one is lost and another doubled": (
         {"committed": (*RIGHT[:2], RIGHT[3], Row("b", 4, 2, 8))},
@@ -74,13 +74,13 @@ CASES = {
         {"committed": (Row("a", 3, 1, 3), Row("a", 1, 2, 4), RIGHT[2], RIGHT[3])},
         [Anomaly.REORDERED_RECORDS],
         Guarantee.AT_LEAST_ONCE,
-        "processed after record 3, which is behind it in in-0",
+        "processed after record 3, which comes later in in-0",
     ),
     "a result leaves one out": (
         {"committed": (*RIGHT[:2], Row("a", 2, 4, 9), RIGHT[3])},
         [Anomaly.WRONG_RESULT],
         Guarantee.AT_LEAST_ONCE,
-        "result 4 of total 9, where 3 of 6 has its place",
+        "expected row 3 with total 6, got row 4 with total 9",
     ),
     "a row is seen too early": (
         {"seen": [Seen(RIGHT[0], 2, complete=False)]},
@@ -98,31 +98,31 @@ CASES = {
         {"state": {**STATE, "b": Totals(2, 8)}},
         [Anomaly.STATE_TOO_LARGE],
         Guarantee.AT_LEAST_ONCE,
-        "key b: 2 records of total 8, 1 of 4 are right",
+        "key b: the state has 2 records with total 8, expected 1 record with total 4",
     ),
     "the state has lost a key": (
         {"state": {"a": STATE["a"]}},
         [Anomaly.STATE_TOO_SMALL],
         Guarantee.AT_MOST_ONCE,
-        "key b: 0 records of total 0, 1 of 4 are right",
+        "key b: the state has 0 records with total 0, expected 1 record with total 4",
     ),
     "the state is of other records": (
         {"state": {**STATE, "b": Totals(1, 5)}},
         [Anomaly.STATE_DIFFERS],
         Guarantee.BROKEN,
-        "1 records of total 5",
+        "1 record with total 5",
     ),
     "a checkpoint's state is ahead of its offsets": (
         {"cuts": [Cut(3, {"in-0": 1}, {"a": Totals(2, 4)})]},
         [Anomaly.STATE_AHEAD_OF_OFFSETS],
         Guarantee.AT_LEAST_ONCE,
-        "checkpoint 3 holds 2 records of total 4, up to its offsets there are 1 of 1",
+        "checkpoint 3 holds 2 records with total 4; before its offsets the input has 1 record with total 1",
     ),
     "a checkpoint's state is behind its offsets": (
         {"cuts": [Cut(3, {"in-0": 2}, {"a": Totals(1, 1)})]},
         [Anomaly.STATE_BEHIND_OFFSETS],
         Guarantee.AT_MOST_ONCE,
-        "checkpoint 3 holds 1 records",
+        "checkpoint 3 holds 1 record",
     ),
 }
 

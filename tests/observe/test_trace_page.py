@@ -92,7 +92,7 @@ def test_a_rejected_event_is_the_last_step_with_what_is_missing(recorded, tmp_pa
         ["resume 1", None],
     ]
     assert steps[-1]["rules"][0] == "ALIGN-06"
-    assert "What was recorded is no run of the protocol: ALIGN-06." in text
+    assert "The recorded run violates the protocol: ALIGN-06." in text
     assert "none: this is what the protocol does" in text
     assert len({step["wire"] for step in steps if step["component"] == "gate"}) > 1
 
@@ -118,7 +118,7 @@ def test_the_log_of_a_flink_job_has_a_page(tmp_path):
     file = tmp_path / "page.html"
     assert cli.run(["trace", "flink", str(LOG), "--html", str(file)]) == Exit.CONFORMS
     text = file.read_text(encoding="utf-8")
-    assert "are what the protocol does." in text
+    assert "follow the protocol." in text
     assert '<h2 id="situations">' in text
     gate, coordinator = (text.index(f"{who}: from the first checkpoint on") for who in ("#0", "coordinator"))
     assert gate < coordinator
@@ -131,5 +131,5 @@ def test_the_log_of_a_flink_job_has_a_page(tmp_path):
     assert len(kept) < len(lines)
     assert cli.run(["trace", "flink", str(tmp_path / "job.log"), "--html", str(file)]) == Exit.DIVERGES
     text = file.read_text(encoding="utf-8")
-    assert "What was logged is no run of the protocol: " in text
-    assert "comes behind these steps, and no rule allows it." in text
+    assert "The logged run violates the protocol: " in text
+    assert "follows these steps, and no rule allows it." in text

@@ -72,7 +72,7 @@ def test_where_nothing_can_go_on_every_guard_is_reported(recorded: Path, tmp_pat
     assert rejection is not None
     assert len(rejection.waiting) > 1
     told = explanation.of_rejection(rejection.refused, rejection.waiting)
-    assert told[0] == "  What waits for a cause at that point, and the guard that holds it back:"
+    assert told[0] == "  The events that wait for a cause at that point, each with its guard:"
     assert told[1].startswith(f"    {rejection.file}:{rejection.line}: ")
     assert len(told) <= 48
 

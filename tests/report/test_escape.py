@@ -26,8 +26,8 @@ from conformance.drive.replays import by_tlc
 from conformance.page import render
 from conformance.page.document import Page, Row
 from conformance.parts.result import Finding, PartResult
-from conformance.report.divergence import phrases, story
-from conformance.report.divergence.story import Telling
+from conformance.report.divergence import description, phrases
+from conformance.report.divergence.description import FoundDivergence
 from conformance.report.formats import findings, junit
 from conformance.report.formats.columns import command as command_lines
 from conformance.verdict import Exit, Verdict
@@ -78,8 +78,8 @@ def found(text):
     return Divergence("gate", GATE, EVENTS, Answer(edge.effects, edge.after.observed), got, edge.rules)
 
 
-def telling(text):
-    return Telling(found(text), text, text, 1)
+def found_divergence(text):
+    return FoundDivergence(found(text), text, text, 1)
 
 
 def assert_is_visible(text):
@@ -200,15 +200,15 @@ def test_text_of_an_implementation_is_one_visible_line(text):
 
 @HOSTILE
 def test_the_story_is_visible(text):
-    assert_is_visible(story.tell(telling(text[:9_000])))
+    assert_is_visible(description.describe(found_divergence(text[:9_000])))
     assert_is_visible(
         command_lines("  again   ", shlex.join(["barrierspec", "conform", "--adapter", text[:9_000]]))
     )
     crashed = found("x")
-    lost = Telling(
+    lost = FoundDivergence(
         Divergence("gate", GATE, EVENTS, crashed.expected, Crashed(text, text), crashed.rules), text, "x", 1
     )
-    assert_is_visible(story.tell(lost))
+    assert_is_visible(description.describe(lost))
 
 
 class Read(HTMLParser):
@@ -280,7 +280,7 @@ def test_a_property_of_an_annotation_ends_where_it_ends():
 
 @HOSTILE
 def test_the_test_that_is_written_holds_it_as_data(text, tmp_path):
-    written = saved.save(telling(text), 0, tmp_path)
+    written = saved.save(found_divergence(text), 0, tmp_path)
     source = written.test.read_text("ascii")
     tree = ast.parse(source)
 
@@ -290,7 +290,7 @@ def test_the_test_that_is_written_holds_it_as_data(text, tmp_path):
     assert ast.literal_eval(given["ADAPTER"]) == text
     assert ast.literal_eval(given["EVENTS"]) == list(EVENTS)
     assert not [one for one in ast.walk(tree) if isinstance(one, ast.JoinedStr)]
-    plain = saved.save(telling("plain"), 0, tmp_path / "plain").test.read_text("ascii")
+    plain = saved.save(found_divergence("plain"), 0, tmp_path / "plain").test.read_text("ascii")
     assert len(list(ast.walk(tree))) == len(list(ast.walk(ast.parse(plain))))
     assert saved.load(written.replay).adapter == escape.utf8(text)
     (trace,) = tmp_path.glob("*/*.itf.json")
@@ -301,7 +301,7 @@ def test_the_test_that_is_written_holds_it_as_data(text, tmp_path):
 def modules(tmp_path_factory):
     """The module of each text, and what TLC's parser prints of all of them."""
     folder = tmp_path_factory.mktemp("modules")
-    written = {text: saved.save(telling(text), 0, folder).module for text in CORPUS.values()}
+    written = {text: saved.save(found_divergence(text), 0, folder).module for text in CORPUS.values()}
     with specification() as among:
         for module in written.values():
             (among / module.name).write_bytes(module.read_bytes())
@@ -326,7 +326,7 @@ def test_tlc_replays_a_module_with_all_texts(tmp_path):
     effects = tuple(effect for one in answers for effect in one.effects)
     state = {name: value for one in answers for name, value in one.state.items()}
     divergence = replace(found(""), got=Answer(effects, state))
-    module = saved.save(replace(telling(""), divergence=divergence), 0, tmp_path).module
+    module = saved.save(replace(found_divergence(""), divergence=divergence), 0, tmp_path).module
     verdict, printed = by_tlc(module)
     assert verdict is Verdict.DIVERGES, printed
     assert printed.startswith("DIVERGES  ")

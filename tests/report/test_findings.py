@@ -193,11 +193,11 @@ def test_a_change_that_nobody_declares_is_a_finding():
     barrier = {"kind": "barrier", "channel": 0, "checkpoint": 1}
     vector = vector_of("walk", "gate", {"channels": 2, "level": "handler"}, [barrier, barrier])
     found = changes(Reprofiled("flink-1.12"), Reprofiled("flink-1.14"), [vector])
-    (one,) = change.findings(list(found), ["CHANGELOG.md: say what behaves otherwise"])
+    (one,) = change.findings(list(found), ["CHANGELOG.md: describe the changed behaviour"])
 
     assert (
         one.line
-        == "gate: behaviour changed, and this is not declared; CHANGELOG.md: say what behaves otherwise"
+        == "gate: behaviour changed, and this is not declared; CHANGELOG.md: describe the changed behaviour"
     )
     assert "new  block 0" in one.story
     (run,) = sarif.document([PartResult("change", Verdict.DIVERGES, "", findings=(one,))])["runs"]

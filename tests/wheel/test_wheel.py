@@ -115,7 +115,7 @@ def test_a_divergence_is_reported_in_every_format_and_played_again_in_three_ways
     assert json.loads((folder / "told.json").read_text())["verdict"] == "DIVERGES"
     assert all((folder / f"told.{kind}").stat().st_size for kind in ("junit", "sarif", "html"))
     again = give("conform", "--adapter", broken, "--replay", found / f"{name}.json", ends_with=1)
-    assert "Each action that there is" in again
+    assert "The actions of the model for" in again
     module = found / f"{name}/Divergence_{name}.tla"
     assert "DIVERGES  ALIGN-03" in give("conform", "--replay", module, ends_with=1)
     assert json.loads((found / f"{name}/{name}.itf.json").read_text())["states"]

@@ -15,7 +15,7 @@ SECONDS = 60.0
 JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xshare:auto")
 NAME = "apache-flink"
 """What a release calls itself."""
-UNGUARDED = "the classes of a release do not refuse what the protocol does not allow"
+UNGUARDED = "the classes of a release do not refuse events that the protocol does not allow"
 """Why events at random say nothing of it; `conformance.released.sequences` sends what its profile allows."""
 
 

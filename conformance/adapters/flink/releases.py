@@ -69,7 +69,7 @@ class Release(NamedTuple):
 
 @cache
 def releases() -> dict[str, Release]:
-    """All of them by version, oldest first."""
+    """The releases by version, oldest first."""
     text = resources.files("conformance.adapters.flink").joinpath("releases.toml").read_text("utf-8")
     return {version: Release(version, **row) for version, row in tomllib.loads(text).items()}
 

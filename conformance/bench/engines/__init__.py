@@ -1,1 +1,1 @@
-"""Measurements of the exploration engines beside other model checkers."""
+"""Measurements of the exploration engines compared with other model checkers."""

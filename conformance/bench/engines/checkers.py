@@ -53,7 +53,7 @@ class Explored(NamedTuple):
 
     states: int
     seconds: float
-    """Of the search, from the first state on."""
+    """The time of the search, from the first state on."""
     start: float
     """Seconds besides: start, parsing, compilation, and the answers of the model meanwhile."""
     peak: int

@@ -1,4 +1,4 @@
-"""Coordinator and composed dataflow on our engines beside TLC, each of which counts the same states."""
+"""Coordinator and composed dataflow on our engines compared with TLC, all counting the same states."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -35,7 +35,7 @@ def measure(folder: Path, scale: Scale) -> Report:
         rows += alike(composed.name, _composed(composed, scale.times, kernels))
     found = {(row.model, row.who): row for row in rows}
     figures = [*_compared(found, composed.name), *(row.figure() for row in rows)]
-    return Report("composition", "The composition beside TLC", SETTING, figures)
+    return Report("composition", "The composition compared with TLC", SETTING, figures)
 
 
 def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Row]:
@@ -56,7 +56,7 @@ def _compared(found: dict[tuple[str, str], Row], model: str) -> Iterator[Figure]
     best = better(found[model, ONE], found[model, TWO])
     note = f"{best.who}, {model}, {best.runs[0].states:,} states"
     alone = [ours / theirs for ours, theirs in zip(best.rates, beside.rates, strict=True)]
-    name = f"{RATE}, composed dataflow beside {TLC}"
+    name = f"{RATE}, composed dataflow compared with {TLC}"
     yield Figure(f"{name}, search alone", TIMES, alone, note=note)
     pairs = zip(best.runs, beside.runs, strict=True)
     whole = [theirs.seconds / (ours.seconds + ours.answering) for ours, theirs in pairs]

@@ -1,4 +1,4 @@
-"""Our engines beside other model checkers: the gate in several sizes, in one run.
+"""Our engines compared with other model checkers: the gate in several sizes, in one run.
 
 Every checker visits every state of the same model; another count raises MeasurementError. Searches of seconds
 are repeated, longer ones are measured once. A checker that is not installed is left out, and the report says
@@ -55,7 +55,7 @@ def measure(folder: Path, scale: Scale) -> Report:
             rows += alike(gate.name, _searched(gate, chosen, scale.times, missing, kernels))
     missed = ". Not measured: " + "; ".join(missing) if missing else ""
     figures = [*_compared(rows, scale), *(row.figure() for row in rows)]
-    return Report("engines", "State spaces beside other checkers", SETTING + missed, figures)
+    return Report("engines", "State spaces compared with other checkers", SETTING + missed, figures)
 
 
 def _gates(scale: Scale) -> Iterator[tuple[Gate, tuple[str, ...]]]:
@@ -106,7 +106,7 @@ def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
         if (large, other) in found:
             note = f"{best.who}, {large}, {best.runs[0].states:,} states"
             ratios = [rate / found[large, other].rates[0] for rate in best.rates]
-            yield Figure(f"{RATE}, compiled search beside {other}", TIMES, ratios, bar, note=note)
+            yield Figure(f"{RATE}, compiled search compared with {other}", TIMES, ratios, bar, note=note)
     starts = [run.start for run in found[large, ONE].runs]
     starts = starts[1:] or starts
     note = f"Python, paths and cached kernel, {large}; {found[small, ONE].runs[0].start:.0f} s if not cached"
@@ -114,4 +114,4 @@ def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
     yield Figure(name, "s", starts, START_BAR, at_most=True, note=note)
     one, two = (found[middle, SPARK.format(master)] for master in MASTERS)
     ratios = [a.seconds / b.seconds for a, b in zip(one.runs, two.runs, strict=False)]
-    yield Figure(f"{RATE}, search on Spark, local[2] beside local[1]", TIMES, ratios, 1.0, note=middle)
+    yield Figure(f"{RATE}, search on Spark, local[2] compared with local[1]", TIMES, ratios, 1.0, note=middle)

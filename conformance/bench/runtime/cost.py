@@ -29,9 +29,9 @@ def measure(folder: Path, scale: Scale) -> Report:
         "What checkpoints cost",
         "Processor seconds of all processes for a million records of the keyed aggregation, in one job at "
         f"full load for each way to program it: windows of {WINDOW_SECONDS * 1e3:.0f} ms with a checkpoint, "
-        "each beside one without, in turn before and after it. A window with a checkpoint ends when the "
-        "checkpoint is complete and its output committed. Every row that was read is counted, and the output "
-        "contains all of them",
+        "each compared with one without, in turn before and after it. A window with a checkpoint ends when "
+        "the checkpoint is complete and its output committed. Every row that was read is counted, and the "
+        "output contains all of them",
         [figure for title, found in windows.items() for figure in figures_of(title, found)],
         raw=windows,
     )

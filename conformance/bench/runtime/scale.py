@@ -7,9 +7,9 @@ class Scale(NamedTuple):
     """The sizes of everything that is measured of the runtime."""
 
     rows: int = 20_000_000
-    """Of the keyed aggregation."""
+    """The number of rows of the keyed aggregation."""
     times: int = 5
-    """Repetitions beside Structured Streaming."""
+    """Repetitions compared with Structured Streaming."""
     pairs: int = 600
     """Windows with a checkpoint, and as many without: neighbours differ by some 8 % whatever is in them."""
     kills: int = 7
@@ -20,7 +20,7 @@ class Scale(NamedTuple):
     most: tuple[int, int] = (6, 9)
     """Channels and highest id of the gate that is explored for its size alone."""
     models: tuple[str, ...] = ("coordinator", "dataflow")
-    """Models of spec/manifests that are explored besides."""
+    """Models of spec/manifests that are also explored."""
     composition: tuple[str, int] = ("dataflow", 4)
     """A composed dataflow of spec/manifests, and how many records a source has instead of its own."""
     jobs: int = 2_000

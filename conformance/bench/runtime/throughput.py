@@ -1,4 +1,4 @@
-"""The keyed aggregation beside native Structured Streaming: same files, same run, in turn."""
+"""The keyed aggregation compared with native Structured Streaming: same files, same run, in turn."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +40,7 @@ def measure(folder: Path, scale: Scale) -> Report:
                 found[api, backend].append(_ours(ours, api, backend, source, folder, exact))
     return Report(
         "throughput",
-        "Keyed aggregation beside Structured Streaming",
+        "Keyed aggregation compared with Structured Streaming",
         f"{scale.rows:,} rows of {word_counts.KEYS:,} words "
         f"in {scale.rows // word_counts.ROWS_A_FILE} Parquet files, "
         f"counted and summed by word; ours with checkpoints every {INTERVAL_MS} ms, Structured Streaming "
@@ -58,7 +58,7 @@ def _figures(found: dict[object, list[Result]], rows: int) -> list[Figure]:
         ours = found[api, backend]
         name = f"{TITLES[api]}, {backend}"
         ratios = [b["seconds"] / m["seconds"] for b, m in zip(base, ours, strict=True)]
-        compared = f"throughput, {name}, beside Structured Streaming"
+        compared = f"throughput, {name}, compared with Structured Streaming"
         figures.append(Figure(name, "M rows/s", _rates(ours, rows)))
         figures.append(Figure(compared, "times as fast", ratios, BARS[api] if backend == "memory" else None))
     for title, runs in (("Structured Streaming", base), *((TITLES[a], found[a, b]) for a, b in VARIANTS[:2])):

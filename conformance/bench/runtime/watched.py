@@ -21,7 +21,7 @@ class Watched(NamedTuple):
     """What a program did."""
 
     lines: tuple[tuple[float, str], ...]
-    """Of its standard output, each with the second since the start in which it came."""
+    """The lines of its standard output, each with the second since the start in which it came."""
     seconds: float
     peak: int
     """Bytes that it and all below it held in memory at once, as seen twenty times a second."""

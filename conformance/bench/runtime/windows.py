@@ -40,7 +40,7 @@ class Window(NamedTuple):
 
 
 class Windows:
-    """Those of one job. `counts`: of its source; `committed`: the directory of its sink."""
+    """The windows of one job. `counts`: of its source; `committed`: the directory of its sink."""
 
     def __init__(self, running: RunningJob, counts: Path, committed: Path) -> None:
         self._running = running

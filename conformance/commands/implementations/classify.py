@@ -17,15 +17,16 @@ MODES = ("exactly-once", "at-least-once")
 FAILED = "through a failure"
 KILLED = "through a failure that kills the process; its output is read"
 REPORTED = (
-    "Only what the adapter reported was seen. A crash was an event for a process that went on: durability of "
-    "pre-committed transactions over a restart was not observed."
+    "The command saw only what the adapter reported. A crash was an event; the process itself did not end. "
+    "So the durability of pre-committed transactions was not tested."
 )
 READ = (
-    "The output of the sink was read, and its process was killed. Of a gate only what it reported was seen."
+    "The command killed the process of the sink and read its output. Of a gate it saw only what the adapter "
+    "reported."
 )
 RECORDED = (
-    "Only what the account holds was seen. An account does not say what was restarted: durability of "
-    "pre-committed transactions over a restart was not observed."
+    "The command saw only the account. An account does not record which process was restarted. So the "
+    "durability of pre-committed transactions was not tested."
 )
 KEPT = ("exactly-once", "at-least-once", "at-most-once")
 
@@ -33,7 +34,9 @@ KEPT = ("exactly-once", "at-least-once", "at-most-once")
 @click.command()
 @click.argument("recorded", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--adapter", metavar="CMD", help="Drive its gate and its sink: a command, `model` or `impl`.")
-@click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of the gate.")
+@click.option(
+    "--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Mode of the gate."
+)
 @click.option("--keeps", type=click.Choice(KEPT), help="The guarantee to check; default: that of the mode.")
 @seed("when the driven job fails")
 @limit
@@ -42,10 +45,10 @@ def command(
 ) -> int:
     """Name the strongest guarantee that nothing refutes, and each anomaly with its first evidence.
 
-    RECORDED is the account of a run that is over, as JSON. With --adapter a gate at the polled level and a
-    sink are driven through failures and restores instead, in a job that is right otherwise. If the sink
-    offers `restart`, failures kill its process and its output is read; else what is durable over a restart is
-    not seen. Ends with 1 if what is to be kept is refuted.
+    RECORDED is the account of a run that has ended, as JSON. With --adapter, the command instead drives a
+    gate at the polled level and a sink through failures and restores, in a job whose other parts are correct.
+    If the sink offers `restart`, a failure kills its process, and the command reads its output; otherwise
+    durability over a restart is not tested. Exits with 1 if the guarantee to check is refuted.
     """
     from conformance.observe.guarantees.anomalies import Guarantee
     from conformance.observe.guarantees.guarantee import classify

@@ -87,7 +87,7 @@ def command(  # noqa: PLR0913 - a click command
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
-    """Drive an implementation beside the model and compare after every step."""
+    """Send the same events to an implementation and to the model, and compare after every step."""
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.process import ProcessAdapter
     from conformance.drive.conform import Order, again, conform

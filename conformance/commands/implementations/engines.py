@@ -39,11 +39,11 @@ def command(  # noqa: PLR0913 - a click command
     no_run: bool,
     build: Path,
 ) -> int:
-    """Run the same job on whole engines, inject the same faults, and classify what each has committed.
+    """Run the same job on whole engines, inject the same faults, and classify the committed output of each.
 
     Flink runs from its released jars, Bytewax and Pathway from PyPI in environments of their own, and
-    Structured Streaming from this environment. Ends with 1 if a round refutes what the documentation of an
-    engine claims.
+    Structured Streaming from this environment. Exits with 1 if a round refutes the guarantee that the
+    documentation of an engine claims.
     """
     from conformance.command_line.extras import require_extra
     from conformance.engines.campaign import Order

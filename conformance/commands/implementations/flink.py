@@ -49,7 +49,7 @@ def command() -> None:
 @command.command()
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
 def fetch(versions: tuple[str, ...]) -> int:
-    """Fetch releases into the cache and compile our side of the adapter for them."""
+    """Fetch releases into the cache and compile the Java harness for them."""
     from conformance.adapters.flink.compile import compiled
     from conformance.adapters.flink.fetch import fetch as fetch_jar
     from conformance.adapters.flink.releases import FlinkError, release
@@ -85,9 +85,11 @@ def serve(version: str) -> int:
 @command.command()
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
 @click.option(
-    "--mode", type=click.Choice(MODES), help="Of all rounds; default: all but at-least-once, drawn."
+    "--mode", type=click.Choice(MODES), help="Mode of all rounds; default: all but at-least-once, drawn."
 )
-@click.option("--backend", type=click.Choice(("heap", "rocksdb")), help="Of all rounds; default: drawn.")
+@click.option(
+    "--backend", type=click.Choice(("heap", "rocksdb")), help="State backend of all rounds; default: drawn."
+)
 @click.option("--sink", type=click.Choice(("files", "long-files", "two-phase", "early")),
               help="FileSink, short or long files; two-phase commit; a defect. Default: drawn.")  # fmt: skip
 @click.option("--source", type=click.Choice(("lanes", "forgetful")), default="lanes", show_default=True,
@@ -110,9 +112,9 @@ def run(  # noqa: PLR0913 - a click command
     seconds: float,
     build: Path,
 ) -> int:
-    """Run a job on clusters of released Flinks while faults occur, and classify what it has committed.
+    """Run a job on clusters of released Flinks while faults occur, and classify its committed output.
 
-    Ends with 1 if a round refutes exactly-once, or at-least-once in that mode.
+    Exits with 1 if a round refutes exactly-once, or at-least-once in that mode.
     """
     from conformance.commands.implementations.engines import run_and_print
     from conformance.engines.campaign import Order
@@ -137,7 +139,7 @@ def run(  # noqa: PLR0913 - a click command
 @seed("every sequence")
 @click.option("--quick", is_flag=True, help="Fewer sequences, smaller tours, no directed cases.")
 @click.option(
-    "--remove", is_flag=True, help="One release after the other; then its jar goes, if it was not there."
+    "--remove", is_flag=True, help="Drive releases in turn, and delete each jar that this run has fetched."
 )
 def conform(  # noqa: PLR0913 - a click command
     versions: tuple[str, ...],
@@ -149,7 +151,7 @@ def conform(  # noqa: PLR0913 - a click command
     quick: bool,
     remove: bool,
 ) -> int:
-    """Drive releases beside the model: tours of the small models, directed cases, random sequences.
+    """Compare releases with the model: tours of the small models, directed cases, random sequences.
 
     `all` drives every release of the list.
     """
@@ -195,9 +197,9 @@ def _removed_again(version: str) -> "Iterator[None]":
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the report.")  # fmt: skip
 def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
-    """The last patch of each minor release: its gate in every mode at every level, its other components.
+    """Compare the last patch of each minor release: its gate in every mode and level, its other components.
 
-    Ends with a table of sequences driven / new divergences.
+    Prints a table of driven sequences / new divergences at the end.
     """
     from conformance.adapters.flink.releases import last_patches
     from conformance.parts.released import Order
@@ -268,7 +270,8 @@ def _conformed(
     events = sum(done.events for done in driven)
     skipped = f", {len(all_done) - len(driven)} skipped" if len(driven) < len(all_done) else ""
     click.echo(
-        f"{verdict.value}  {len(driven)} of release, mode and level, {events:,} events{skipped}; "
+        f"{verdict.value}  {len(driven)} configuration{'s' * (len(driven) != 1)} (release, mode, level or "
+        f"component), {events:,} events{skipped}; "
         f"seed {order.seed}"
     )
     return all_done, verdict

@@ -10,14 +10,14 @@ from conformance.skeletons import languages
 
 @click.command()
 @click.argument("folder", default=Path(), type=FOLDER)
-@click.option("--language", required=True, type=click.Choice([*languages()]), help="Of the adapter.")
+@click.option("--language", required=True, type=click.Choice([*languages()]), help="Language of the adapter.")
 @click.option("--from", "requirement", metavar="REQUIREMENT",
               help="What CI and hooks install, as pip names it; default: this version.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Leave files that exist as they are, and write the others.")
 def command(folder: Path, language: str, requirement: str | None, keep: bool) -> int:
     """Write an adapter with an example that conforms, a GitHub workflow, pre-commit hooks and an empty list.
 
-    FOLDER is the root of a git repository; default: the current folder. Ends with 64, and writes nothing, if
+    FOLDER is the root of a git repository; default: the current folder. Exits with 64, and writes nothing, if
     a file exists.
     """
     from conformance import escape

@@ -41,10 +41,11 @@ def command(  # noqa: PLR0913 - a click command
     out: Path,
     limit: float,
 ) -> int:
-    """Learn an implementation as a finite machine, and show where it differs from the model.
+    """Infer a finite machine from an implementation's answers, and show where it differs from the model.
 
     Writes the machine as a picture, as JSON and, for gates of mode exactly-once at the level handler, as a
-    TLA+ module on which TLC checks the rules. Ends with 1 if it differs, with 2 if it is no finite machine.
+    TLA+ module on which TLC checks the rules. Exits with 1 if the machine differs from the model's, and with
+    2 if the implementation is no finite machine.
     """
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_words import require_known_words

@@ -27,9 +27,9 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
 
     FILE has a table [[implementation]] for each, with `name` and `adapter` (a command, or `model` or `impl`)
     or `release` (of Flink, `2.2.1`), and a table [[pipeline]] for each whole job, with `name`, `runs`
-    (`runtime`, `runtime at-least-once`, `structured-streaming`, `structured-streaming appending`) and what it
-    `keeps` (`exactly-once` if left out): it is run once on Spark with faults, and what it has committed is
-    classified. Ends with 1 if one diverges, with 2 if one could not be judged.
+    (`runtime`, `runtime at-least-once`, `structured-streaming`, `structured-streaming appending`) and the
+    guarantee that it `keeps` (`exactly-once` if left out): the job runs once on Spark with faults, and its
+    committed output is classified. Exits with 1 if one diverges, with 2 if one could not be judged.
     """
     from conformance.drive.matrix import implementations
     from conformance.drive.plan import Plan

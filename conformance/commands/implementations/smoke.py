@@ -17,8 +17,8 @@ from conformance.commands import limit, seed
 def command(adapter: str, seed: int, limit: float) -> int:
     """Check an adapter itself: what it offers, how it answers, what it refuses, how it ends.
 
-    A first look at every component is among the checks; `conform` is the thorough one. Ends with 1 if a
-    check fails.
+    One check compares every component with the model in 100 short random cases; `conform` checks more. Exits
+    with 1 if a check fails.
     """
     from itertools import groupby
 

@@ -69,7 +69,7 @@ def write(  # noqa: PLR0913 - a click command
               help="A command, `impl`, or `model`, to see how the model has changed.")  # fmt: skip
 @limit
 def verify(folder: Path, adapter: str, limit: float) -> int:
-    """Play the vectors in FOLDER; every step that comes out otherwise is shown as a difference."""
+    """Play the vectors in FOLDER, and print every step whose answer differs."""
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.protocol import Hello, Unsupported
     from conformance.vectors import files

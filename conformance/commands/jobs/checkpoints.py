@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 @click.option("--tasks", is_flag=True, help="The state of every task too.")
 @click.option("--plot", type=FILE, help="Draw an SVG of the run.")
 def command(folder: Path | str, tasks: bool, plot: Path | None) -> int:
-    """List checkpoints and savepoints: ids, sizes, offsets, and whether they are as written.
+    """List checkpoints and savepoints: ids, sizes, offsets, and whether their files are unaltered.
 
     FOLDER is a job's output, its checkpoint folder, a folder of savepoints or a savepoint; or the URI of one
-    of the last three in an object store. Every file is read and its checksum computed anew. New are the bytes
-    that no older checkpoint of the list has: with state in RocksDB they share the rest, which savepoints
-    never do. Ends with 1 if anything was altered.
+    of the last three in an object store. The command reads every file and verifies its checksum. Column `new`
+    counts the bytes that no older checkpoint of the list has: with state in RocksDB checkpoints share files,
+    savepoints never do. Exits with 1 if a file was altered.
     """
     require_extra("spark")
     from impl.state import StateError
@@ -183,7 +183,7 @@ def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:
 
 
 def _print_restore(storage: "CheckpointStorage") -> int:
-    """From where a run goes on; answers how many files keep it from going on."""
+    """Prints the checkpoint from which a run continues; returns the number of files that prevent it."""
     from impl.state import StateError
 
     try:

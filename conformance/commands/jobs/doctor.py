@@ -5,7 +5,7 @@ import click
 
 @click.command()
 def command() -> int:
-    """Check Python, Java, TLC, Spark, task slots and memory; each failure says what to do."""
+    """Check Python, Java, TLC, Spark, task slots and memory; print the fix for each failure."""
     from rich.console import Console
     from rich.table import Table
 

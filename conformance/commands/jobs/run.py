@@ -60,7 +60,9 @@ MARK = ".barrierspec-run"
     type=Place(),
     help="Keep checkpoints in this folder, or in an object store: s3://BUCKET/PREFIX.",
 )
-@click.option("--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Of checkpoints.")
+@click.option(
+    "--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Mode of the checkpoints."
+)
 def command(  # noqa: PLR0913 - a click command
     out: Path,
     scenario: str,
@@ -76,10 +78,9 @@ def command(  # noqa: PLR0913 - a click command
 ) -> int:
     """Count every flight exactly once, on Spark, while workers are being killed.
 
-    In mode at-least-once a flight may be counted twice after a failure; that is found, and the command
-    ends with 1. It ends with 2 if the job fails or is superseded by a resume, since its output is not checked
-    then, and with 64 if the job cannot be started with these options, or another one runs into the same
-    folder.
+    In mode at-least-once a flight may be counted twice after a failure; the command finds that and exits
+    with 1. It exits with 2 if the job fails or is superseded by a resume, since its output is not checked
+    then, and with 64 if the job cannot start with these options, or another job writes into the same folder.
     """
     require_extra("spark")
     from conformance.command_line.progress import RunDisplay, summary
@@ -167,8 +168,8 @@ def _require_usable(out: Path, *, goes_on: bool) -> None:
     """Raise click's UsageError for a folder that no run has made, before anything is written into it."""
     if goes_on and not (out / MARK).exists():
         raise click.UsageError(
-            f"{out} is of no earlier run, and what the savepoint has not committed yet lies in that one's "
-            "output; name its folder with --out"
+            f"{out} is no folder of an earlier run. The run that took the savepoint has uncommitted output "
+            "in its own folder; name that folder with --out"
         )
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
         raise click.UsageError(f"{out} holds files that no run has made; give a new folder with --out")

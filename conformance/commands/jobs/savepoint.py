@@ -24,9 +24,9 @@ def command(output: Path, stop: bool, drain: bool, to: Path | str | None, second
     """Take a savepoint of the job whose output folder is OUTPUT, and print where it is.
 
     The job may run on another host that sees the same folder. It takes the savepoint when all its tasks run,
-    also after a restart, and goes on, or ends with --stop. Start from it by `barrierspec run
-    --from-savepoint`, or by `from_savepoint` of a job of your own. Ends with 2 if the job answers that it
-    took none, and with 64 if no job answers.
+    also after a restart, and continues, or ends with --stop. `barrierspec run --from-savepoint` starts from
+    it, and so does `from_savepoint` of a job of your own. Exits with 2 if the job answers that it took none,
+    and with 64 if no job answers.
     """
     require_extra("spark")
     from conformance.verdict import Exit, Verdict

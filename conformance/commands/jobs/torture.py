@@ -16,7 +16,9 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 @click.command()
 @click.option("--faults", type=click.IntRange(1), help="Number of faults; default: 300, for spark 16.")
 @seed("rounds, faults and tasks", 20261121)
-@click.option("--mode", type=click.Choice(MODES), help="Of all rounds; default: the first three in turn.")
+@click.option(
+    "--mode", type=click.Choice(MODES), help="Mode of all rounds; default: the first three in turn."
+)
 @click.option("--implementation", default="bundled", type=click.Choice(("bundled", "spark")),
               help="The bundled runtime, or Structured Streaming.")  # fmt: skip
 @click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
@@ -43,11 +45,11 @@ def command(  # noqa: PLR0913 - a click command
     only: tuple[str, ...],
     build: Path,
 ) -> int:
-    """Run a job repeatedly while faults are injected, and check that no record is lost or doubled.
+    """Run a job repeatedly while faults are injected, and check that no record is lost or duplicated.
 
-    After each round the committed output and the final state are compared row for row with a batch
-    computation, and the event log is replayed through the model. No file, thread, socket or process may be
-    left behind. In mode at-least-once records are doubled: the command names them and ends with 1.
+    After each round the command compares the committed output and the final state row for row with a batch
+    computation, and replays the event log through the model. No file, thread, socket or process may remain.
+    In mode at-least-once records are duplicated: the command names them and exits with 1.
     """
     require_extra("spark")
     from conformance.torture.campaign import Campaign, run_campaign, run_streaming_campaign

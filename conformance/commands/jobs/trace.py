@@ -61,11 +61,11 @@ def runs(
 ) -> int:
     """Validate event-log folders: is each a run of the protocol, and which situations do they show in total?
 
-    A folder that holds event logs, however deep, stands for all of them. On Spark each log is validated by
-    one process, as it is without Spark: the verdicts are the same.
+    A folder stands for all event logs below it. On Spark one process validates each log, as without Spark:
+    the verdicts are the same.
 
-    With --follow the log of a running job is validated while it is written. The watch ends with the first
-    alarm, because the state behind it is not known.
+    With --follow the command validates the log of a running job while it is written. It ends with the first
+    alarm, because the state after it is not known.
     """
     if following.is_given:
         return followed_run(following, logs)

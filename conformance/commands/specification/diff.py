@@ -49,8 +49,8 @@ def command(  # noqa: PLR0913 - a click command
     """Compare two git revisions (NEW left out: the working tree), two generations, or two implementations.
 
     Prints behaviours gained, lost and changed with the shortest run of each; for two implementations also
-    the answer of the model. Ends with 0 if there are none, with 1 if there are, and with 2 if nothing can be
-    concluded about two implementations.
+    the answer of the model. Exits with 0 if nothing differs, with 1 if something does, and with 2 if nothing
+    can be concluded about two implementations.
     """
     from conformance import escape
     from conformance.change.adapters import UncomparedError

@@ -17,7 +17,7 @@ KINDS = {
 @click.argument("rule_id", metavar="ID")
 @click.argument("part", required=False)
 def command(rule_id: str, part: str | None) -> int:
-    """Say what a rule demands, where it comes from, and where it stands in spec, model and tests.
+    """Print a rule, its source, and where specification, model and tests state it.
 
     With `theorem` as ID: each clause of the proof of exactly-once. PART names a clause, or a broken variant
     (`process/the channel is not blocked`), and shows the runs that break it.

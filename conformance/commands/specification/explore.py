@@ -64,8 +64,8 @@ def _read_as(**options: bool) -> "Reading":
 )
 @bundled(
     "size", _sized,
-    click.option("--channels", type=SMALL, default=2, show_default=True, help="Of a gate."),
-    click.option("--tasks", type=SMALL, default=2, show_default=True, help="Of a coordinator."),
+    click.option("--channels", type=SMALL, default=2, show_default=True, help="Channels of a gate."),
+    click.option("--tasks", type=SMALL, default=2, show_default=True, help="Tasks of a coordinator."),
     click.option("--ids", type=click.IntRange(1), default=3, show_default=True,
                  help="The highest checkpoint id."),
     click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints."),
@@ -91,11 +91,11 @@ def _read_as(**options: bool) -> "Reading":
     click.option("--expected", type=click.IntRange(0), default=0,
                  help="Reserve memory for this many states."),
     click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True,
-                 help="Of states."),
+                 help="Maximum number of states."),
 )  # fmt: skip
 @bundled(
     "cluster", Cluster,
-    click.option("--master", default="local[*]", show_default=True, help="Of Spark."),
+    click.option("--master", default="local[*]", show_default=True, help="The Spark master."),
     click.option("--partitions", type=click.IntRange(1, 100_000), default=8, show_default=True,
                  help="On Spark: more partitions need less memory each."),
     click.option("--folder", default=Path("build/explore"), show_default=True, type=FOLDER,
@@ -111,19 +111,19 @@ def command(
     cluster: Cluster,
     json_file: Path | None,
 ) -> int:
-    """See every state of a closed model, and ask every property on the way.
+    """Visit every reachable state of a closed model, and check every property in each state and step.
 
-    The Python engine reads the model as it stands; the compiled one makes a kernel of its paths first, or, of
-    a composed dataflow or a large coordinator, tables of its answers on the way, and counts the same. On
-    Spark numpy has that kernel, and states are kept in files, for what outgrows one machine. Ends with 1 and
-    the shortest run if a property does not hold.
+    Engine `python` executes the model. Engine `compiled` first compiles the paths of the model into a kernel;
+    for a composed dataflow or a large coordinator it stores the answers of the model in tables. Engine
+    `spark` runs this kernel with numpy on Spark and keeps the states in files, for models too large for
+    one machine. All find the same states. Exits with 1 and the shortest run if a property does not hold.
     """
     import orjson
 
     from conformance.command_line.progress import Progressing
     from conformance.explore import local
-    from conformance.explore.levels import AnotherSearchError
     from conformance.explore.models import KERNEL_IDS, MODELS
+    from conformance.explore.stored_search import AnotherSearchError
     from conformance.verdict import Exit
     from model.checker.compiled.renaming import NotInvariantError
     from model.checker.compiled.symmetry import NotSymmetricError
@@ -221,7 +221,7 @@ def _answers(found: "Explored") -> list[str]:
 
 
 def described(found: "Explored") -> str:
-    """What came out, in a few lines."""
+    """The results of a search, in a few lines."""
     labelled = f"{found.labelled:,} with the last effects, " if found.labelled else ""
     properties = f"{found.properties} properties, {len(found.interpreted)} of them in Python"
     lines = [

@@ -27,10 +27,10 @@ def command(
     components: tuple[str, ...],
     files: "Outputs",
 ) -> int:
-    """Fail if the protocol behaves otherwise than in REV and this is not declared.
+    """Fail if the behaviour of the reference model differs from revision REV and the change is not declared.
 
     A change of behaviour is declared by another version of spec/rules.toml and a new text of
-    CHANGELOG.md. Ends with 0 if nothing has changed or what has is declared, else with 1.
+    CHANGELOG.md. Exits with 0 if nothing has changed or every change is declared, else with 1.
     """
     from conformance.change import repository as repositories
     from conformance.change.behaviour import Meaning, meaning_of

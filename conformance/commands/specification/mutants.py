@@ -32,9 +32,7 @@ LAYERS = ("spec", "model", "impl")
 @click.option(
     "--automatic", is_flag=True, help="First-order mutants of every protocol module, not the catalogue."
 )
-@click.option(
-    "--sample", type=click.IntRange(1), help="Of the automatic ones, only as many, drawn by --seed."
-)
+@click.option("--sample", type=click.IntRange(1), help="Only so many automatic mutants, drawn by --seed.")
 @click.option("--seed", default=0, show_default=True, type=INTEGER, help="Draws the sample.")
 def command(
     layers: tuple[str, ...],
@@ -45,10 +43,10 @@ def command(
     sample: int | None,
     seed: int,
 ) -> int:
-    """Try every mutant of the catalogue, or every automatic one, and print what caught it.
+    """Test every mutant of the catalogue, or every automatic one, and print which check kills it.
 
-    What was tried is written as it comes, so that a campaign that was interrupted goes on with --resume.
-    Ends with 1 if one survives or is killed by another rule, with 2 if one could not be tried.
+    Each result is written at once, so that --resume continues an interrupted campaign. Exits with 1 if a
+    mutant survives or is killed by another rule only, and with 2 if a mutant could not be tested.
     """
     if automatic:
         if rules:

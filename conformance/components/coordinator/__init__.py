@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from conformance.components.component import Component
-from conformance.components.coordinator.parts import project_job, project_scheduler, project_trigger
+from conformance.components.coordinator.parts import project_job, project_master_phase, project_scheduler
 from conformance.components.coordinator.projection import (
     project_coordinator,
     project_failures,
@@ -38,7 +38,7 @@ COMPONENT = Component(
         "FailuresModel": project_failures,
         "SharedState": project_files,
         "Scheduler": project_scheduler,
-        "TriggerModel": project_trigger,
+        "TriggerModel": project_master_phase,
         "JobLifecycleModel": project_job,
     },
     bind=bind_coordinator,

@@ -5,13 +5,13 @@ from typing import Any
 
 from conformance.compare.projection import Given, Node, Projection, Words
 from conformance.vectors.tla.text import Word, plain
-from model.coordinator.environment.parts import (
+from model.coordinator.environment.partial_models import (
     LONG,
     CheckpointExpires,
     RequestDue,
     closed_job,
-    closed_timer,
-    closed_trigger,
+    closed_master_phase,
+    closed_scheduler,
 )
 from model.coordinator.events import (
     Acknowledged,
@@ -50,7 +50,7 @@ def _effect(effect: Effect) -> Word:
 def project_scheduler(given: Given) -> Projection:
     """Scheduler.tla and the closed scheduler."""
     delay, min_pause = given.number("InitialDelay"), given.number("MinPause")
-    closed = closed_timer(given.number("Interval"), delay, min_pause)
+    closed = closed_scheduler(given.number("Interval"), delay, min_pause)
 
     def node(state: State) -> Node:
         there = state["scheduler"]
@@ -68,13 +68,13 @@ def project_scheduler(given: Given) -> Projection:
     return Projection(closed, node, words)
 
 
-# ---------------------------------------------------------------- the phase before the sources
+# ---------------------------------------------------------------- the master phase
 
 
-def project_trigger(given: Given) -> Projection:
+def project_master_phase(given: Given) -> Projection:
     """TriggerModel.tla and the closed phase: one word for the triggers of all masters of a kind."""
     masters = len(given.sets["Coordinators"]), len(given.sets["Hooks"])
-    closed = closed_trigger(*masters, given.number("M"), given.coordinators)
+    closed = closed_master_phase(*masters, given.number("M"), given.coordinators)
     waiting = closed.step(closed.state._replace(master=0), TriggerRequest(CHECKPOINT, False, False)).state
 
     def begun(there: Mapping[str, Any]) -> Pending:

@@ -82,8 +82,8 @@ def _cut_short(
     if isinstance(after, list) and list(map(_spelled, after)) == list(map(_spelled, alone[cut:])):
         return None
     return (
-        f"after {sent} it goes on otherwise than after its first {cut}; what stands before the refused "
-        "event has happened, and nothing else"
+        f"after {sent} it continues differently than after its first {cut} events; exactly the events before "
+        "the refused one must have happened"
     )
 
 
@@ -95,7 +95,7 @@ def _spelled(answer: Applied) -> bytes:
 def behind_a_failure(
     oracle: Oracle, adapter: Adapter, run: Sequence[Wire], failing: Sequence[Wire]
 ) -> FailedCheck | None:
-    """A fresh instance behind one that has failed with the last event of `failing`; none if that is empty."""
+    """Checks a new instance after one that has failed at the last event of `failing`, if any."""
     if not failing or replay(oracle, adapter, run).divergence is not None:
         return None
     if replay(oracle, adapter, failing).divergence is not None:
@@ -104,8 +104,8 @@ def behind_a_failure(
     if again is None:
         return None
     what = (
-        f"behind a `fail` a new instance answers otherwise than before it: {dict(again.event)}; "
-        "`new` must begin from nothing"
+        f"after a `fail` a new instance answers differently than before it: {dict(again.event)}; "
+        "`new` must create an independent instance"
     )
     return _evidence(FAILURE, oracle, run, what)._replace(before=tuple(failing))
 

@@ -19,22 +19,22 @@ class FailedCheck(NamedTuple):
     """One check that has failed."""
 
     check: str
-    """One of CHECKS."""
+    """The name of the check, one of CHECKS."""
     component: str
     config: Wire
     events: tuple[Wire, ...] = ()
     """The run whose answers are compared."""
     before: tuple[Wire, ...] = ()
-    """Of FAILURE the run that ends with a `fail`."""
+    """For FAILURE: the run that ends with a `fail`."""
     checkpoints: int = 0
-    """Of LIFE its length."""
+    """For LIFE: its length."""
     what: str = ""
-    """What was wrong, as one sentence."""
+    """The defect, as one sentence."""
     verdict: Verdict = Verdict.DIVERGES
     """UNDETERMINED of a hang, and of an instance that is not made."""
 
     def values(self) -> dict[str, object]:
-        """What is played, as JSON values."""
+        """The run that is played, as JSON values."""
         named = {"check": self.check, "component": self.component, "config": dict(self.config)}
         runs = {"events": list(self.events), "before": list(self.before)}
         return {**named, **runs, "checkpoints": self.checkpoints}

@@ -26,9 +26,9 @@ from conformance.adapters.protocol import (
 )
 from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds import growth
-from conformance.drive.bounds.channels import SIZES, widened
 from conformance.drive.bounds.failed_check import LIFE, FailedCheck
 from conformance.drive.bounds.ids import fields_of
+from conformance.drive.bounds.wide_gate_cases import SIZES, widened
 from conformance.drive.lockstep import Played, agrees, answer_of, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
@@ -259,7 +259,7 @@ class _Watch:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What is watched."""
+        """The names of the measures."""
         return ("answer time", "memory") if self.sizes else ("answer time",)
 
 

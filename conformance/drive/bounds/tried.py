@@ -1,13 +1,14 @@
-"""What was tried: the bound of a verdict, in the words of its reader and as values for machines."""
+"""The bound of a verdict: what the cases of one component reached, as text and as JSON values."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.adapters.flink.releases import driven_profiles
 from conformance.adapters.protocol import FIRST_ID, Wire
-from conformance.drive.bounds.channels import LARGE
 from conformance.drive.bounds.ids import BOUNDS, fields_of
 from conformance.drive.bounds.times import BOUNDS as TIMES
+from conformance.drive.bounds.wide_gate_cases import LARGE
+from conformance.report.divergence.phrases import of_reached
 
 _NEAR = 2**20
 """Of ids below it the highest one is stated, of ids above it the bounds that they are near."""
@@ -26,9 +27,9 @@ class Tried:
     """Profiles with which no released jar is driven, or `all` for a component that no jar is driven for."""
     channels: set[int] = field(default_factory=set)
     highest_id: int = -1
-    """Of the ids that are not near one of BOUNDS; -1: none."""
+    """The highest id that is not near one of BOUNDS; -1: none."""
     bounds: set[int] = field(default_factory=set)
-    """Those of BOUNDS that an id was near to."""
+    """The BOUNDS that an id was near to."""
     times: set[int] = field(default_factory=set)
     """The bounds of times that cases reached."""
     longest: int = 0
@@ -38,7 +39,7 @@ class Tried:
     lives: int = 0
     """How many instances had a long life."""
     watched: set[str] = field(default_factory=set)
-    """What was measured of every long life; empty: they were too short."""
+    """The measures that were taken of every long life; empty: they were too short."""
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class Tried:
             self.bounds.update(bound for bound in BOUNDS if abs(checkpoint - bound) < _NEAR)
 
     def add(self, other: "Tried") -> None:
-        """Take what another case reached."""
+        """Adds what another case reached."""
         for name in ("modes", "profiles", "levels", "unseen", "channels", "bounds", "times", "watched"):
             getattr(self, name).update(getattr(other, name))
         self.highest_id = max(self.highest_id, other.highest_id)
@@ -106,15 +107,14 @@ class Tried:
         return "; ".join(f"{name} {text}" if name != "tried" else text for name, text in self.lines().items())
 
     def lines(self) -> dict[str, str]:
-        """What was played, by its subject: what was `tried` of the options, `channels`, `ids`, `lives`."""
+        """The lines of the bound by subject: `tried` (options), `channels`, `ids`, `walks`, `lives`, more."""
         options = [
             f"{name} {', '.join(sorted(values, key=by_number))}"
             for name, values in (("modes", self.modes), ("profiles", self.profiles), ("levels", self.levels))
             if values
         ]
         lines = {"tried": "; ".join(options), "channels": ranges(self.channels), "ids": self._ids()}
-        counts = [f"{number:,} {name}" for name, number in self.reached.items()]
-        lines["walks"] = f"different {', '.join(counts)}" if counts else ""
+        lines["walks"] = f"reached {of_reached(self.reached)}" if self.reached else ""
         lines["lives"] = f"at most {self.longest:,} events"
         if self.lives:
             each = f"{self.lives} of " if self.lives > 1 else ""
@@ -144,7 +144,7 @@ class Tried:
 
     def _watched(self) -> str:
         if not self.watched:
-            return "growth is not measured in so short lives"
+            return "too short to measure growth"
         grows = "some of it grows" if self.grows else "nothing grows"
         return f"measured: {' and '.join(sorted(self.watched))}, {grows}"
 

@@ -145,8 +145,8 @@ def _diverges(scripts: tuple[Script, ...], kept: "Mapping[str, Oracles]") -> str
 def scripts_of(component: str) -> Iterator[Script]:
     """Pinned runs, seeded walks, both again with illegal events, and tours of the state graphs."""
     from conformance.cases.directed import graphs_of
-    from conformance.cases.pinned_runs import pinned_runs
     from conformance.cases.scripts import scripted, tours_of
+    from conformance.cases.seedless_runs import seedless_runs
     from conformance.cases.walks import WalkOptions, walks
     from conformance.drive.lockstep import Case, drawn
     from conformance.drive.oracle import Oracle
@@ -158,7 +158,7 @@ def scripts_of(component: str) -> Iterator[Script]:
                 yield case.oracle, tuple(events)
 
     short = [
-        *played(pinned_runs(component)),
+        *played(seedless_runs(component)),
         *played(islice(walks(component, SEED, WalkOptions(injects=True)), WALKS)),
     ]
     yield from (Script(component, oracle.config, events) for oracle, events in short)

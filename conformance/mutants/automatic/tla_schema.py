@@ -1,9 +1,9 @@
-"""All mutants of the modules of a folder in one run of TLC for each model, and those left over one by one.
+"""Tests all mutants of a folder's TLA+ modules in one run of TLC for each model, then each survivor alone.
 
 A definition with mutants becomes `IF mutant = 1 THEN ... ELSE IF mutant = 2 THEN ... ELSE` the original,
-where `mutant` is a variable that the initial state picks. The rules of a model become conditions of each
-state and each step, whose violation is printed and ends the behaviours of that mutant only. A rule over whole
-behaviours cannot be judged in this way: a mutant that survives is judged with those by itself.
+where `mutant` is a variable that the initial state picks. The schema evaluates each rule at every state or
+step. A violation is printed and ends the behaviours of this mutant only. A model whose specification is not
+`Spec`, as those with temporal properties, cannot be checked so: TLC checks it again for each survivor alone.
 """
 
 import re
@@ -47,7 +47,7 @@ SchemaBounded == TLCGet("level") < {deepest} \\/ SchemaCheck("too long", FALSE)
 
 
 def judge_schema(edits: Sequence[Edit]) -> Iterator[Judged]:
-    """The edits of the modules of one folder, each with the complaint of TLC."""
+    """Yields each mutant with what TLC reports: a violated rule, an error, a time-out, or nothing."""
     schema = _Schema(dict(enumerate(edits, 1)))
     alone = []
     for model in models_of({_module(edit) for edit in edits}):
@@ -71,9 +71,10 @@ class _Schema:
         self.found: dict[int, str] = {}
 
     def judge(self, model: Model) -> None:
-        """Run TLC on a model until every mutant has a complaint or has come to its end.
+        """Runs TLC on a model until each mutant is killed, or has been searched to its end.
 
-        An expression that cannot be evaluated, or parsed, ends the run: it starts again without its mutant.
+        If TLC cannot parse or evaluate the expression of a mutant, it stops. The run then starts again
+        without this mutant.
         """
         read = read_by(model.module)
         while left := [
@@ -199,7 +200,7 @@ def _unparsed(output: str, folder: Path) -> int:
 
 
 def _definitions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The first line of each definition, and the one behind its last."""
+    """For each definition: the index of its first line, and of the line after its last."""
     for begin, line in enumerate(lines):
         if _DEFINED.match(line):
             end = begin + 1
@@ -211,7 +212,7 @@ def _definitions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _body(lines: Sequence[str]) -> tuple[str, list[str]]:
-    """What stands before the value of a definition, and the value, in the columns where it stood."""
+    """Splits a definition after `==`. The body keeps its columns, because TLA+ reads indentation."""
     named = _DEFINED.match(lines[0])
     head = lines[0][: named.end()] if named else ""
     rest = lines[0][len(head) :]

@@ -11,7 +11,7 @@ class GrowingLogFile(LogFile):
     """One file. Its iterator can be asked again after it has ended."""
 
     def lines(self) -> Iterator[Line]:
-        """The complete lines in their order. Raises EventLogError at the first that is odd."""
+        """The complete lines in their order. Raises EventLogError at the first that is malformed."""
         return _Lines(self)
 
     def parsed(self, number: int, text: bytes) -> Line:

@@ -21,7 +21,7 @@ from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run, Settings
 from conformance.observe.stuck import root
 from conformance.observe.task import TaskReader
-from conformance.observe.validate import ODD_FIELDS, odd_fields, rejection_of
+from conformance.observe.validate import MALFORMED_LINE, malformed_line, rejection_of
 from model.components import WireError
 
 PATIENCE = 10.0
@@ -118,9 +118,9 @@ class RunWatch:
         except Rejected as rejected:
             assert self.run.causes.reading is not None
             self._reject(self.run.causes.reading, rejected.rules, rejected.why)
-        except ODD_FIELDS as odd:
+        except MALFORMED_LINE as malformed:
             assert self.run.causes.reading is not None
-            found = odd_fields(self.run.causes.reading, odd)
+            found = malformed_line(self.run.causes.reading, malformed)
             self._alarm(Place(found.file, found.line), "", str(found))
         self._count_late()
         return self.run.events > before
@@ -132,8 +132,8 @@ class RunWatch:
             return False
         try:
             self._coordinator = _Coordinator(self.run, file, self._settings, self._ends)
-        except WireError as odd:
-            raise EventLogError(file.name, 0, f"'configured': {odd}") from odd
+        except WireError as malformed:
+            raise EventLogError(file.name, 0, f"'configured': {malformed}") from malformed
         self._coordinator.grows = True
         return True
 

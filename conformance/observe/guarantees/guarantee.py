@@ -42,6 +42,9 @@ class Totals(NamedTuple):
     records: int
     total: int
 
+    def __str__(self) -> str:
+        return f"{self.records} record{'s' * (self.records != 1)} with total {self.total}"
+
 
 class Seen(NamedTuple):
     """A row that was read while the job ran. `complete`: its checkpoint was complete then."""
@@ -99,11 +102,10 @@ class Classification:
     def describe(self) -> str:
         """The verdict, then each anomaly with its evidence and the guarantees that it refutes."""
         each = f"state {self.of(Subject.STATE).value}, output {self.of(Subject.OUTPUT).value}"
-        lines = [
-            f"{self.guarantee.value} is not refuted ({each}): {self.rows} rows of {self.records} records"
-        ]
+        verdict = f"{self.guarantee.value} is not refuted"
         if self.guarantee is Guarantee.BROKEN:
-            lines[0] = f"broken ({each}): {self.rows} rows of {self.records} records"
+            verdict = "no guarantee holds"
+        lines = [f"{verdict} ({each}): {self.rows} rows committed for {self.records} records"]
         for finding in self.findings:
             lines += [f"  {finding.describe()}", f"    {finding.anomaly.explain()}"]
         return "\n".join(lines)
@@ -147,7 +149,10 @@ def _records(account: Account) -> Found:
             where = f"position {sent.position} of {sent.lane}"
             yield Anomaly.LOST_RECORD, Evidence(sent.key, record, f"{where}, never committed")
         elif times > 1:
-            what = f"committed {times} times, as number {' and '.join(map(str, places[record]))} of its key"
+            which = f"places {' and '.join(map(str, places[record]))} of its key"
+            if len(set(places[record])) == 1:
+                which = f"place {places[record][0]} of its key each time"
+            what = f"committed {times} times, at {which}"
             yield Anomaly.DUPLICATED_RECORD, Evidence(sent.key, record, what)
     for row in account.committed:
         known = account.sent.get(row.record)
@@ -170,7 +175,7 @@ def _results(account: Account) -> Found:
         for place, row in enumerate(rows, start=1):
             total += account.sent[row.record].weight
             if row.place != place or row.total != total:
-                what = f"result {row.place} of total {row.total}, where {place} of {total} has its place"
+                what = f"expected row {place} with total {total}, got row {row.place} with total {row.total}"
                 yield Anomaly.WRONG_RESULT, Evidence(key, row.record, what)
                 break  # later differences are consequences
 
@@ -186,7 +191,7 @@ def _order(account: Account, key: Key, rows: Sequence[Row]) -> Found:
         sent = account.sent[row.record]
         position, before = last.get(sent.lane, (-1, None))
         if sent.position < position:
-            what = f"processed after record {before}, which is behind it in {sent.lane}"
+            what = f"processed after record {before}, which comes later in {sent.lane}"
             yield Anomaly.REORDERED_RECORDS, Evidence(key, row.record, what)
         else:
             last[sent.lane] = sent.position, row.record
@@ -209,7 +214,7 @@ def _final_state(account: Account) -> Found:
     if account.state is None:
         return
     for key, have, want in _unequal(account.state, totals(account.sent)):
-        what = f"{have.records} records of total {have.total}, {want.records} of {want.total} are right"
+        what = f"the state has {have}, expected {want}"
         if have.records == want.records:
             yield Anomaly.STATE_DIFFERS, Evidence(key, None, what)
         else:
@@ -221,10 +226,7 @@ def _cuts(account: Account) -> Found:
     """Every checkpoint's state is that of the records before its offsets (ONCE-01)."""
     for cut in account.cuts:
         for key, have, want in _unequal(cut.state, totals(account.sent, cut.offsets)):
-            what = (
-                f"checkpoint {cut.checkpoint} holds {have.records} records of total {have.total}, up to its "
-                f"offsets there are {want.records} of {want.total}"
-            )
+            what = f"checkpoint {cut.checkpoint} holds {have}; before its offsets the input has {want}"
             behind = have.records < want.records
             yield (
                 Anomaly.STATE_BEHIND_OFFSETS if behind else Anomaly.STATE_AHEAD_OF_OFFSETS,

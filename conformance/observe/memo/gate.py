@@ -1,4 +1,4 @@
-"""An aligned gate at handler level, with its steps remembered. The base is the newest id."""
+"""Caches the steps of an aligned gate at handler level. States are relative to its newest id (`shifted`)."""
 
 from conformance.observe.memo.shifted import Shifted, Table, less, more
 from model.gate.polled_gate import Inbox
@@ -9,7 +9,7 @@ Relative = tuple[int | None, GateSession]
 
 
 class ShiftedGate(Shifted):
-    """A gate; what is known of a relative state are its blocked channels."""
+    """A gate. The table stores the blocked channels of each relative state as its fact."""
 
     __slots__ = ()
 

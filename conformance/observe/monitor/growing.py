@@ -24,7 +24,7 @@ class Text(NamedTuple):
 
     file: str
     number: int
-    """From 1; a rotated file begins at 1 again."""
+    """The number of the line, from 1; a rotated file begins at 1 again."""
     text: str
     whole: bool = True
     """False for a line above LONGEST_LINE, and for the last line of a file that ends within it."""

@@ -21,7 +21,7 @@ class JobWatch(CheckpointWatch):
         super().__init__(job, max_concurrent, alarms, ended)
         self._starts = 0
         self._start_from: tuple[int, Place] | None = None
-        """What was restored before the job began."""
+        """The checkpoint that was restored before the job began, and its line."""
         self._is_given = False
         """A user names what is restored."""
         self._handlers |= {

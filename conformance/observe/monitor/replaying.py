@@ -181,7 +181,7 @@ class LiveReplay:
         self._session = None
         self._lines.clear()
         self._places.clear()
-        self.note = f"a line was rejected ({place.describe()}); it goes on when the job starts anew"
+        self.note = f"a line was rejected ({place.describe()}); it continues when the job starts again"
         self._alarms(Alarm(self.job, stuck.rules[0], stuck.why, place, stuck.line.checkpoint))
 
     def _forget(self, session: _Session, oldest: int) -> None:

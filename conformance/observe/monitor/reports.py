@@ -70,11 +70,11 @@ class Counts(Protocol):
 
     @property
     def about(self) -> int:
-        """Of these, lines about the protocol."""
+        """The number of these lines that concern the protocol."""
 
     @property
     def replayed(self) -> int:
-        """Of these, lines that the model has replayed."""
+        """The number of these lines that the model has replayed."""
 
     @property
     def alarms(self) -> Counter[str]:
@@ -141,7 +141,7 @@ class Doubts:
             self._settle(lambda doubt: self._lines >= doubt.last_line)
 
     def checkpoint_ended(self, checkpoint: int) -> None:
-        """That checkpoint has ended."""
+        """Notes that the checkpoint has ended."""
         if self._open:
             self._settle(lambda doubt: doubt.ends_with == checkpoint)
 

@@ -108,7 +108,7 @@ class RestWatch:
         self.judged.add("COORD-02")
         for newer, older in pairwise(ids):
             if older >= newer:
-                self._alarm(job, "COORD-02", f"checkpoint {older} stands behind {newer} in the history, its "
+                self._alarm(job, "COORD-02", f"checkpoint {older} comes after {newer} in the history, its "
                             "ids fall", path, older)  # fmt: skip
         is_new_manager = self._counts(job, known, answer["counts"], answer["latest"], path)
         for one in reversed(history):
@@ -239,7 +239,7 @@ class RestWatch:
         self._alarms(Alarm(job, rule, sentence, Place(f"{self.url}{path}", 0), checkpoint))
 
     def account(self) -> Iterator[str]:
-        """What was polled, in one or two lines."""
+        """The polled jobs and answers, in one or two lines."""
         judged = ", ".join(sorted(self.judged)) or "nothing"
         yield f"  REST         {self.polls:,} polls of {self.url}: {judged}"
         if self.unanswered:

@@ -22,7 +22,7 @@ from conformance.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is watched, and how it is shown."""
+    """The watched log or address, and how results are shown."""
 
     logs: tuple[str, ...] = ()
     rest: str | None = None

@@ -1,1 +1,1 @@
-"""A divergence as a person meets it: the story, the saved case, the test, the replay."""
+"""The text of a divergence: its description, the pytest test, and why the answer was refused."""

@@ -1,16 +1,16 @@
 """A divergence as a test for pytest, which fails as long as the implementation diverges."""
 
 from conformance import escape
-from conformance.report.divergence import story
-from conformance.report.divergence.story import Telling
+from conformance.report.divergence import description
+from conformance.report.divergence.description import FoundDivergence
 
 
-def text(name: str, telling: Telling) -> str:
+def text(name: str, found: FoundDivergence) -> str:
     """The source of the test; `name` is the hash of the divergence."""
-    divergence = telling.divergence
+    divergence = found.divergence
     flaky = ", True" if divergence.repeats is not None else ""
-    headline = escape.python_docstring(escape.line(story.headline(divergence)))
-    implementation = escape.python_docstring(escape.short(telling.implementation))
+    headline = escape.python_docstring(escape.line(description.headline(divergence)))
+    implementation = escape.python_docstring(escape.short(found.implementation))
     return f'''"""{divergence.verdict.value} {headline}.
 
 {implementation}; written by `barrierspec conform`. Fails as long as it is so.
@@ -20,7 +20,7 @@ import json
 import subprocess
 import sys
 
-ADAPTER = {escape.python_text(telling.adapter)}
+ADAPTER = {escape.python_text(found.adapter)}
 CONFIG = {escape.python(dict(divergence.config))}
 EVENTS = {escape.python([dict(event) for event in divergence.events])}
 

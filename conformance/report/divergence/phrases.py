@@ -1,6 +1,6 @@
-"""Events, effects and states in the few words of a story."""
+"""Events, effects, states and configurations as short text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conformance import escape
@@ -19,6 +19,12 @@ def of_event(event: Wire) -> str:
         if name in fields:
             parts.append(f"{word} {_plain(fields.pop(name))}")
     return escape.line(" ".join(parts) + _rest(fields))
+
+
+def of_reached(reached: Mapping[str, int]) -> str:
+    """The numbers of states, transitions, pairs and paths that random runs have reached."""
+    words = {"states": "different states", "pairs": "pairs of transitions"}
+    return ", ".join(f"{number:,} {words.get(kind, kind)}" for kind, number in reached.items())
 
 
 def of_paths(paths: int, hit: int, excluded: int) -> str:
@@ -68,7 +74,7 @@ def of_config(component: str, config: Wire) -> str:
         elif name == "tasks":
             parts.append("tasks " + " ".join(str(task["id"]) for task in value))
         elif name == "checkpoints_after_tasks_finish":
-            parts.append(f"after-finish {'on' if value else 'off'}")
+            parts.append(f"{'' if value else 'no '}checkpoints after tasks finish")
         else:
             parts.append(f"{name.replace('_', ' ')} {_plain(value)}")
     return escape.line(", ".join(parts))

@@ -16,7 +16,7 @@ WAITING = 8
 
 
 class Action(NamedTuple):
-    """One thing that the protocol has for the event."""
+    """An action of the model for the event."""
 
     rules: tuple[str, ...]
     answer: str
@@ -33,9 +33,9 @@ class Refusal(NamedTuple):
     before: str
     """The observable state before the event."""
     actions: tuple[Action, ...]
-    """Nearest first, at most SHOWN."""
+    """Most similar first, at most SHOWN."""
     more: str
-    """How many others there are; empty for none."""
+    """The number of further actions, in words; empty for none."""
     excluded: str
     """The fewest values that exclude the answer, in a sentence; empty if nothing does."""
 
@@ -43,7 +43,7 @@ class Refusal(NamedTuple):
 def lines(why: Refusal, event: Wire) -> list[str]:
     """Each action that the model has for the event, the guard that fails, and z3's conflict; 80 columns."""
     found = _wrapped(f"  Before it {textwrap.shorten(why.before, 300)}.", 4)
-    found += _wrapped(f"  Each action that there is for {phrases.of_event(event)}, nearest first:", 4)
+    found += _wrapped(f"  The actions of the model for {phrases.of_event(event)}, most similar first:", 4)
     for action in why.actions:
         found += _action(action)
     if why.more:
@@ -54,7 +54,7 @@ def lines(why: Refusal, event: Wire) -> list[str]:
 def waiting(events: Sequence[str]) -> Iterator[str]:
     """The events of a log that wait for a cause, each with the guard that holds it back."""
     if events:
-        yield "  What waits for a cause at that point, and the guard that holds it back:"
+        yield "  The events that wait for a cause at that point, each with its guard:"
         for one in events[:WAITING]:
             yield from _wrapped(f"    {textwrap.shorten(one, 230)}", 6)
         if len(events) > WAITING:
@@ -64,7 +64,7 @@ def waiting(events: Sequence[str]) -> Iterator[str]:
 def _action(action: Action) -> Iterator[str]:
     yield from _wrapped(f"    {', '.join(action.rules) or 'no rule'}: {action.answer}", 6)
     if action.happens:
-        yield "      is what the protocol does here"
+        yield "      the protocol does this here"
         return
     needs = ", ".join(f"{guard.text} ({guard.values})" for guard in action.needs)
     yield from _wrapped(f"      {'this answer; ' if action.was_answered else ''}needs {needs}", 8)

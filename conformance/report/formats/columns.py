@@ -17,7 +17,7 @@ NARROW, WIDE = 80, 100
 
 
 def columns() -> int:
-    """Of the terminal, or what COLUMNS says; WIDE where there is neither."""
+    """The width of the terminal, or the variable COLUMNS; WIDE if there is neither."""
     return max(NARROW, min(WIDE, shutil.get_terminal_size((WIDE, 24)).columns))
 
 

@@ -23,7 +23,7 @@ _TAGS = {Verdict.DIVERGES: "failure", Verdict.UNDETERMINED: "error"}
 class _Case(NamedTuple):
     name: str
     tag: str = ""
-    """Of the element inside; none of a rule that holds."""
+    """The element inside; empty for a rule that holds."""
     kind: str = ""
     message: str = ""
     text: str = ""
@@ -60,7 +60,7 @@ def of_parts(
 
 
 def _cases(result: PartResult) -> Iterator[_Case]:
-    """That of the part, one for each rule that was exercised or charged, and one for each doubt."""
+    """The case of the part, one for each rule that was exercised or charged, and one for each doubt."""
     tag = _TAGS.get(result.verdict, "system-out")
     text = f"again: {result.again}" if result.verdict in _TAGS else result.bound
     yield _Case(_WHOLE, tag, result.verdict.value, result.bound, text, result.seconds)

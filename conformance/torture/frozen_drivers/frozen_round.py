@@ -109,7 +109,7 @@ class _FirstDriver:
         self._family.thaw(root_first=driver_first)
 
     def ended(self) -> JobResult | Exception | None:
-        """How it has ended; None if it did not end by itself in time."""
+        """The result of the driver, or its error; None if it did not end by itself in time."""
         try:
             self._process.wait(_TO_END_SECONDS)
         except psutil.TimeoutExpired:

@@ -55,7 +55,7 @@ class Job:
         self._attempts = dict.fromkeys(names, 0)
 
     def deployed(self, tasks: Sequence[str]) -> list[str]:
-        """Those of `tasks` that are deployed; notifications to others are not sent."""
+        """The deployed ones of `tasks`; notifications to others are not sent."""
         return [task for task in tasks if self._statuses[task] != CREATED]
 
     def is_up(self, task: str) -> bool:

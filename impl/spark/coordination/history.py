@@ -13,7 +13,7 @@ class CheckpointReport:
 
 
 class CheckpointHistory:
-    """Of all attempts of one job. `tolerated`: consecutive failures that do not fail an attempt."""
+    """The checkpoints of all attempts of a job. `tolerated`: failures in a row that fail no attempt."""
 
     def __init__(self, tolerated: int) -> None:
         self._tolerated = tolerated

@@ -8,12 +8,12 @@ from impl.state import CheckpointStorage, begin_from, original_at
 from impl.state.locations import Where
 
 
-def begin_at(storage: CheckpointStorage, plan: Plan, settings: RunSettings) -> None:
-    """Let the run begin from the savepoint or retained checkpoint of `settings`, which must fit the plan.
+def start_from_savepoint(storage: CheckpointStorage, plan: Plan, settings: RunSettings) -> None:
+    """Copies the savepoint or retained checkpoint of `settings` into `storage`, for the run to start from.
 
-    A driver that takes over does nothing if the dead one has begun: the original may be gone. Raises
-    `NoSavepointError`, `SnapshotCorruptError`, `CheckpointConflictError` and `RestoreRefusedError`; nothing
-    has changed then.
+    It must fit the plan. A driver that replaces a dead one does nothing if the dead one has already begun,
+    because the original may have been deleted since. Raises `NoSavepointError`, `SnapshotCorruptError`,
+    `CheckpointConflictError` and `RestoreRefusedError`; nothing has changed then.
     """
     begun = any(attempt > (settings.follows or 0) for attempt in storage.starts)
     if settings.from_savepoint is None or (settings.start is Start.TAKEN_OVER and begun):
@@ -32,10 +32,11 @@ def require_a_start(
     resume: bool,
     allow_non_restored_state: bool = False,
 ) -> None:
-    """Raise `ConfigError` unless a run can begin without losing anything of an earlier one.
+    """Raises ConfigError if a start would lose output or state of an earlier run.
 
-    A run from the beginning needs an empty checkpoint folder, a resumed one a checkpoint that can be read.
-    Committed output needs the checkpoint that committed it; without it the output would be retracted.
+    A run from the beginning needs an empty checkpoint folder, a resumed one a checkpoint that can be read. If
+    output is committed, the checkpoint that committed it must exist: otherwise the restore would take the
+    output back.
     """
     if storage.completed_ids() and not resume:
         raise ConfigError(
@@ -54,7 +55,7 @@ def require_a_start(
     for output in plan.outputs():
         if output.holds_output(plan.name):
             raise ConfigError(
-                f"{output.where} holds committed output and {folder} no checkpoint that it belongs to, so a "
-                "run from the beginning would retract it or double it; choose another place, or resume "
-                "with its checkpoints"
+                f"{output.where} holds committed output, and {folder} has no checkpoint for it. A new run "
+                "would delete or duplicate this output. Choose another output folder, or resume with the "
+                "checkpoints of the run that wrote it"
             )

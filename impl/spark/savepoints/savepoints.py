@@ -30,7 +30,7 @@ _POLL_MS = 200
 
 
 class Savepoints:
-    """Those of one job over all its attempts. Used by the coordination's thread.
+    """The savepoints of one job over all its attempts. Used by the coordination's thread.
 
     `folder`: of savepoints whose request names no other place; `lineage`: of the checkpoint folder.
     """
@@ -215,7 +215,7 @@ class Savepoints:
             pending.answer(
                 SavepointFailedError(
                     f"savepoint {done.checkpoint} is complete in {done.folder}, but the job failed before "
-                    f"it had ended, and goes on from its newest checkpoint: {reason}"
+                    f"it had ended, and continues from its newest checkpoint: {reason}"
                 )
             )
 

@@ -123,7 +123,7 @@ class OvertakingSnapshots:
         self._gathering.received(checkpoint, [])
 
     def _first_of(self, checkpoint: int) -> Alignment:
-        """How its barrier is sent; a savepoint's is always aligned."""
+        """The alignment of the first barrier; a savepoint's barrier is always aligned."""
         return self._first if self._orders.of(checkpoint) is None else Alignment.ALIGNED
 
     def _triggered_at(self, checkpoint: int, timestamp: int) -> None:

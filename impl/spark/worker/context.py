@@ -26,7 +26,7 @@ class TaskContext:
     report: Callable[[Report], None]
     """Sends a report to the driver. Raises `ConnectionLostError`."""
     mode: str
-    """Of the gate: exactly-once, at-least-once, unaligned or alternating."""
+    """The mode of the gate: exactly-once, at-least-once, unaligned or alternating."""
     orders: Orders
     alignment_timeout_ms: int = 0
     """In mode alternating: ms from the trigger until barriers overtake."""

@@ -15,14 +15,14 @@ class Launch:
 
     plan: Plan
     lineage: str
-    """Of the checkpoint folder; the names of a sink's transactions contain it."""
+    """The lineage of the checkpoint folder; the names of a sink's transactions contain it."""
     credentials: Credentials
     driver: tuple[str, int]
     """Host and port of the driver's listener."""
     execution: ExecutionConfig
     max_concurrent: int
     mode: str
-    """Of every gate: exactly-once, at-least-once, unaligned or alternating."""
+    """The mode of every gate: exactly-once, at-least-once, unaligned or alternating."""
     alignment_timeout_ms: int
     epoch: int
     """When the attempt began, in ms of the driver's wall clock."""

@@ -52,7 +52,7 @@ class Held(NamedTuple):
     """The content of the section `keyed/rocksdb`. Snapshots have it pickled under this name."""
 
     states: dict[str, tuple[str, int]]
-    """From the name of a state to its kind and to its number within the keys."""
+    """Maps the name of a state to its kind and to its number within the keys."""
     small: dict[str, bytes]
     """RocksDB's files other than tables, by name."""
     tables: dict[str, SharedFile]

@@ -48,7 +48,7 @@ class Location(ABC):
 
     @abstractmethod
     def sizes(self, folder: str = "") -> Mapping[str, int]:
-        """From the names of the files in a folder to their sizes, in bytes; empty if it does not exist."""
+        """The files in a folder by name, with their sizes in bytes; empty if it does not exist."""
 
     # ------------------------------------------------------------ files
 

@@ -40,7 +40,7 @@ class ObjectClient(Protocol):
         """Write an object, of bytes or of a file of this host; it replaces an older one."""
 
     def writer_of(self, name: str) -> str:
-        """Who has signed an object; empty without a signature. Raises FileNotFoundError."""
+        """The writer that has signed an object; empty without a signature. Raises FileNotFoundError."""
 
     def get(self, name: str) -> bytes:
         """The content of an object. Raises FileNotFoundError."""

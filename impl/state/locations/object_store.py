@@ -193,7 +193,7 @@ class ObjectFiles(Location):
                 return request()
             except FileNotFoundError as missing:
                 raise NoFileError(
-                    f"{doing} {self.where}/{name} failed: no such object; find out what has removed it"
+                    f"{doing} {self.where}/{name} failed: no such object; find out what has deleted it"
                 ) from missing
             except UnansweredError as failed:
                 tries += 1

@@ -33,7 +33,7 @@ class Unbounded(NamedTuple):
     cases: Callable[[Reread], Iterator[Case]]
     method: str = QUANTIFIERS
     bounds: str = ""
-    """What is bounded all the same, or left out."""
+    """The sizes that stay bounded, and the behaviour that is left out."""
     beyond: frozenset[str] = frozenset()
     """Rules that say something only of what is left out; they are not counted as proved."""
     variants: frozenset[str] | None = None

@@ -119,7 +119,7 @@ class Many:
         self.group = group
         self.variable = variable
         self.behaviours = tuple(one for one in behaviours if one.values and truth_of(one.condition) >= 0)
-        """Of the member at `variable`; the conditions exclude each other."""
+        """The behaviours of the member at `variable`; the conditions exclude each other."""
         self.every = every
         """Each member has exactly one value, so that the members' places are the positions of the values."""
 

@@ -23,7 +23,7 @@ class Total:
 
     group: Any
     term: z3.ArithRef
-    """Of the member at the group's variable."""
+    """The term of the member at the group's variable."""
     symbol: z3.ArithRef
 
 
@@ -92,7 +92,7 @@ def laws(
 
 
 def facts() -> Iterator[z3.BoolRef]:
-    """What is known of all sums so far."""
+    """The known facts about all sums."""
     for place, one in enumerate(known):
         group = one.group
         others = [(other.term, other.symbol) for other in known[:place] if other.group is group]

@@ -15,9 +15,9 @@ from model.checker.compiled.retrace import DisagreementError, Words
 from model.checker.explore import TooManyStatesError, Violation
 
 BOX = 1 << 16
-"""Maximum number of states that one partition sends to another in one round."""
+"""Smallest capacity of a box: the states that one partition sends to another in one round."""
 SLOTS = 1 << 18
-"""Initial number of table places, if the number of states is unknown."""
+"""Smallest initial number of slots of a table."""
 FULL = 0.6
 """The load factor above which a table is replaced by one of twice the size."""
 
@@ -35,12 +35,13 @@ class Measures(NamedTuple):
     start: Words
     """The first state."""
     label_words: int
-    """Number of words of a label; 0 if labels are not counted."""
+    """Number of words of a label (the last effects of a state, as TLC counts them); 0: no labels."""
     branching: int
-    """Maximum number of moves of a state."""
+    """Maximum number of events of a state."""
     rules: int
-    """Number of sets of rules that the kernel can mark as fired."""
+    """Number of sets of rules that fire together; the kernel numbers them."""
     cores: int
+    """Number of partitions, one for each core."""
 
 
 class LevelSearch(ABC):
@@ -56,22 +57,23 @@ class LevelSearch(ABC):
             slots *= 2
         self.box = max(BOX, 4 * measures.branching)
         self.labels = measures.label_words > 0
+        # The first index of each array is the partition. tables: hash tables of the known states
         self.tables = np.zeros((cores, slots, words), np.uint64)
-        self.orders = np.zeros((cores, 2 * cores * self.box, words), np.uint64)
-        self.tails = np.zeros(cores, np.int64)
-        self.heads = np.zeros(cores, np.int64)
-        self.boxes = np.zeros((cores, cores, self.box, width), np.uint64)
-        self.filled = np.zeros((cores, cores), np.int64)
-        self.buffers = np.zeros((cores, max(1, measures.branching), width), np.uint64)
-        self.recent = np.zeros((cores, module.RECENT, width), np.uint64)
-        self.fired = np.zeros((cores, max(1, measures.rules)), np.uint8)
-        self.moves = np.zeros(cores, np.int64)
-        self.flagged = np.zeros((cores, 2), np.int64)
-        self.looked = np.zeros((cores, 8), np.uint64)
+        self.orders = np.zeros((cores, 2 * cores * self.box, words), np.uint64)  # states as they were found
+        self.tails = np.zeros(cores, np.int64)  # how many of orders are filled
+        self.heads = np.zeros(cores, np.int64)  # how many of orders are expanded
+        self.boxes = np.zeros((cores, cores, self.box, width), np.uint64)  # successors, from own to other
+        self.filled = np.zeros((cores, cores), np.int64)  # how many a box has
+        self.buffers = np.zeros((cores, max(1, measures.branching), width), np.uint64)  # of one state
+        self.recent = np.zeros((cores, module.RECENT, width), np.uint64)  # recently found, not sent again
+        self.fired = np.zeros((cores, max(1, measures.rules)), np.uint8)  # sets of rules that have fired: 1
+        self.moves = np.zeros(cores, np.int64)  # number of transitions
+        self.flagged = np.zeros((cores, 2), np.int64)  # flags, and the position of the state that raised them
+        self.looked = np.zeros((cores, 8), np.uint64)  # a sink for prefetched words; never read
         self.label_tables = np.zeros((cores, slots if self.labels else 2, width), np.uint64)
         self.label_counts = np.zeros(cores, np.int64)
         self.levels: list[Ints] = [np.zeros(cores, np.int64)]
-        """The first position of each level in each order."""
+        """For each level, its first position in each partition's list of states."""
         self.depth = 0
 
     @property
@@ -86,12 +88,12 @@ class LevelSearch(ABC):
 
     @property
     def bytes(self) -> int:
-        """Size of tables and orders in bytes."""
+        """Size in bytes of the tables and the lists of states."""
         return int(self.tables.nbytes + self.orders.nbytes + self.label_tables.nbytes * self.labels)
 
     @property
     def read_beside(self) -> tuple[Any, ...]:
-        """The arrays that the kernel reads beside a state."""
+        """Further arrays that the kernel reads together with a state."""
         return ()
 
     @abstractmethod
@@ -110,7 +112,7 @@ class LevelSearch(ABC):
         self.begin()
 
     def begin(self) -> None:
-        """Puts the start into the order and the table of its partition."""
+        """Adds the initial state to partition 0."""
         start = self.measures.start
         self.filled[:] = 0
         self.boxes[0, 0, 0, : len(start)] = start
@@ -119,7 +121,7 @@ class LevelSearch(ABC):
         self.filled[:] = 0
 
     def run(self, limit: int, progress: Progress | None) -> Violation | None:
-        """Searches level by level, until a level is empty or has a broken move.
+        """Searches level by level, until a level is empty or one of its states or steps violates a property.
 
         Raises TooManyStatesError if there are more than `limit` states.
         """
@@ -191,7 +193,7 @@ class LevelSearch(ABC):
         return tuple(int(word) for word in self.orders[own, self.flagged[own, 1]])
 
     def before(self) -> list[Callable[[Words], Words]]:
-        """For each level from the first to the one before the newest: a function to a predecessor in it."""
+        """For each level but the newest, oldest first: maps a state of the next level to a predecessor."""
         return [partial(self.predecessor, level) for level in range(len(self.levels) - 2)]
 
     def predecessor(self, level: int, target: Words) -> Words:

@@ -216,7 +216,7 @@ def parts_of(shape: Shape) -> tuple[int, ...]:
 
 
 def _named(path: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that ends the path, in which each member is called `*`; or None."""
+    """The one of `names` that ends the path, in which each member is called `*`; None: no one does."""
     generic = "." + ".".join("*" if name.isdigit() else name for name in path.split("."))
     return next((name for name in names if generic.endswith("." + name)), None)
 

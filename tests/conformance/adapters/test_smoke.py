@@ -129,8 +129,8 @@ class Offers(ModelAdapter):
     [
         (Remembers, "gives the same answers to the same events"),
         (Merges, "answers a batch like its single events"),
-        (Swallows, "refuses an unknown event, and goes on"),
-        (Loses, "refuses an unknown event, and goes on"),
+        (Swallows, "refuses an unknown event, and continues"),
+        (Loses, "refuses an unknown event, and continues"),
         (Loses, "gives the position of a refused event in its batch"),
         (Renames, "answers in the words of the protocol"),
         (Offers, "offers modes, profiles and levels that exist"),

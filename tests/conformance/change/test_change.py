@@ -149,7 +149,7 @@ def test_a_change_of_behaviour_has_to_be_declared(repository):
     assert undeclared.return_value == 1
     assert "incompatible" in undeclared.output
     assert "give the index another version than 0.1.0" in undeclared.output
-    assert "say what behaves otherwise" in undeclared.output
+    assert "describe the changed behaviour" in undeclared.output
     assert invoke(diff, "HEAD", "--component", "offsets").return_value == 1
     assert invoke(diff, "HEAD", "--component", "store").return_value == 0
 

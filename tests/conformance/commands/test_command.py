@@ -48,7 +48,7 @@ def test_a_divergence_is_reported_on_80_columns(diverged):
     again = [line for line in story.splitlines() if "--" in line or "pytest" in line]
     assert all(len(line) <= 80 for line in story.splitlines() if line not in again)
     assert "->   2  barrier 2 on 0        resume 0, abort 1         resume 0, block 0" in story
-    assert "The implementation does not say: abort 1 (SUBSUMED)." in story
+    assert "Missing effect: abort 1 (SUBSUMED)." in story
     assert "no event can be left out" in story
 
 

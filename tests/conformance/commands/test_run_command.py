@@ -22,7 +22,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
 
 def test_a_savepoint_of_another_output_is_refused(tmp_path, capsys):
     assert cli.run(["run", "--out", str(tmp_path), "--from-savepoint", str(tmp_path)]) == Exit.USAGE
-    assert "of no earlier run" in capsys.readouterr().err
+    assert "is no folder of an earlier run" in capsys.readouterr().err
 
 
 def test_a_claim_takes_a_savepoint(tmp_path, capsys):

@@ -10,7 +10,7 @@ from conformance.adapters.protocol import Crashed, Errored
 from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.cases.walks import walks
 from conformance.divergence import Answer
-from conformance.drive.bounds.gates import MANY
+from conformance.drive.bounds.wide_gates import MANY
 from conformance.drive.examine import examine, not_offered
 from conformance.drive.lockstep import replay
 from conformance.drive.loop import Limits, drive

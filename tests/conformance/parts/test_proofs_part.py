@@ -63,6 +63,7 @@ def test_a_property_that_rejects_nothing_is_a_finding(monkeypatch, tmp_path):
     result = proofs.run(Context(0, tmp_path))
     assert result.verdict is Verdict.UNDETERMINED
     assert "ALIGN-01" in result.rules
+    assert "; inductive: gate; " in result.brief
     assert not {"ALIGN-09", "ALIGN-19"} & set(result.rules)
     assert [finding.line for finding in result.findings] == [
         "ALIGN-09: never_occurs of gate rejects no wrong result of any case",

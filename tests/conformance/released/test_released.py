@@ -78,7 +78,7 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, entries):
     assert done.events > 1000
     assert "ALIGN-03" in done.rules
     assert told.line(done).startswith("  CONFORMS     Flink 9.9.9   exactly-once, handler: ")
-    assert told.details(done).startswith(f"    reached: different {done.reached['states']:,} states, ")
+    assert told.details(done).startswith(f"    reached: {done.reached['states']:,} different states, ")
     assert told.matrix([done]).splitlines()[1].split() == ["9.9.9", f"{done.sequences}", "/", "0"]
 
 

@@ -17,7 +17,7 @@ from conformance.drive.plan import Plan
 from conformance.drive.saved import save
 from conformance.drive.shrinking.evidence import HANGS as MOST_HANGS
 from conformance.drive.shrinking.evidence import evidence
-from conformance.report.divergence.story import Telling
+from conformance.report.divergence.description import FoundDivergence
 from conformance.verdict import Exit, Verdict
 from model.components import COMPONENTS, WireError
 
@@ -191,8 +191,8 @@ def test_answers_that_are_too_slow_for_a_part_of_the_limit_are_no_hangs(command,
 def test_a_hang_is_shrunk_saved_and_replayed_with_both_ends_of_stderr(tmp_path, capsys, command):
     config = {**GATE, "level": "handler"}
     case = Divergence("gate", config, tuple(SENT), Answer([], {}), Answer([], {}), ())
-    telling = Telling(case, "x", command, 0)
-    files = save(telling, 0, tmp_path / "out")
+    found_divergence = FoundDivergence(case, "x", command, 0)
+    files = save(found_divergence, 0, tmp_path / "out")
     words = ["conform", "--adapter", command, "--out", str(tmp_path / "out"), "--limit", "1"]
 
     with ProcessAdapter(command, 1.0) as adapter:

@@ -183,7 +183,7 @@ def test_a_record_that_is_doubled_is_named_with_its_place_and_its_round(tmp_path
     text = report(doubled)
     assert "duplicated record, in 1 of 1 rounds" in text
     assert "this rules out exactly-once, at-most-once output" in text
-    assert "key a, record 0: committed 2 times, as number 1 and 2 of its key" in text
+    assert "key a, record 0: committed 2 times, at places 1 and 2 of its key" in text
     assert "again   barrierspec torture --seed 1 --only round-0" in text
 
 

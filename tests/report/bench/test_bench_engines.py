@@ -1,4 +1,4 @@
-"""Our engines beside other checkers: the same states, and a word of what to install."""
+"""Our engines compared with other checkers: the same states, and a word of what to install."""
 
 import shutil
 import sys

@@ -11,6 +11,7 @@ from conformance.parts.result import Finding, PartResult
 from conformance.parts.verify import PARTS
 from conformance.report.formats.columns import NARROW
 from conformance.report.screen import FINDINGS_SHOWN, WIDEST, screen
+from conformance.report.verification import document
 from conformance.verdict import Verdict
 
 ALL_PASS = """\
@@ -37,7 +38,7 @@ barrierspec verify --only lock-step --only proofs         commit 8c1f2aa, seed 7
                             newer checkpoint
                   gate diverges at step 2, {'kind': 'barrier'}
 
-  the story of ALIGN-04:
+  ALIGN-04 in full:
 
   THE STORY
     step 2  <- here
@@ -156,3 +157,11 @@ def test_progress_tells_the_part_and_what_it_does(proofs):
 
     assert "asking [z3]" in written.getvalue()
     assert "CONFORMS" in written.getvalue()
+
+
+def test_the_brief_bound_of_a_part_is_shown_and_the_report_has_the_whole(by_hand, proofs):
+    bound = "46 rules; inductive: gate (channels 1 to 4), sink (snapshots 0 to 1)"
+    whole = by_hand(replace(proofs, bound=bound, brief="46 rules; inductive: gate, sink"))
+
+    assert "46 rules; inductive: gate, sink  " in screen(whole)
+    assert document(whole)["parts"][0]["bound"] == bound

@@ -70,7 +70,7 @@ def test_a_divergence_outweighs_a_crash(verified):
     assert verified("passes", "crashes", "diverges").verdict is Verdict.DIVERGES
 
 
-UNBOUNDED = "boundless passes without a bound; a PASS says how far it reaches"
+UNBOUNDED = "boundless passes without a bound; a PASS states its bound"
 NOTHING = "mute could not run: TypeError: fake_parts.mute.run: expected a PartResult, got NoneType"
 
 

@@ -8,7 +8,7 @@ from impl.connectors import ParquetFiles, TwoPhaseSink
 from impl.driver import supervise
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.job import Job, ParquetOutput, settings_of
-from impl.spark.coordination.job_start import begin_at, require_a_start
+from impl.spark.coordination.job_start import require_a_start, start_from_savepoint
 from impl.spark.results import RunSettings, Start
 from impl.state import CheckpointStorage, NoSavepointError, encode, pack
 
@@ -58,7 +58,7 @@ def test_checkpoints_of_an_earlier_run_are_resumed_or_left_alone(begin, tmp_path
 
 def test_committed_output_without_its_checkpoint_is_not_taken_back(begin, tmp_path):
     commit(tmp_path)
-    with pytest.raises(ConfigError, match=r"holds committed output and .* no checkpoint"):
+    with pytest.raises(ConfigError, match=r"holds committed output, and .* has no checkpoint"):
         begin()
 
 
@@ -96,6 +96,6 @@ def test_a_driver_that_takes_over_needs_no_savepoint_if_the_dead_one_has_begun(t
     storage.record_restored(earlier, None)
     settings = RunSettings(Start.TAKEN_OVER, tmp_path / "deleted", follows=earlier)
     with pytest.raises(NoSavepointError):
-        begin_at(storage, plan, settings)
+        start_from_savepoint(storage, plan, settings)
     storage.record_restored(storage.new_attempt(), 7)
-    begin_at(storage, plan, settings)
+    start_from_savepoint(storage, plan, settings)

@@ -11,10 +11,10 @@ import pytest
 
 from conformance.explore import states
 from conformance.explore.afar import on_spark
-from conformance.explore.levels import MANIFEST, AnotherSearchError
 from conformance.explore.local import Reading, in_python
 from conformance.explore.models import MODELS, Size
 from conformance.explore.spark import SparkEngine
+from conformance.explore.stored_search import MANIFEST, AnotherSearchError
 from model.checker.bounds import Bounded, bounded_gate
 from model.checker.compiled.moves import program_of
 from model.checker.compiled.program import Program, all_words

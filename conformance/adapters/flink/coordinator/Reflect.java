@@ -162,6 +162,8 @@ final class Reflect {
                 }
             }
         }
-        throw new IllegalStateException(owner.getClass() + " has no field " + name);
+        throw new IllegalStateException(
+                owner.getClass().getName() + " has no field " + name + ": the harness does not support this release;"
+                        + " see docs/verify/released-flinks.md");
     }
 }

@@ -15,11 +15,13 @@ final class Fields {
         return find(owner.getClass(), name) != null;
     }
 
-    /** The value of a field; raises IllegalStateException if there is none: the release is not understood. */
+    /** The value of a field. Throws IllegalStateException if there is none: a release that is not supported. */
     static Object get(Object owner, String name) {
         Field field = find(owner.getClass(), name);
         if (field == null) {
-            throw new IllegalStateException(owner.getClass().getName() + " has no field " + name);
+            throw new IllegalStateException(
+                    owner.getClass().getName() + " has no field " + name + ": the harness does not support this"
+                            + " release; see docs/verify/released-flinks.md");
         }
         try {
             return field.get(owner);

@@ -23,7 +23,7 @@ final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {
     /** Whether the next synchronous part throws. */
     private boolean breaks;
     /** The asynchronous part of the last snapshot. */
-    private Written written;
+    private FakeStateSnapshot written;
 
     private Chain(StreamTask<Object, StreamOperator<Object>> task, RecordWriterDelegate<?> never) {
         super(task, null);
@@ -49,8 +49,8 @@ final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {
         breaks = fails;
     }
 
-    Written taken() {
-        Written last = written;
+    FakeStateSnapshot taken() {
+        FakeStateSnapshot last = written;
         written = null;
         return last;
     }
@@ -81,7 +81,7 @@ final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {
             throw new Exception(Subtasking.BROKEN);
         }
         effects.add("snapshot", "checkpoint", data.getCheckpointId());
-        written = new Written(data.getCheckpointId(), effects);
+        written = new FakeStateSnapshot(data.getCheckpointId(), effects);
         OperatorSnapshotFutures parts = new OperatorSnapshotFutures();
         parts.setKeyedStateManagedFuture(written);
         futures.put(new OperatorID(), parts);

@@ -35,7 +35,7 @@ final class Subtasking implements Component {
     private final Effects effects = new Effects();
     private final Chain chain = Chain.of(effects);
     private final Map<Long, Runnable> parts = new TreeMap<>();
-    private final Map<Long, Written> written = new TreeMap<>();
+    private final Map<Long, FakeStateSnapshot> written = new TreeMap<>();
     private final MailboxProcessor mailbox = new MailboxProcessor(controller -> {});
     private final OneInputStreamTask<?, ?> task = Bare.of(OneInputStreamTask.class);
     private final Object coordinator;

@@ -6,22 +6,22 @@ import java.util.concurrent.TimeUnit;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 
-/** The state of one snapshot, which the harness lets be stored or lets fail. */
-final class Written implements RunnableFuture<SnapshotResult<KeyedStateHandle>> {
+/** A fake asynchronous state snapshot. The harness decides when it runs, and whether it succeeds. */
+final class FakeStateSnapshot implements RunnableFuture<SnapshotResult<KeyedStateHandle>> {
     private final long checkpoint;
     private final Effects effects;
     private Exception failure;
     private boolean runs;
     private boolean done;
 
-    Written(long checkpoint, Effects effects) {
+    FakeStateSnapshot(long checkpoint, Effects effects) {
         this.checkpoint = checkpoint;
         this.effects = effects;
     }
 
-    /** Run Flink's asynchronous part; `why`: the reason for which the state cannot be stored, or null. */
-    void run(Runnable part, Exception why) {
-        failure = why;
+    /** Runs Flink's asynchronous part. `toThrow`: the exception that `get` throws; null if the state is stored. */
+    void run(Runnable part, Exception toThrow) {
+        failure = toThrow;
         runs = true;
         part.run();
     }
@@ -44,7 +44,10 @@ final class Written implements RunnableFuture<SnapshotResult<KeyedStateHandle>> 
         return get();
     }
 
-    /** The cancellation of a part that does not run is the effect; a part that fails cancels itself. */
+    /**
+     * Records the effect `cancel_async` if Flink cancels this snapshot before its asynchronous part runs. A
+     * failing asynchronous part cancels the snapshot too; that is no effect.
+     */
     @Override
     public boolean cancel(boolean interrupts) {
         if (!runs) {

@@ -1,4 +1,4 @@
-"""The table of the documentation: the models compared with the Python model, and what is left out."""
+"""The table of compared models in docs/learn/reading-the-specification.md."""
 
 import re
 from itertools import groupby
@@ -10,7 +10,7 @@ _TABLE = re.compile(r"(<!-- triangles -->\n\n)(?:\|.*\n)*")
 
 
 def with_table(page: str) -> str:
-    """The page with the table of today after its mark `<!-- triangles -->`."""
+    """Replaces the table after the mark `<!-- triangles -->` of a page."""
     return _TABLE.sub(lambda found: found[1] + triangle_table(), page)
 
 

@@ -1,8 +1,8 @@
-"""What a search has found so far, on disk: a file of states for each level and partition, and a manifest.
+"""A search on Spark stores its progress in a folder: files of states by level and partition, and a manifest.
 
-The manifest names the files that count; it is replaced as a whole when a level is complete. A search that is
-ended at any moment goes on behind the last level that the manifest has; what the level after it had left
-behind is removed. Nothing but the manifest is ever written twice.
+The manifest lists the files of the complete levels. When a level is complete, the search replaces the
+manifest atomically; every other file is written once. A search that was interrupted continues after the last
+level in the manifest. It first deletes the files of the incomplete level.
 """
 
 import os
@@ -16,7 +16,7 @@ FORMAT = 1
 
 
 class AnotherSearchError(ValueError):
-    """The folder holds another search than the one that is to go on."""
+    """The folder holds the search of another model, or with another number of partitions."""
 
 
 class Kept(NamedTuple):
@@ -35,7 +35,7 @@ class Level(NamedTuple):
 
     @property
     def states(self) -> int:
-        """How many there are."""
+        """Number of states, in all partitions."""
         return sum(one.states for one in self.kept)
 
 
@@ -43,22 +43,22 @@ class Search(NamedTuple):
     """A search as far as it is complete."""
 
     identity: str
-    """What is searched, and into how many partitions."""
+    """SHA-256 of the number of partitions and the kernel's source."""
     levels: tuple[Level, ...]
     transitions: int
-    """From all levels but the last."""
+    """Number of transitions from all levels but the last."""
     fired: bytes
     """Which of the kernel's rules have fired: a byte each."""
     seconds: float
-    """That the levels have taken, those before it was ended among them."""
+    """Search time of all levels, over all runs."""
 
     @property
     def states(self) -> int:
-        """All of them."""
+        """Number of states."""
         return sum(level.states for level in self.levels)
 
     def commit(self, folder: Path) -> None:
-        """Make this what the folder holds, at once and for good."""
+        """Replaces the manifest, atomically and durably."""
         made = {
             "format": FORMAT,
             "identity": self.identity,
@@ -76,17 +76,17 @@ class Search(NamedTuple):
 
 
 def load(folder: Path, identity: str) -> Search | None:
-    """What the folder holds of this very search; None if nothing was committed there.
+    """Returns the stored progress of this search; None if the folder has no manifest.
 
-    Raises AnotherSearchError if it holds another one.
+    Raises AnotherSearchError if the folder holds another search.
     """
     if not (folder / MANIFEST).exists():
         return None
     made: dict[str, Any] = orjson.loads((folder / MANIFEST).read_bytes())
     if (made["format"], made["identity"]) != (FORMAT, identity):
         raise AnotherSearchError(
-            f"{folder} holds a search of another model, or with other partitions, than the one that is to go "
-            "on; name another folder, or remove that one"
+            f"{folder} holds a search of another model or with another number of partitions; choose another "
+            "folder, or delete this one"
         )
     return Search(
         identity,
@@ -98,7 +98,7 @@ def load(folder: Path, identity: str) -> Search | None:
 
 
 def sweep(folder: Path, search: Search | None) -> None:
-    """Remove the files that do not count."""
+    """Deletes the files of states that the manifest does not list."""
     counted = {one.file for level in search.levels for one in level.kept} if search else set()
     for file in folder.glob("*.npy"):
         if file.name not in counted:

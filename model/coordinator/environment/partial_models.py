@@ -1,8 +1,8 @@
-"""Parts of the coordinator, closed as in Scheduler.tla, TriggerModel.tla and JobLifecycleModel.tla.
+"""Closed models of parts of the coordinator, as in Scheduler.tla, TriggerModel.tla and JobLifecycleModel.tla.
 
-Each of these modules knows a part of the coordinator's state. The other fields always have their initial
-value here, and what they decide is left out: no completed checkpoint ends an older one (SUB-02), and a stop
-ends no other checkpoint (COORD-12). CoordinatorModel.tla has the former. The clock stays at 0.
+A part knows some fields of the coordinator's state; the others keep their initial value. Two behaviours are
+left out: a completed checkpoint subsumes no older one (SUB-02; CoordinatorModel.tla checks this), and a stop
+aborts no other checkpoint (COORD-12). The clock stays at 0.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ from model.events import ASYNC_EXCEPTION, NONE, Event, Step
 from model.store.store import CHECKPOINT, STOP
 
 LONG = 1_000
-"""A time-out that only the environment lets pass."""
+"""A time-out in ms that never passes by itself; `CheckpointExpires` makes it pass."""
 MANY = 10
 """More checkpoints than are pending at once."""
 
@@ -57,9 +57,9 @@ Offered = Iterator[tuple[str, Event]]
 
 
 def _closed(
-    name: str, start: Coordinator, offers: Callable[[Coordinator], Offered], *beside: str
+    name: str, start: Coordinator, offers: Callable[[Coordinator], Offered], *forgotten: str
 ) -> ClosedModel:
-    """A part whose module in TLA+ does not have the fields `beside`."""
+    """The closed model of a part. `forgotten`: the fields that its TLA+ module does not have."""
     steps: Any = _apart(type(coordinator_steps(start)))
 
     def step(state: Coordinator, event: Event) -> Step[Coordinator]:
@@ -75,11 +75,11 @@ def _closed(
         return taken
 
     closed = ClosedModel(name, "coordinator", start, (), offers, lambda beside, event: beside, step)
-    return forgetting(closed, *beside)
+    return forgetting(closed, *forgotten)
 
 
 def _apart(generation: type) -> object:
-    """The steps of a generation in which a completed checkpoint ends no older one."""
+    """The steps of a generation, changed so that a completed checkpoint subsumes no older one."""
 
     def end_older(_: object, state: Coordinator, done: Pending, subsumed: object) -> Step[Coordinator]:
         return Step(state, (), ())
@@ -88,7 +88,7 @@ def _apart(generation: type) -> object:
 
 
 def _with_deadline(state: Coordinator, checkpoint: int) -> Coordinator:
-    """The coordinator at the time at which this checkpoint expires, and no other."""
+    """The coordinator, with the time-out of this checkpoint due now."""
     return state._replace(
         pending=tuple(
             one._replace(deadline=0) if one.checkpoint == checkpoint else one for one in state.pending
@@ -96,8 +96,8 @@ def _with_deadline(state: Coordinator, checkpoint: int) -> Coordinator:
     )
 
 
-def closed_trigger(coordinators: int, hooks: int, ids: int, profile: CoordinatorProfile) -> ClosedModel:
-    """The phase before the single source: answers in any order, and triggers that are lost."""
+def closed_master_phase(coordinators: int, hooks: int, ids: int, profile: CoordinatorProfile) -> ClosedModel:
+    """The master phase, with one source: masters answer in any order, and trigger messages may be lost."""
     plan = Plan((True,), LONG, MANY, profile, tolerable_failures=0, coordinators=coordinators, hooks=hooks)
 
     def offers(state: Coordinator) -> Offered:
@@ -122,7 +122,7 @@ def closed_trigger(coordinators: int, hooks: int, ids: int, profile: Coordinator
             yield "Expiry", CheckpointExpires(checkpoint)
             yield "Acknowledge", AcknowledgeMessage(0, checkpoint, 0)
 
-    name = f"phase before the sources, {coordinators} operator coordinators, {hooks} hooks, {profile.name}"
+    name = f"master phase, {coordinators} operator coordinators, {hooks} hooks, {profile.name}"
     start = running(new_coordinator(plan, 1))
     return _closed(name, start, offers, "store", "shared", "failures", "scheduler")
 
@@ -152,8 +152,8 @@ def closed_job(tasks: int, ids: int, *, retains: bool) -> ClosedModel:
     return _closed(name, start, offers, "unseen", "shared", "scheduler")
 
 
-def closed_timer(interval: int, initial_delay: int, min_pause: int) -> ClosedModel:
-    """The scheduler alone: every checkpoint that it requests is over at once."""
+def closed_scheduler(interval: int, initial_delay: int, min_pause: int) -> ClosedModel:
+    """The scheduler alone: each checkpoint that it requests ends at once."""
     plan = Plan((True,), LONG, 1, interval=interval, initial_delay=initial_delay, min_pause=min_pause)
     start = new_coordinator(plan, 1)._replace(status=RUNNING, tasks_run=(True,), tasks_reached=(True,))
     steps = coordinator_steps(start)

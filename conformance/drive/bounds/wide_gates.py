@@ -1,4 +1,4 @@
-"""Gates of many channels: the case of each rule, directed cases and random ones, size by size.
+"""Gates of many channels: the case of each rule, boundary, complete and random cases, size by size.
 
 A gate that answers `unsupported` at a size gets none of that size or above.
 """
@@ -10,9 +10,16 @@ from random import Random
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.cases.walks import LENGTH
 from conformance.divergence import Divergence
-from conformance.drive.bounds.channels import LARGE, SIZES, WIDTHS, boundary_case, complete_case, widened
 from conformance.drive.bounds.conduct import one_of_each
 from conformance.drive.bounds.play import rule_cases
+from conformance.drive.bounds.wide_gate_cases import (
+    LARGE,
+    SIZES,
+    WIDTHS,
+    boundary_case,
+    complete_case,
+    widened,
+)
 from conformance.drive.lockstep import Case, Played, drawn, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle, Oracles
@@ -29,7 +36,7 @@ LARGE_BATCH = 100
 """Events of one request to a large gate, at least: only then its state, which is long, is compared."""
 
 
-def play_channels(adapter: Adapter, plan: Plan, total: Played) -> None:
+def play_wide_gates(adapter: Adapter, plan: Plan, total: Played) -> None:
     """Gates of each size, ascending, up to the limit of `hello`; large ones only in runs of MANY examples."""
     for size in _sizes(plan):
         _play(size, adapter, plan, total)
@@ -63,7 +70,7 @@ def _sizes(plan: Plan) -> list[int]:
 
 
 def runs(plan: Plan) -> Iterator[tuple[Wire, list[Wire]]]:
-    """The configuration and the events of every case that `play_channels` plays."""
+    """The configuration and the events of every case that `play_wide_gates` plays."""
     for size in _sizes(plan):
         for case in _cases(size, plan):
             yield case.oracle.config, list(iter(partial(case.choose, {}), None))
@@ -81,10 +88,10 @@ def _cases(size: int, plan: Plan) -> Iterator[Case]:
     if size in WIDTHS:
         yield from _rule_cases(size, plan)
     if not plan.selected:
-        yield from _directed(size, plan)
+        yield from _other_cases(size, plan)
 
 
-def _directed(size: int, plan: Plan) -> Iterator[Case]:
+def _other_cases(size: int, plan: Plan) -> Iterator[Case]:
     """Short cases of each mode, profile and level; long and random ones in turns; large gates: each mode."""
     configs = list(one_of_each("gate", plan))
     if _is_large(size):

@@ -12,12 +12,12 @@ from conformance.divergence import Answer, Divergence
 from conformance.drive.lockstep import answer_of, drawn
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
-from conformance.report.divergence import story
-from conformance.report.divergence.story import LINES, Telling, Written
+from conformance.report.divergence import description
+from conformance.report.divergence.description import LINES, FoundDivergence, SavedFiles
 from conformance.report.formats.columns import NARROW
 
 FOLDER = Path("build/divergences")
-SAVED = Written(
+SAVED = SavedFiles(
     FOLDER / "0123abcd.json", FOLDER / "test_0123abcd.py", FOLDER / "0123abcd/Divergence_0123abcd.tla"
 )
 ADAPTERS = Path(__file__).parents[1] / "adapters"
@@ -26,7 +26,9 @@ ADAPTERS = Path(__file__).parents[1] / "adapters"
 def told(component, config, events, got, rules=("ALIGN-04",)):
     *before, expected = map(answer_of, Oracle(component, config).transcript(events))
     divergence = Divergence(component, config, tuple(events), expected, got, rules, tuple(before))
-    return story.tell(Telling(divergence, "my-engine 0.3.1", "./my-engine", 12_345), SAVED).splitlines()
+    return description.describe(
+        FoundDivergence(divergence, "my-engine 0.3.1", "./my-engine", 12_345), SAVED
+    ).splitlines()
 
 
 def fits(lines):

@@ -1,4 +1,4 @@
-"""A divergence as a person meets it: the rule, the steps, expected beside actual, and how to see it again.
+"""The text of a divergence: the rule, the steps, expected and actual answers, commands that repeat it.
 
 At most 80 columns, plain text, and no more than two screens: of a long sequence the last steps are shown.
 """
@@ -26,25 +26,25 @@ from conformance.rules import index as rule_index
 
 LINES = 48
 """Two screens of 24 lines."""
-CUT = 400
+CUT = 380
 """Characters of a paragraph; the answer of an implementation may be of any length."""
 _COLUMNS = (20, 24, 24)
 """Widths of event, expected and got; the step stands before them in 6 columns."""
 
 
 @dataclass(frozen=True)
-class Telling:
-    """A divergence with what a reader needs around it."""
+class FoundDivergence:
+    """A divergence, the implementation, and how it was found."""
 
     divergence: Divergence
     implementation: str
     """Name and version."""
     adapter: str
-    """What was given after `--adapter`."""
+    """The value of `--adapter`."""
     found_after: int
     """Steps of the run until it was found."""
     shrunk: str = "no event can be left out"
-    """How far it was shrunk; empty if it was not."""
+    """How far the sequence was shrunk; empty if it was not."""
 
     @property
     def limit(self) -> float | None:
@@ -53,7 +53,7 @@ class Telling:
         return got.seconds if isinstance(got, Hung) and got.seconds != ANSWER_LIMIT_SECONDS else None
 
 
-class Written(NamedTuple):
+class SavedFiles(NamedTuple):
     """The replays of one divergence on disk."""
 
     replay: Path
@@ -64,13 +64,13 @@ class Written(NamedTuple):
     """The lines of `replay` at which the events begin."""
 
 
-def tell(telling: Telling, saved: Written | None = None) -> str:
-    """The story; `saved` are its replays, if they were written."""
-    divergence = telling.divergence
+def describe(found: FoundDivergence, saved: SavedFiles | None = None) -> str:
+    """The description of a divergence; `saved`: its replays, if they were written."""
+    divergence = found.divergence
     described = phrases.of_config(divergence.component, divergence.config)
     before = [
         *_headline(divergence),
-        *_wrapped(f"{escape.short(telling.implementation)}, {described}", 10),
+        *_wrapped(f"{escape.short(found.implementation)}, {described}", 10),
         "",
     ]
     after = [
@@ -79,15 +79,15 @@ def tell(telling: Telling, saved: Written | None = None) -> str:
         *_must(divergence),
         *_stderr(divergence),
         "",
-        f"  found after {telling.found_after:,} steps{f'; {telling.shrunk}' if telling.shrunk else ''}",
+        f"  found after {found.found_after:,} steps{f'; {found.shrunk}' if found.shrunk else ''}",
     ]
     if saved is not None:
         after += [
-            *_command(telling, saved.replay),
+            *_command(found, saved.replay),
             f"  as test {escape.shell(('pytest', str(saved.test)))}",
         ]
         after += (
-            [f"  in TLC  {escape.shell(('--replay', str(saved.module)))}"]
+            _continued("  in TLC  ", [escape.shell(("--replay", str(saved.module)))])
             if isinstance(saved.module, Path)
             else textwrap.wrap(
                 f"  in TLC  not: {escape.line(str(saved.module))}", NARROW, subsequent_indent=" " * 10
@@ -161,7 +161,7 @@ def _fitting(blocks: list[list[str]], height: int) -> list[str]:
 
 
 def _states(divergence: Divergence) -> list[str]:
-    """What differs of the states, below the last step."""
+    """The differing fields of the states, below the last step."""
     names = _fields_shown(divergence)
     got_state = divergence.got.state if isinstance(divergence.got, Answer) else {}
     shown = (phrases.of_state(divergence.expected.state, names), phrases.of_state(got_state, names))
@@ -199,7 +199,7 @@ def differing(expected: Wire, got: Wire) -> list[str]:
 
 
 def difference(divergence: Divergence) -> str:
-    """In plain sentences what differs at the last step."""
+    """The differences at the last step, in plain sentences."""
     expected, got = divergence.expected, divergence.got
     if isinstance(got, Hung):
         return "No answer came within the time limit (--limit)."
@@ -208,16 +208,18 @@ def difference(divergence: Divergence) -> str:
             return "The protocol does not allow this event here; it is to be answered with an error."
         return "The protocol allows this event; it is to be answered with effects and state."
     if expected.refused is not None:
-        return f"The protocol does not allow this event here ({expected.refused}); it was taken."
+        reason = expected.refused
+        return f"The protocol does not allow this event here ({reason}); the implementation accepted it."
     sentences = []
     due, came = list(expected.effects), list(got.effects)
     missing, extra = _without(due, came), _without(came, due)
     if missing:
-        sentences.append(f"The implementation does not say: {phrases.of_effects(missing)}.")
+        many = "s" if len(missing) > 1 else ""
+        sentences.append(f"Missing effect{many}: {phrases.of_effects(missing)}.")
     if extra:
         sentences.append(f"Effects that the rule forbids: {phrases.of_effects(extra)}.")
     if not missing and not extra and canonical(due) != canonical(came):
-        sentences.append("The implementation says the right things in another order.")
+        sentences.append("The effects are right, but in another order.")
     for name in differing(expected.state, got.state):
         is_now = phrases.of_state(got.state, [name])
         sentences.append(f"Afterwards {is_now}, where {phrases.of_state(expected.state, [name])} is right.")
@@ -251,19 +253,25 @@ def _stderr(divergence: Divergence) -> list[str]:
     return ["", "  stderr:", *(f"    {escape.line(line)[: NARROW - 4]}" for line in lines)]
 
 
-def _command(telling: Telling, replay_file: Path) -> list[str]:
-    """The command in one line if it fits, else continued; pasted, it works either way."""
-    options = [escape.shell(("--adapter", telling.adapter)), escape.shell(("--replay", str(replay_file)))]
-    if telling.limit is not None:
-        options[1] += f" --limit {telling.limit:g}"
-    whole = f"  again   barrierspec conform {' '.join(options)}"
+def _command(found: FoundDivergence, replay_file: Path) -> list[str]:
+    """The command that repeats the divergence."""
+    options = [escape.shell(("--adapter", found.adapter)), escape.shell(("--replay", str(replay_file)))]
+    if found.limit is not None:
+        options[1] += f" --limit {found.limit:g}"
+    return _continued("  again   ", options)
+
+
+def _continued(label: str, options: Sequence[str]) -> list[str]:
+    """`barrierspec conform` with options: in one line if it fits, else continued; both can be pasted."""
+    whole = f"{label}barrierspec conform {' '.join(options)}"
     if len(whole) <= NARROW:
         return [whole]
-    return ["  again   barrierspec conform \\", f"            {options[0]} \\", f"            {options[1]}"]
+    parts = [f"{label}barrierspec conform", *(f"{' ' * 12}{option}" for option in options)]
+    return [*(f"{part} \\" for part in parts[:-1]), parts[-1]]
 
 
 def _cut(text: str) -> str:
-    """A text that an implementation has a say in, at a length that can be read."""
+    """Shortens a text that comes from an implementation."""
     return text if len(text) <= CUT else textwrap.shorten(text, CUT, placeholder=" ...")
 
 

@@ -1,7 +1,7 @@
-"""Pinned runs: what is played whatever the seed, so that nothing they show depends on chance.
+"""Seedless runs are the same for every seed.
 
-The named scenarios in every generation that has what they need, and the rule cases in every configuration in
-which they fire; an implementation that is not bundled gets each rule case in one configuration.
+They are the named scenarios, in every generation that supports them, and the rule cases, in every
+configuration in which they fire. (`conform` plays each rule case in one configuration only.)
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from conformance.generators import generate
 from conformance.vectors.make import scenario_runs
 
 
-def pinned_runs(component: str) -> Iterator[Case]:
-    """All of them, in a fixed order."""
+def seedless_runs(component: str) -> Iterator[Case]:
+    """Yields the seedless runs of a component, always in the same order."""
     for run in scenario_runs(component):
         yield given(Oracle(component, run.config), run.events, "pinned")
     oracles = [Oracle(component, config) for config in generate.configs(component)]

@@ -1,11 +1,11 @@
 """Gates of many channels: one channel of a small case stands for a whole group of a wide gate.
 
 What a channel of the group delivers (barriers, announcements, its end) each of the others delivers too, one
-after the other; records and cancellations come on one of them. So a case of two channels completes at a gate
-of 129 as it does at one of two, and an implementation that keeps its channels in a number of 32, 64 or 128
-bits takes one of them for another. The expected answers are the model's own.
+after the other; records and cancellations come on one of them. A case of two channels then completes at a
+gate of 129 channels too. An implementation that stores its channels as bits of a 32, 64 or 128 bit integer
+confuses two of them, and fails. The expected answers are the model's own.
 
-Directed cases go through all sizes around such numbers of bits, and through two large ones.
+Boundary cases run at every size in SIZES and LARGE, complete cases at all of these but the largest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from conformance.adapters.protocol import Wire
 WIDTHS = (33, 65, 129)
 """One channel more than 32, 64 and 128 bits can hold; gates of these sizes get the case of each rule."""
 SIZES = (5, 6, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129)
-"""The sizes of gates in every mode, profile and level; those from 1 to 4 have cases of all sources."""
+"""Sizes that run in every mode, profile and level. Other parts of the suite drive 1 to 4 channels."""
 LARGE = (1000, 32_768)
 """The sizes of gates in every mode; the last one is the greatest that the protocol has."""
 _BITS = (8, 16, 32, 64, 128, 256, 512, 16_384)
@@ -24,7 +24,7 @@ _OF_ALL = frozenset({"barrier", "announce", "receive_barrier", "end_of_partition
 
 
 def widened(events: Sequence[Wire], channels: int, wide: int, *, first: bool) -> list[Wire]:
-    """A case of a gate of `channels` for one of `wide`; the group is its first channel or its last."""
+    """Converts a case for `channels` channels into one for `wide`; its first or last becomes the group."""
     return [event for one in events for event in _widened(one, channels, wide, first=first)]
 
 
@@ -59,7 +59,10 @@ def boundary_case(channels: int) -> list[Wire]:
 
 
 def complete_case(channels: int, rng: Random) -> list[Wire]:
-    """Every channel delivers its barrier, in a random order; at small gates all channels but one then end."""
+    """Every channel delivers its barrier, in a random order.
+
+    In gates of at most 129 channels, all channels but one then end, and that one delivers a second barrier.
+    """
     order = list(range(channels))
     rng.shuffle(order)
     events = [_barrier(channel, 1) for channel in order]
