@@ -3,9 +3,9 @@
 It keeps topics and offsets in memory, or in an object store. With the second it can be killed and started
 again without a loss.
 
-Its answers differ from those of Apache Kafka. It lists the end of a partition at the first record of the last
-batch, and answers a fetch behind the end, or before the first record, with no error. It cannot add partitions
-to a topic or delete records. An aborted transaction stays visible.
+Its answers differ from those of Apache Kafka. It lists an end of a partition that is too low, but sends the
+right one with records. A fetch beyond the end, or before the first record, is no error to it. It cannot add
+partitions to a topic or delete records. An aborted transaction stays visible.
 """
 
 import importlib.util

@@ -1,6 +1,7 @@
 """Questions to the brokers about topics and offsets. All of them wait for the answer."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from typing import Any, Final, NamedTuple, TypeVar
@@ -35,8 +36,8 @@ class Cluster:
 
     def __init__(self, declaration: KafkaInput) -> None:
         self._declaration = declaration
-        self._last_error = ""
-        self._admin = AdminClient({**declaration.settings(), "error_cb": self._note})
+        self._errors: deque[KafkaError] = deque(maxlen=1)
+        self._admin = AdminClient({**declaration.settings(), "error_cb": self._errors.append})
 
     def topics(self) -> dict[str, Topic]:
         """The topics of the declaration that exist. Raises SourceError if no broker answers."""
@@ -103,11 +104,8 @@ class Cluster:
             raise self._error(what, failed) from failed
 
     def _error(self, what: str, failed: Exception) -> SourceError:
-        seen = f"; the client has reported {self._last_error}" if self._last_error else ""
+        seen = "".join(f"; the client has reported {error}" for error in self._errors)
         return SourceError(
             f"{self._declaration.servers}: expected {what}, got {failed}{seen}; start the brokers, or "
             "correct `servers` and `options`"
         )
-
-    def _note(self, error: KafkaError) -> None:
-        self._last_error = str(error)

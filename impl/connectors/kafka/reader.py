@@ -47,6 +47,7 @@ class KafkaReader:
     def __init__(self, declaration: KafkaInput, cluster: Cluster) -> None:
         self._cluster = cluster
         self._commits = 0
+        self._is_closed = False
         self._positions: dict[Partition, Position] = {}
         self._consumer = Consumer({**declaration.consumer_settings(), "on_commit": self._committed})
 
@@ -130,7 +131,10 @@ class KafkaReader:
         )
 
     def close(self) -> None:
-        """Wait a moment for the last commit, and leave."""
+        """Wait a moment for the last commit, and leave. A second call does nothing."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._consumer.unassign()
         until = time.monotonic() + _LAST_COMMIT_SECONDS
         while self._commits and time.monotonic() < until:

@@ -166,9 +166,11 @@ class KafkaSourceOperator(SourceOperator):
         bounds = self._cluster.patiently(lambda: self._reader.bounds(wanted), _START_SECONDS)
         start = KafkaStart.EARLIEST if restored else self._declaration.start
         offsets = self._offsets(start, new, bounds)
-        own |= {one: self._first(one, topics, offsets[one], bounds[one]) for one in new}
-        for one, position in own.items():
+        unread = {one: position for one, position in own.items() if not position.has_ended}
+        first = {one: self._first(one, topics, offsets[one], bounds[one]) for one in new}
+        for one, position in {**unread, **first}.items():
             _require_held(one, position, bounds[one])
+        own |= first
         if restored:
             self._step(Crash())
             self._step(RestoreOffsets(sum(position.records for position in own.values())))
@@ -316,7 +318,7 @@ def _require_same(topics: Mapping[str, Topic], positions: Mapping[Partition, Pos
 
 def _require_held(partition: Partition, position: Position, bounds: Bounds) -> None:
     """Raise OffsetsLostError unless the broker has the record at a position, or it is the next one."""
-    if bounds.low <= position.offset <= bounds.high or position.has_ended:
+    if bounds.low <= position.offset <= bounds.high:
         return
     topic, number = partition
     raise OffsetsLostError(

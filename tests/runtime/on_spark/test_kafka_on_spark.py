@@ -1,0 +1,128 @@
+"""Jobs from a broker to Parquet on real Spark: exact, whatever becomes of workers, drivers and the broker."""
+
+import sys
+
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+
+from conformance.observe.validate import validate
+from conformance.torture.brokers.broker import Broker
+from conformance.torture.brokers.proxy import BrokerProxy
+from impl.config import CheckpointConfig
+from impl.connectors import read_committed
+from impl.driver import supervise
+from impl.faults import Action, FaultPlan, Point
+from impl.job import Job, KafkaEnd, KafkaInput, ParquetOutput
+from impl.spark.errors import JobFailedError
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
+ROWS = 4_000
+PARTITIONS = 3
+
+
+def number_of(record):
+    return (int(record.value),)
+
+
+@pytest.fixture
+def proxied():
+    with BrokerProxy() as proxy, Broker(advertised=proxy.port) as broker:
+        proxy.target = broker.port
+        yield broker, proxy
+
+
+def fill(broker, numbers=range(ROWS)):
+    broker.create("numbers", PARTITIONS)
+    broker.produce("numbers", (b"%d" % number for number in numbers), PARTITIONS)
+
+
+def job_of(broker, folder, **options):
+    given = {
+        "until": KafkaEnd.LATEST,
+        "group": "readers",
+        "rows_per_second": 2_000.0,
+        "options": {"reconnect.backoff.max.ms": 200},
+        **options,
+    }
+    return (
+        Job("kafka")
+        .source("numbers", KafkaInput(broker.servers, "numbers", number_of, **given), parallelism=2)
+        .sink("sink", ParquetOutput(folder / "committed", pa.schema({"n": pa.int64()})), parallelism=2)
+        .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=200))
+    )
+
+
+def committed(folder):
+    return sorted(read_committed(folder / "committed").column("n").to_pylist())
+
+
+def in_turn(*steps):
+    """Takes one step at each look at the progress, from the first completed checkpoint on."""
+    left = list(steps)
+
+    def look(progress):
+        if progress.completed and left:
+            left.pop(0)()
+
+    return look
+
+
+@pytest.mark.rule("ONCE-03")
+@pytest.mark.rule("OFFSET-03")
+@pytest.mark.rule("OFFSET-06")
+def test_a_job_is_exact_although_a_worker_dies_and_its_broker_is_frozen_and_disconnected(
+    spark, tmp_path, proxied
+):
+    broker, proxy = proxied
+    fill(broker)
+    faults = [FaultPlan(Point.SNAPSHOT_WRITTEN, "numbers-0", occurrence=4)]
+    result = job_of(broker, tmp_path).execute(
+        "local[8]",
+        tmp_path,
+        spark=spark,
+        faults=faults,
+        event_log=True,
+        on_progress=in_turn(broker.freeze, broker.thaw, proxy.disconnect, proxy.connect),
+    )
+    trace = validate(tmp_path / "events")
+
+    assert [one.action for one in result.faults] == [Action.SIGKILL]
+    assert proxy.disconnected > 0
+    assert committed(tmp_path) == list(range(ROWS))
+    assert broker.committed("readers", "numbers", PARTITIONS) == [1_334, 1_333, 1_333]
+    assert trace.rejection is None
+    assert {"OFFSET-01", "OFFSET-03", "OFFSET-06"} <= set(trace.rules)
+
+
+@pytest.mark.rule("ONCE-01")
+def test_a_broker_that_loses_its_data_while_a_job_reads_fails_the_job(spark, tmp_path, proxied):
+    """The client may crash when a topic is created anew under it; then the next attempt sees it."""
+    broker, _ = proxied
+    fill(broker)
+
+    def restart():
+        broker.stop()
+        broker.start()
+        fill(broker)
+
+    with pytest.raises(JobFailedError, match=r"OffsetsLostError: .*(created anew|no longer exist).*resume"):
+        job_of(broker, tmp_path, until=KafkaEnd.NEVER, discovery_seconds=0.2).execute(
+            "local[8]", tmp_path, spark=spark, on_progress=in_turn(restart)
+        )
+
+
+@pytest.mark.cluster
+@pytest.mark.usefixtures("spark_classes")
+@pytest.mark.rule("ONCE-03")
+def test_a_supervised_job_outlives_its_driver(tmp_path, proxied):
+    broker, _ = proxied
+    fill(broker)
+    faults = [FaultPlan(Point.COMPLETION_STORED, occurrence=3, action=Action.KILL_DRIVER)]
+    result = supervise(job_of(broker, tmp_path), "local[6]", tmp_path, faults=faults, event_log=True)
+    trace = validate(tmp_path / "events")
+
+    assert len(result.deaths) == 1
+    assert committed(tmp_path) == list(range(ROWS))
+    assert broker.committed("readers", "numbers", PARTITIONS) == [1_334, 1_333, 1_333]
+    assert trace.rejection is None
