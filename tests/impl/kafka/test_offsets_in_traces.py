@@ -26,10 +26,9 @@ def source():
     return replay
 
 
-def rules_of_rejection(replay, *lines):
+def rules_of_rejection(replay, wrong):
     with pytest.raises(Rejected) as rejected:
-        for one in lines:
-            replay.replay(one)
+        replay.replay(wrong)
     return rejected.value.rules
 
 
