@@ -48,6 +48,11 @@ class Broker:
         self.start()
 
     @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid
+
+    @property
     def servers(self) -> str:
         """The address for clients."""
         return f"127.0.0.1:{self._advertised}"
