@@ -1,6 +1,7 @@
 """The consumer of one subtask: its partitions, the position in each, and the commits to the group."""
 
 import logging
+import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -46,7 +47,6 @@ class KafkaReader:
 
     def __init__(self, declaration: KafkaInput, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._commits = 0
         self._is_closed = False
         self._positions: dict[Partition, Position] = {}
         self._consumer = Consumer({**declaration.consumer_settings(), "on_commit": self._committed})
@@ -125,7 +125,6 @@ class KafkaReader:
         """Commit offsets to the group, without waiting. A failure is logged: newer ones follow."""
         if not offsets:
             return
-        self._commits += 1
         self._consumer.commit(
             offsets=[TopicPartition(*one, offset) for one, offset in offsets.items()], asynchronous=True
         )
@@ -135,14 +134,12 @@ class KafkaReader:
         if self._is_closed:
             return
         self._is_closed = True
-        self._consumer.unassign()
-        until = time.monotonic() + _LAST_COMMIT_SECONDS
-        while self._commits and time.monotonic() < until:
-            self._consumer.poll(0.05)
-        self._consumer.close()
+        # it waits for the answer to the last commit: with a broker that hangs, for a minute
+        closing = threading.Thread(target=self._consumer.close, name="kafka close", daemon=True)
+        closing.start()
+        closing.join(_LAST_COMMIT_SECONDS)
 
     def _committed(self, error: KafkaError | None, partitions: Iterable[TopicPartition]) -> None:
-        self._commits -= 1
         failed = [error, *(one.error for one in partitions)]
         for why in filter(None, failed):
             _LOGGER.warning("no offsets were committed to the group: %s; the next checkpoint tries", why)

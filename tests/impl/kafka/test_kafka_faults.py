@@ -13,6 +13,7 @@ from impl.connectors.errors import OffsetsLostError, SourceError
 from impl.connectors.kafka.declaration import KafkaEnd
 from impl.connectors.kafka.reader import KafkaReader, Position
 from tests.impl.kafka.conftest import rest_of, snapshot_of, some_of, source, values
+from tests.waiting import until
 
 MANY = range(6_000)
 IMPATIENT = {"reconnect.backoff.max.ms": 100}
@@ -38,6 +39,22 @@ def test_a_frozen_broker_delays_the_source_which_goes_on_exactly(proxied, readin
     read += some_of(subtask, 7_000 - len(read))
 
     assert sorted(read) == list(range(7_000))
+
+
+@pytest.mark.rule("OFFSET-03")
+def test_a_source_ends_although_the_broker_does_not_answer_its_last_commit(proxied, reading, monkeypatch):
+    monkeypatch.setattr("impl.connectors.kafka.reader._LAST_COMMIT_SECONDS", 0.1)
+    broker, _ = proxied
+    filled(broker)
+    (subtask,) = reading.begin(source(broker, "t", group="late"))
+    rest_of(subtask)
+    subtask.snapshot(1)
+    broker.freeze()
+    subtask.notify_complete(1)
+    subtask.close()
+    broker.thaw()
+
+    until(lambda: broker.committed("late", "t", 2) == [3_000, 3_000])
 
 
 @pytest.mark.rule("ONCE-02")
@@ -137,16 +154,35 @@ def test_records_that_retention_has_deleted_before_they_were_read_are_an_error(k
     (subtask,) = reading.begin(source(broker, "t", until=KafkaEnd.NEVER, rows_per_second=1_000.0))
     some_of(subtask, 10)
     snapshot = snapshot_of(subtask, 1)
-    batches = sorted(
-        one["path"] for listed in store.list("topics/t/partitions/0000000000/records") for one in listed
-    )
+    batches = batches_of(store)
     store.delete(batches[:-1])
-    first = int(batches[-1].rpartition("/")[2].removesuffix(".batch"))
-    lost = (
-        rf"partition 0 of topic 't' is to be read from offset .* from {first} to 6000: records were lost or"
-    )
+    first = first_of(batches[-1])
+    lost = rf"partition 0 of topic 't' is to be read .* from {first} to 6000: records were lost or deleted"
     with pytest.raises(OffsetsLostError, match=lost):
         reading.begin(source(broker, "t"), before=[snapshot])
+
+
+def batches_of(store):
+    return sorted(one["path"] for one in store.list("topics/t/partitions/0000000000/records").collect())
+
+
+def first_of(batch):
+    return int(batch.rpartition("/")[2].removesuffix(".batch"))
+
+
+def test_a_partition_ends_at_its_end_although_the_records_there_do_not_exist(kept, reading):
+    """As in a topic that was compacted."""
+    broker, store = kept
+    broker.create("t", 1)
+    for begin in range(0, len(MANY), 1_000):
+        broker.produce("t", values(*MANY[begin : begin + 1_000]), 1)
+    gone = batches_of(store)[-2:-1]
+    store.delete(gone)
+    end = first_of(gone[0]) + 1
+    (subtask,) = reading.begin(source(broker, "t", until={("t", 0): end}))
+
+    assert rest_of(subtask) == list(range(end - 1))
+    assert subtask._reader.positions["t", 0].offset == end
 
 
 def test_partitions_that_are_added_to_a_topic_are_read(kept, reading):

@@ -139,17 +139,24 @@ def test_partitions_that_appear_are_read_from_their_first_record(broker, reading
     assert sorted(number for one in subtasks for number in rest_of(one)) == list(range(10, 20))
 
 
-def test_a_partition_that_appeared_is_in_the_snapshot(broker, reading):
+def test_a_partition_that_appeared_is_in_the_snapshot_and_a_later_one_begins_with_its_first_record(
+    broker, reading
+):
     broker.create("later-1", 1)
-    declared = source(broker, "^later-", until=KafkaEnd.NEVER, discovery_seconds=0.05)
+    declared = source(
+        broker, "^later-", until=KafkaEnd.NEVER, discovery_seconds=0.05, start=KafkaStart.LATEST
+    )
     (subtask,) = reading.begin(declared)
     broker.create("later-2", 1)
     broker.produce("later-2", values(1, 2, 3), 1)
     assert some_of(subtask, 3) == [1, 2, 3]
-    (again,) = reading.begin(declared, before=[snapshot_of(subtask, 1)])
+    snapshot = snapshot_of(subtask, 1)
+    broker.create("later-3", 1)
+    broker.produce("later-3", values(5, 6), 1)
+    (again,) = reading.begin(declared, before=[snapshot])
     broker.produce("later-2", values(4), 1)
 
-    assert some_of(again, 1) == [4]
+    assert some_of(again, 3) == [4, 5, 6]
 
 
 @pytest.mark.parametrize(
