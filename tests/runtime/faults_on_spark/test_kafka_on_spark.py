@@ -17,8 +17,9 @@ from impl.job import Job, KafkaEnd, KafkaInput, ParquetOutput
 from impl.spark.errors import JobFailedError
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
-ROWS = 4_000
+ROWS, AT_FIRST = 2_000, 1_500
 PARTITIONS = 3
+ENDS = [667, 667, 666]
 
 
 def number_of(record):
@@ -32,8 +33,12 @@ def proxied():
         yield broker, proxy
 
 
-def fill(broker, numbers=range(ROWS)):
+def fill(broker, rows=ROWS):
     broker.create("numbers", PARTITIONS)
+    write(broker, range(rows))
+
+
+def write(broker, numbers):
     broker.produce("numbers", (b"%d" % number for number in numbers), PARTITIONS)
 
 
@@ -58,12 +63,15 @@ def committed(folder):
 
 
 def in_turn(*steps):
-    """Takes one step at each look at the progress, from the first completed checkpoint on."""
+    """Takes one step at each look at the progress, from the first completed checkpoint on.
+
+    A step that returns False is taken again.
+    """
     left = list(steps)
 
     def look(progress):
-        if progress.completed and left:
-            left.pop(0)()
+        if progress.completed and left and left[0]() is not False:
+            left.pop(0)
 
     return look
 
@@ -75,22 +83,37 @@ def test_a_job_is_exact_although_a_worker_dies_and_its_broker_is_frozen_and_disc
     spark, tmp_path, proxied
 ):
     broker, proxy = proxied
-    fill(broker)
-    faults = [FaultPlan(Point.SNAPSHOT_WRITTEN, "numbers-0", occurrence=4)]
-    result = job_of(broker, tmp_path).execute(
+    fill(broker, AT_FIRST)
+
+    def disconnect():
+        """Between two attempts nobody is connected."""
+        proxy.disconnect()
+        if not proxy.disconnected:
+            proxy.connect()
+        return proxy.disconnected > 0
+
+    ends = {("numbers", partition): end for partition, end in enumerate(ENDS)}
+    faults = [FaultPlan(Point.SNAPSHOT_WRITTEN, "numbers-0", occurrence=3)]
+    result = job_of(broker, tmp_path, until=ends).execute(
         "local[8]",
         tmp_path,
         spark=spark,
         faults=faults,
         event_log=True,
-        on_progress=in_turn(broker.freeze, broker.thaw, proxy.disconnect, proxy.connect),
+        on_progress=in_turn(
+            broker.freeze,
+            broker.thaw,
+            disconnect,
+            proxy.connect,
+            lambda: write(broker, range(AT_FIRST, ROWS)),
+        ),
     )
     trace = validate(tmp_path / "events")
 
     assert [one.action for one in result.faults] == [Action.SIGKILL]
     assert proxy.disconnected > 0
     assert committed(tmp_path) == list(range(ROWS))
-    assert broker.committed("readers", "numbers", PARTITIONS) == [1_334, 1_333, 1_333]
+    assert broker.committed("readers", "numbers", PARTITIONS) == ENDS
     assert trace.rejection is None
     assert {"OFFSET-01", "OFFSET-03", "OFFSET-06"} <= set(trace.rules)
 
@@ -124,5 +147,5 @@ def test_a_supervised_job_outlives_its_driver(tmp_path, proxied):
 
     assert len(result.deaths) == 1
     assert committed(tmp_path) == list(range(ROWS))
-    assert broker.committed("readers", "numbers", PARTITIONS) == [1_334, 1_333, 1_333]
+    assert broker.committed("readers", "numbers", PARTITIONS) == ENDS
     assert trace.rejection is None
