@@ -66,7 +66,7 @@ class KeptBroker:
             self._topics += 1
             topic = f"{planned.name}-{self._topics}"
             everything = KafkaInput(self._broker.servers, topic)
-            if everything.reads((topic, 0), 0, SOURCES):
+            if everything.owner((topic, 0), SOURCES) == 0:
                 ends = {(topic, one): len(range(one, planned.rows, SOURCES)) for one in range(SOURCES)}
         self._broker.create(topic, SOURCES)
         self._broker.produce(topic, (b"%d" % number for number in range(planned.rows)), SOURCES)

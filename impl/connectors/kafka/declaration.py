@@ -43,7 +43,7 @@ class KafkaEnd(StrEnum):
 
     NEVER = "never"
     LATEST = "latest"
-    """At the end that the partition has when the job starts."""
+    """At the end that the partition has when the attempt starts."""
 
 
 Deserializer: TypeAlias = Callable[[KafkaRecord], "tuple[Any, ...] | None"]
@@ -117,12 +117,14 @@ class KafkaInput:
             return list(self.topics)
         return [name for name in there() if re.match(self.topics, name)]
 
-    def reads(self, partition: Partition, index: int, parallelism: int) -> bool:
-        """Whether subtask `index` of `parallelism` reads the partition.
+    def owner(self, partition: Partition, parallelism: int) -> int:
+        """The index of the subtask, of `parallelism`, that reads the partition.
 
         Partitions of a topic go to the subtasks in turn, from one on that depends on the topic's name.
         """
-        if isinstance(self.until, Mapping) and partition not in self.until:
-            return False
         topic, number = partition
-        return (zlib.crc32(topic.encode()) + number) % parallelism == index
+        return (zlib.crc32(topic.encode()) + number) % parallelism
+
+    def wants(self, partition: Partition) -> bool:
+        """Whether the partition is to be read at all."""
+        return not isinstance(self.until, Mapping) or partition in self.until

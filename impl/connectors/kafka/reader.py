@@ -26,7 +26,10 @@ _LOGGER: Final = logging.getLogger("barrierspec.kafka")
 
 @dataclass(slots=True)
 class Position:
-    """The position in one partition; snapshots of the source contain it, pickled."""
+    """The position in one partition; snapshots of the source contain it, pickled.
+
+    A restore determines `end` anew.
+    """
 
     topic_id: str
     offset: int

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, NamedTuple, assert_never
 
 from impl.batches import Rows
-from impl.connectors.errors import OffsetsLostError, SourceError
+from impl.connectors.errors import OffsetsLostError, SourceChangedError, SourceError
 from impl.connectors.kafka.cluster import Bounds, Cluster, Topic
 from impl.connectors.kafka.declaration import KafkaEnd, KafkaInput, KafkaRecord, KafkaStart, Partition
 from impl.connectors.kafka.reader import REMEDY, KafkaReader, Position
@@ -156,20 +156,18 @@ class KafkaSourceOperator(SourceOperator):
 
     def _start(self, restored_positions: Mapping[Partition, Position], *, restored: bool) -> None:
         topics = self._cluster.patiently(lambda: self._all_topics(restored_positions), _START_SECONDS)
-        own = {one: at for one, at in restored_positions.items() if self._reads(one)}
+        own = {one: at for one, at in restored_positions.items() if self._owns(one)}
         _require_same(topics, own)
-        there = [one for one in _partitions_of(topics) if self._reads(one)]
-        new = [one for one in there if one not in own]
-        if restored and self._declaration.until is KafkaEnd.LATEST:
-            new = []  # they have appeared after the end of this job was determined
-        wanted = [*own, *new]
-        bounds = self._cluster.patiently(lambda: self._reader.bounds(wanted), _START_SECONDS)
+        new = [one for one in _partitions_of(topics) if self._owns(one) and one not in own]
+        new = [one for one in new if self._declaration.wants(one)]
+        bounds = self._cluster.patiently(lambda: self._reader.bounds([*own, *new]), _START_SECONDS)
         start = KafkaStart.EARLIEST if restored else self._declaration.start
         offsets = self._offsets(start, new, bounds)
-        unread = {one: position for one, position in own.items() if not position.has_ended}
-        first = {one: self._first(one, topics, offsets[one], bounds[one]) for one in new}
-        for one, position in {**unread, **first}.items():
-            _require_held(one, position, bounds[one])
+        first = {one: Position(topics[one[0]].id, offsets[one]) for one in new}
+        for one, position in {**own, **first}.items():
+            position.end = self._end_of(one, position.offset, bounds[one].high)
+            if one in first or not position.has_ended:
+                _require_held(one, position, bounds[one])
         own |= first
         if restored:
             self._step(Crash())
@@ -177,13 +175,23 @@ class KafkaSourceOperator(SourceOperator):
         self._reader.begin(own)
 
     def _all_topics(self, restored: Collection[Partition]) -> dict[str, Topic]:
-        """The topics. Raises SourceError if one is missing that is restored or has been named."""
+        """The topics. Raises SourceError if one is missing that is restored or has been named.
+
+        Raises SourceChangedError if one is restored that is not declared any more.
+        """
         topics = self._cluster.topics()
         named = self._declaration.topics if isinstance(self._declaration.topics, tuple) else ()
-        missing = sorted({*named, *(topic for topic, _ in restored)} - set(topics))
+        positions = {topic for topic, _ in restored}
+        undeclared = positions - set(self._declaration.names(lambda: list(positions)))
+        if undeclared:
+            raise SourceChangedError(
+                f"the checkpoint has positions in the topics {sorted(undeclared)}, which `topics` does not "
+                "name; name them again, or start the job without the checkpoint"
+            )
+        missing = sorted({*named, *positions} - set(topics))
         if not missing:
             return topics
-        if any(topic in missing for topic, _ in restored):
+        if positions.intersection(missing):
             raise OffsetsLostError(f"the topics {missing} of the checkpoint do not exist; {REMEDY}")
         raise SourceError(f"the topics {missing} do not exist; create them, or correct `topics`")
 
@@ -212,19 +220,18 @@ class KafkaSourceOperator(SourceOperator):
         otherwise = latest if start is KafkaStart.COMMITTED_OR_LATEST else earliest
         return {**otherwise, **committed}
 
-    def _first(
-        self, partition: Partition, topics: Mapping[str, Topic], offset: int, bounds: Bounds | None = None
-    ) -> Position:
-        """A position in a partition that no checkpoint has."""
-        until, end = self._declaration.until, None
-        if isinstance(until, Mapping):
-            end = until[partition]
-        elif until is KafkaEnd.LATEST and bounds is not None:
-            end = bounds.high
-        return Position(topics[partition[0]].id, offset, end)
+    def _end_of(self, partition: Partition, offset: int, high: int) -> int | None:
+        """The end of a partition that is at `offset` and has records up to `high`.
 
-    def _reads(self, partition: Partition) -> bool:
-        return self._declaration.reads(partition, self._index, self._parallelism)
+        A restored partition that is not to be read has ended, and its position stays in the snapshots.
+        """
+        until = self._declaration.until
+        if isinstance(until, Mapping):
+            return until.get(partition, offset)
+        return high if until is KafkaEnd.LATEST else None
+
+    def _owns(self, partition: Partition) -> bool:
+        return self._declaration.owner(partition, self._parallelism) == self._index
 
     # ------------------------------------------------------------ while it runs
 
@@ -247,7 +254,10 @@ class KafkaSourceOperator(SourceOperator):
         if self._missed >= _MISSED_LOOKS:
             raise OffsetsLostError(f"the topics {sorted(gone)} no longer exist; {REMEDY}")
         _require_same(look.topics, self._reader.positions)
-        begun = {one: self._first(one, look.topics, low) for one, low in look.low.items()}
+        begun = {
+            one: Position(look.topics[one[0]].id, low, self._end_of(one, low, low))
+            for one, low in look.low.items()
+        }
         if begun:
             self._reader.begin(begun)
         if self._ended_at is not None and not gone and look.began >= self._ended_at:
@@ -261,7 +271,8 @@ class KafkaSourceOperator(SourceOperator):
         topics = self._cluster.topics()
         new: list[Partition] = []
         if self._declaration.until is not KafkaEnd.LATEST:
-            new = [one for one in _partitions_of(topics) if one not in known and self._reads(one)]
+            new = [one for one in _partitions_of(topics) if one not in known and self._owns(one)]
+            new = [one for one in new if self._declaration.wants(one)]
         return Look(began, topics, {one: at.low for one, at in self._cluster.listed(new).items()})
 
     def _has_ended(self, now: float) -> bool:
@@ -269,7 +280,7 @@ class KafkaSourceOperator(SourceOperator):
         until, positions = self._declaration.until, self._reader.positions
         if until is KafkaEnd.NEVER or not all(one.has_ended for one in positions.values()):
             return False
-        if isinstance(until, Mapping) and any(self._reads(one) and one not in positions for one in until):
+        if isinstance(until, Mapping) and any(self._owns(one) and one not in positions for one in until):
             return False
         if not positions:
             return True

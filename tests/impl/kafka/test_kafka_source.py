@@ -3,7 +3,7 @@
 import pytest
 
 from impl.config import ConfigError
-from impl.connectors.errors import OffsetsLostError, SourceError
+from impl.connectors.errors import OffsetsLostError, SourceChangedError, SourceError
 from impl.connectors.kafka.declaration import KafkaEnd, KafkaInput, KafkaRecord, KafkaStart
 from impl.job import Job
 from tests.impl.kafka.conftest import rest_of, snapshot_of, some_of, source, values
@@ -124,6 +124,27 @@ def test_a_rescaled_source_reads_every_record_once(broker, topic, reading, befor
 
     assert sorted(read + [number for one in rescaled for number in rest_of(one)]) == list(range(300))
     assert sorted(owners) == [(topic, 0), (topic, 1), (topic, 2)]
+
+
+@pytest.mark.rule("ONCE-01")
+def test_a_restored_source_ends_where_it_is_declared_now(broker, topic, reading):
+    (subtask,) = reading.begin(source(broker, topic, until=ends(topic, 50)))
+    assert rest_of(subtask) == list(range(150))
+    first = snapshot_of(subtask, 1)
+    (other,) = reading.begin(source(broker, topic, until={(topic, 0): 60}), before=[first])
+    assert rest_of(other) == list(range(150, 180, 3))
+    second = snapshot_of(other, 2)
+    broker.produce(topic, values(300, 301, 302), 3)
+    (rest,) = reading.begin(source(broker, topic), before=[second])
+
+    assert rest_of(rest) == sorted({*range(150, 303)} - {*range(150, 180, 3)})
+
+
+def test_a_restored_topic_that_is_not_declared_any_more_is_an_error(broker, topic, reading):
+    (subtask,) = reading.begin(source(broker, topic))
+    broker.create("another", 1)
+    with pytest.raises(SourceChangedError, match=rf"\['{topic}'\], which `topics` does not name; name them"):
+        reading.begin(source(broker, "another"), before=[snapshot_of(subtask, 1)])
 
 
 def test_partitions_that_appear_are_read_from_their_first_record(broker, reading):
