@@ -158,8 +158,8 @@ class KafkaReader:
                 f"to read: {error.str()}. The broker has lost or deleted records that were not read; {REMEDY}"
             )
         if error.code() in _GONE:
-            raise OffsetsLostError(
-                f"topic {topic!r} or its partition {number} no longer exists: {error.str()}; {REMEDY}"
+            raise SourceError(  # a broker that starts may say so; the next attempt asks again, for longer
+                f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or {REMEDY}"
             )
         raise SourceError(
             f"partition {number} of topic {topic!r} cannot be read at offset {position.offset}: {error}; "
