@@ -159,7 +159,8 @@ class KafkaReader:
             )
         if error.code() in _GONE:
             raise SourceError(  # a broker that starts may say so; the next attempt asks again, for longer
-                f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or {REMEDY}"
+                f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or "
+                f"{REMEDY}"
             )
         raise SourceError(
             f"partition {number} of topic {topic!r} cannot be read at offset {position.offset}: {error}; "
