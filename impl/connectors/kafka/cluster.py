@@ -87,6 +87,10 @@ class Cluster:
                     raise
                 time.sleep(0.1)
 
+    def close(self) -> None:
+        """Leave the brokers. The client would try to connect as long as it exists."""
+        self._admin.__exit__(None, None, None)
+
     def _list_topics(self) -> Collection[str]:
         try:
             names: Collection[str] = self._admin.list_topics(timeout=ANSWER_SECONDS).topics

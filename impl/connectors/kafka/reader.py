@@ -50,7 +50,6 @@ class KafkaReader:
 
     def __init__(self, declaration: KafkaInput, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._is_closed = False
         self._positions: dict[Partition, Position] = {}
         self._consumer = Consumer({**declaration.consumer_settings(), "on_commit": self._committed})
 
@@ -133,10 +132,7 @@ class KafkaReader:
         )
 
     def close(self) -> None:
-        """Wait a moment for the last commit, and leave. A second call does nothing."""
-        if self._is_closed:
-            return
-        self._is_closed = True
+        """Wait a moment for the last commit, and leave."""
         # it waits for the answer to the last commit: with a broker that hangs, for a minute
         closing = threading.Thread(target=self._consumer.close, name="kafka close", daemon=True)
         closing.start()

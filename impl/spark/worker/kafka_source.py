@@ -85,6 +85,7 @@ class KafkaSourceOperator(SourceOperator):
         self._idle_until = 0.0
         self._ended_at: float | None = None
         self._same_at_end = False
+        self._is_closed = False
         try:
             self._start(_positions_in(before), restored=bool(before))
         except BaseException:
@@ -130,9 +131,12 @@ class KafkaSourceOperator(SourceOperator):
         self._step(CheckpointAborted(checkpoint))
 
     def close(self) -> None:
-        """Leave the brokers."""
-        self._looking.shutdown(wait=False, cancel_futures=True)
-        self._reader.close()
+        """Leave the brokers; a second call does nothing."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._looking.submit(self._cluster.close)  # behind a look that has begun
+            self._looking.shutdown(wait=False)
+            self._reader.close()
 
     # ------------------------------------------------------------ the core
 

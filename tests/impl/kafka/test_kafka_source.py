@@ -7,6 +7,7 @@ from impl.connectors.errors import OffsetsLostError, SourceChangedError, SourceE
 from impl.connectors.kafka.declaration import KafkaEnd, KafkaInput, KafkaRecord, KafkaStart
 from impl.job import Job
 from tests.impl.kafka.conftest import rest_of, snapshot_of, some_of, source, values
+from tests.waiting import until
 
 
 def test_each_record_is_read_once_up_to_the_end_that_the_topic_had_at_the_start(broker, topic, reading):
@@ -197,6 +198,20 @@ def test_a_declaration_that_cannot_work_is_refused(wrong, says):
 def test_the_partitions_are_the_splits():
     with pytest.raises(ConfigError, match="leave `splits` out"):
         Job("k").source("k", KafkaInput("127.0.0.1:1", "t"), splits=2)
+
+
+def test_a_closed_source_leaves_no_client(broker, topic, reading):
+    (subtask,) = reading.begin(source(broker, topic))
+    subtask.close()
+
+    def left():
+        try:
+            subtask._cluster.topics()
+        except RuntimeError as closed:
+            return "closed" in str(closed)
+        return False
+
+    until(left)
 
 
 def test_a_topic_that_does_not_exist_is_an_error(broker, reading, monkeypatch):
