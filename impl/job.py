@@ -31,6 +31,7 @@ from impl.config import (
     JobConfig,
     RestartConfig,
 )
+from impl.connectors.kafka.declaration import KafkaEnd, KafkaInput, KafkaRecord, KafkaStart
 from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
@@ -55,6 +56,10 @@ __all__ = [
     "JobPaths",
     "JobResult",
     "JsonLinesInput",
+    "KafkaEnd",
+    "KafkaInput",
+    "KafkaRecord",
+    "KafkaStart",
     "KeyedStream",
     "OnProgress",
     "ParquetInput",
@@ -107,11 +112,16 @@ class Job:
     stages: tuple[Stage, ...] = ()
     edges: tuple[Edge, ...] = ()
 
-    def source(self, name: str, source: Input, parallelism: int = 1, splits: int | None = None) -> Stream:
+    def source(
+        self, name: str, source: Input | KafkaInput, parallelism: int = 1, splits: int | None = None
+    ) -> Stream:
         """Begin a stream. The source is read in `splits` parts, which the subtasks share; None: one for each.
 
-        More splits than subtasks allow a higher parallelism later.
+        More splits than subtasks allow a higher parallelism later. A `KafkaInput` takes no `splits`: the
+        partitions of its topics are shared, by any number of subtasks.
         """
+        if splits is not None and isinstance(source, KafkaInput):
+            raise ConfigError(f"{name!r} reads the partitions of its topics; leave `splits` out")
         return Stream(self.with_stage(Stage(name, Role.SOURCE, source, parallelism, splits)), (End(name),))
 
     def together_with(self, *others: "Job") -> "Job":

@@ -18,6 +18,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "postgres": ("psycopg",),
         "rocksdb": ("rocksdict",),
         "s3": ("obstore",),
+        "kafka": ("confluent_kafka",),
     }
 )
 """By extra, the modules that it brings. Where several bring a module, the first is named."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeGuard
 import orjson
 
 COORDINATOR = "coordinator"
-COMPONENTS = ("gate", "subtask", "sink", "coordinator", "store")
+COMPONENTS = ("gate", "subtask", "sink", "coordinator", "store", "offsets")
 KINDS = frozenset(
     {
         "deployed", "source_restored", "adopted", "gathered", "start_declined", "fault", "finished",

@@ -16,6 +16,7 @@ from conformance.observe.inflight import InFlight
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
 from conformance.observe.run_state import Attempt, EndRejection, Run, Settings
 from conformance.observe.sink import SinkReplay
+from conformance.observe.sources.offsets import OffsetsReplay
 
 EXACTLY_ONCE = "exactly-once"
 """The mode of a gate whose line does not record it."""
@@ -47,6 +48,7 @@ class TaskReader(FileReader):
         self._mode = EXACTLY_ONCE
         self._store: Replayed | None = None
         self._sink = None if is_sink is False else SinkReplay(run, file, is_certain=is_sink is True)
+        self._offsets = OffsetsReplay(run)
         self._due: deque[tuple[Any, ...]] = deque()
         """Kind, checkpoint and reason of the events that the gate's effects require of the subtask."""
         self._markers: list[int] = []
@@ -73,6 +75,8 @@ class TaskReader(FileReader):
                 need = self._at_subtask(line, self._attempt)
             case "sink" if self._sink is not None:
                 need = self._sink.replay(line, self._attempt, self._received_before)
+            case "offsets":
+                self._offsets.replay(line)
             case "store":
                 if self._store is None:
                     self._store = Replayed("store", {"retain": self._settings.retain}, self._run.record)
@@ -94,6 +98,7 @@ class TaskReader(FileReader):
                 self._in_flight.gathered(fields)
             case "source_restored":
                 self._base = int(fields["offset"])
+                self._offsets.restored(self._base)
             case "adopted":
                 self._run.taken_over_sinks.add((line.attempt, str(fields["sink"])))
             case "start_declined":
@@ -310,6 +315,8 @@ class TaskReader(FileReader):
                 case "snapshot" | "notify_complete" | "notify_abort":
                     if self._sink is not None:
                         self._sink.require(kind, checkpoint)
+                    if not self._channels:
+                        self._offsets.require(kind, checkpoint)
                     if kind == "notify_complete":
                         run.completions_received.add((number, task, checkpoint))
                 case "notify_subsumed" | "fail":

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import psutil
 
+from conformance.torture.brokers.kept_broker import KeptBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import files, lasting
-from conformance.torture.local import checkpoints_in, job_of
+from conformance.torture.local import checkpoints_in, faults_of, job_of
 from conformance.torture.rounds import EXECUTOR, KILLS_A_ROUND, Round
 from impl.driver import supervise
-from impl.job import JobResult
+from impl.job import Job, JobResult
 
 LOCAL_MASTER = "local[6]"
 CLUSTER_MASTER = "local-cluster[2,6,1024]"
@@ -29,12 +30,16 @@ LONGEST_SECONDS = 400.0
 _COMMAND_SHOWN = 60
 
 
-def run_apart(planned: Round, folder: Path, store: KeptStore | None = None) -> Outcome:
-    """Run a round under `folder`, which is emptied first, and judge it. `store`: as of `run_local`."""
+def run_apart(
+    planned: Round, folder: Path, store: KeptStore | None = None, broker: KeptBroker | None = None
+) -> Outcome:
+    """Run a round under `folder`, which is emptied first, and judge it; the others as of `run_local`."""
     outcome = Outcome(planned)
     with timed(outcome, folder):
-        result = _supervised(planned, folder, outcome, None if store is None else store.begin(planned.name))
-        outcome.store = store.judging() if store else {}
+        place = None if store is None else store.begin(planned.name)
+        job = job_of(planned, folder, place=place, topic=None if broker is None else broker.begin(planned))
+        result = _supervised(job, folder, outcome, place)
+        outcome.store = faults_of(store, broker)
         if result is not None:
             outcome.drivers = len(result.deaths) + 1
             outcome.took_from(result)
@@ -43,14 +48,16 @@ def run_apart(planned: Round, folder: Path, store: KeptStore | None = None) -> O
     return outcome
 
 
-def _supervised(planned: Round, folder: Path, outcome: Outcome, place: str | None) -> JobResult | None:
+def _supervised(job: Job, folder: Path, outcome: Outcome, place: str | None) -> JobResult | None:
+    planned = outcome.round
+    assert isinstance(planned, Round)
     with processes_of(outcome) as token:
         os.environ[TOKEN] = token
         too_long = threading.Timer(LONGEST_SECONDS, kill_alive, (token,))
         too_long.start()
         try:
             return supervise(
-                job_of(planned, folder, place=place),
+                job,
                 CLUSTER_MASTER if planned.kind == EXECUTOR else LOCAL_MASTER,
                 folder,
                 faults=planned.faults,

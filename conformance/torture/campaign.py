@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from conformance.cases.guided import Marks, Reached
 from conformance.observe.guarantees.anomalies import Anomaly
 from conformance.torture.apart import run_apart
+from conformance.torture.brokers.kept_broker import KeptBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.frozen_round import run_frozen
 from conformance.torture.judge import Outcome, tally
@@ -56,6 +57,7 @@ ALTERNATIVES = 64
 _FAULTS_A_ROUND = {FROZEN: 15, SERVER: 30, DRIVER: 75, EXECUTOR: 150}
 """A campaign has one round of each kind for so many faults: these rounds are slow."""
 FOLDERS, STORE = "folders", "s3"
+GENERATED, KAFKA = "generated", "kafka"
 _KEPT = 5
 """The folders of the last rounds that passed are kept; all of them would be thousands of files."""
 
@@ -80,6 +82,8 @@ class Campaign:
     """The names of the rounds; empty: all."""
     storage: str = FOLDERS
     """Where checkpoints and output are: in folders, or in an object store whose requests go wrong."""
+    source: str = GENERATED
+    """Where the numbers come from: each source makes them, or a broker has them that faults happen to."""
 
     @property
     def injected(self) -> int:
@@ -135,6 +139,7 @@ class Campaign:
         named = (only,) if only else self.only
         what = "".join(f" --only {one}" for one in named) or f" --faults {self.faults}"
         where = "" if self.storage == FOLDERS else f" --storage {self.storage}"
+        where += "" if self.source == GENERATED else f" --source {self.source}"
         return f"barrierspec torture --seed {self.seed}{mode}{where}{what}"
 
     def to_json(self) -> dict[str, Any]:
@@ -144,6 +149,7 @@ class Campaign:
             "implementation": self.implementation,
             "mode": self.mode,
             "storage": self.storage,
+            "source": self.source,
             "planned": self.faults,
             "struck": self.injected,
             "seconds": round(self.seconds, 1),
@@ -206,6 +212,8 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
     in_store = campaign.storage == STORE
 
     def names_of(kind: str) -> list[str]:
+        if campaign.source == KAFKA and kind in (FROZEN, SERVER):
+            return []  # these have sources and sinks of their own
         count = campaign.faults // _FAULTS_A_ROUND[kind]
         names = [*_of(only, kind)] if only else [f"{kind}-{number}" for number in range(count)]
         return [one for one in names if not in_store or (plan(one).sink == PARQUET and kind != SERVER)]
@@ -224,15 +232,20 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
             campaign.skipped = f"rounds with a killed server, or a frozen sink in front of one: {missing}"
             frozen = [name for name in frozen if name not in on_server]
             servers, on_server = [], []
-    with KeptStore(campaign.seed) if in_store else nullcontext() as store:
+    from_broker = KeptBroker(campaign.seed) if campaign.source == KAFKA else nullcontext()
+    with KeptStore(campaign.seed) if in_store else nullcontext() as store, from_broker as broker:
         with KeptServer() if on_server else nullcontext() as server:
             rounds.run(frozen, lambda planned, folder: _run_frozen(planned, folder, server, store))
         if local or servers:
             with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
                 with KeptServer() if servers else nullcontext() as server:
                     rounds.run(servers, lambda one, folder: run_local(one, folder, spark, server=server))
-                rounds.run(local, lambda one, folder: run_local(one, folder, spark, store=store), enough)
-        rounds.run(apart, lambda planned, folder: run_apart(planned, folder, store))
+                rounds.run(
+                    local,
+                    lambda one, folder: run_local(one, folder, spark, store=store, broker=broker),
+                    enough,
+                )
+        rounds.run(apart, lambda planned, folder: run_apart(planned, folder, store, broker))
 
 
 def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: KeptStore | None) -> Outcome:

@@ -6,7 +6,7 @@ Workers of an ended attempt have a few seconds to notice its end; files are chec
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import psutil
@@ -22,12 +22,12 @@ _KEPT = ("claims", "manifests", "progress")
 _OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
 
 
-def left_behind(folder: Path, retained: int, root: psutil.Process, server: int | None = None) -> list[str]:
+def left_behind(folder: Path, retained: int, root: psutil.Process, *servers: int) -> list[str]:
     """Everything that the run in `folder` has left behind; its processes are descendants of `root`.
 
-    `server`: a process that outlasts the run.
+    `servers`: processes that outlast the run.
     """
-    return [*lasting(lambda: [*_threads(), *_processes(root, server)]), *files(folder, retained)]
+    return [*lasting(lambda: [*_threads(), *_processes(root, servers)]), *files(folder, retained)]
 
 
 def files(folder: Path, retained: int) -> Iterator[str]:
@@ -77,11 +77,12 @@ def _threads() -> Iterator[str]:
             yield f"thread {thread.name!r} of the driver"
 
 
-def _processes(root: psutil.Process, server: int | None) -> Iterator[str]:
+def _processes(root: psutil.Process, servers: Collection[int]) -> Iterator[str]:
     """Workers that are stopped, or still listen, although no attempt runs."""
     for process in root.children(recursive=True):
         try:
-            if process.pid == server or process.name() == "java" or process.status() == psutil.STATUS_ZOMBIE:
+            ends = process.name() == "java" or process.status() == psutil.STATUS_ZOMBIE
+            if ends or process.pid in servers:
                 continue
             if process.status() == psutil.STATUS_STOPPED:
                 yield f"process {process.pid} is stopped"

@@ -1,5 +1,6 @@
 """A round in a Spark session that outlasts it: the job, its faults, a reader, and the judgement."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from conformance.torture.account import Reader
+from conformance.torture.brokers.kept_broker import KeptBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import left_behind
@@ -14,7 +16,7 @@ from conformance.torture.rounds import Round
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.two_phase import Output
-from impl.job import Job, ParquetOutput, Progress
+from impl.job import Job, KafkaInput, ParquetOutput, Progress
 from impl.jobs.numbers import UPDATES, numbers_job
 
 if TYPE_CHECKING:
@@ -41,10 +43,12 @@ def run_local(
     master: str = MASTER,
     server: KeptServer | None = None,
     store: KeptStore | None = None,
+    broker: KeptBroker | None = None,
 ) -> Outcome:
     """Run a round under `folder`, which is emptied first, and judge it.
 
-    `server`: for its output; `store`: for its checkpoints and output, which are then read at the end only.
+    `server`: for its output; `store`: for its checkpoints and output, which are then read at the end only;
+    `broker`: for its input.
     """
     outcome = Outcome(planned)
     reader = Reader(folder)
@@ -58,8 +62,9 @@ def run_local(
                 reader.look()
 
         place = None if store is None else store.begin(planned.name)
+        topic = None if broker is None else broker.begin(planned)
         try:
-            result = job_of(planned, folder, server, place).execute(
+            result = job_of(planned, folder, server, place, topic).execute(
                 master,
                 folder,
                 faults=planned.faults,
@@ -72,11 +77,12 @@ def run_local(
             outcome.findings.append(f"the job failed: {type(failed).__name__}: {failed}")
             return outcome
         finally:
-            outcome.store = store.judging() if store else {}
+            outcome.store = faults_of(store, broker)
         outcome.took_from(result)
         table = None if server is None else server.rows(planned.table)
         judge(outcome, folder, [folder / "events"], reader.seen(), table)
-        left = left_behind(folder, planned.retained, psutil.Process(), store.server.pid if store else None)
+        kept = ((store.server.pid,) if store else ()) + (broker.pids if broker else ())
+        left = left_behind(folder, planned.retained, psutil.Process(), *kept)
         left += [] if server is None else server.left()
         outcome.findings += [f"left behind: {one}" for one in left]
     return outcome
@@ -87,19 +93,34 @@ def checkpoints_in(place: str | None) -> str | None:
     return None if place is None else f"{place}/checkpoints"
 
 
-def job_of(planned: Round, folder: Path, server: KeptServer | None = None, place: str | None = None) -> Job:
+def faults_of(store: KeptStore | None, broker: KeptBroker | None) -> Counter[str]:
+    """The faults of the round in store and broker, which are over."""
+    return (store.judging() if store else Counter()) + (broker.judging() if broker else Counter())
+
+
+def job_of(
+    planned: Round,
+    folder: Path,
+    server: KeptServer | None = None,
+    place: str | None = None,
+    topic: KafkaInput | None = None,
+) -> Job:
     """The round's job; with a `place` it is in a store, and a checkpoint has more time."""
     restarts = RestartConfig(3 * len(planned.faults) + 10)
     if place is not None:
-        job = job_into(ParquetOutput(f"{place}/committed", UPDATES), planned, IN_STORE, restarts)
+        job = job_into(ParquetOutput(f"{place}/committed", UPDATES), planned, IN_STORE, restarts, topic)
         return job.with_checkpoints(replace(job.checkpoints, checkpoint_timeout_ms=60_000))
     output = folder / "committed" if server is None else server.output(planned.table)
-    return job_into(output, planned, EXECUTION, restarts)
+    return job_into(output, planned, EXECUTION, restarts, topic)
 
 
 def job_into(
-    output: Path | Output, planned: Round, execution: ExecutionConfig, restarts: RestartConfig
+    output: Path | Output,
+    planned: Round,
+    execution: ExecutionConfig,
+    restarts: RestartConfig,
+    topic: KafkaInput | None = None,
 ) -> Job:
-    """The round's job, which writes into `output`."""
-    job = numbers_job(planned.rows, output, planned.rows_per_second).with_checkpoints(planned.checkpoints())
-    return job.with_execution(execution).with_restarts(restarts)
+    """The round's job, which writes into `output`. `topic`: its input, if that is a broker's."""
+    job = numbers_job(planned.rows, output, planned.rows_per_second, topic)
+    return job.with_checkpoints(planned.checkpoints()).with_execution(execution).with_restarts(restarts)

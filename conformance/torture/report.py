@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conformance.observe.guarantees.anomalies import Guarantee
+from conformance.torture.brokers.kept_broker import BrokerFault
 from conformance.torture.campaign import Campaign
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.rounds import FROZEN
@@ -72,9 +73,12 @@ def _checked(campaign: Campaign) -> Iterator[str]:
     wrong = Counter[str]()
     for one in outcomes:
         wrong.update(one.store)
-    if wrong:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(wrong.items()))
-        yield f"  store       {sum(wrong.values()):,} requests went wrong: {kinds}"
+    of_broker = Counter({kind: count for kind, count in wrong.items() if kind in list(BrokerFault)})
+    of_store = wrong - of_broker
+    if of_store:
+        yield f"  store       {of_store.total():,} requests went wrong: {_kinds(of_store)}"
+    if of_broker:
+        yield f"  broker      {of_broker.total():,} faults: {_kinds(of_broker)}"
     if campaign.skipped is not None:
         yield f"  not run     {campaign.skipped}"
     if recoveries:
@@ -83,6 +87,10 @@ def _checked(campaign: Campaign) -> Iterator[str]:
     frozen = any(one.round.name.startswith(FROZEN) for one in outcomes)
     left = "see below" if _left(outcomes) else "no file, thread, socket or process"
     yield f"  left        {left}{'; frozen rounds are searched for processes only' if frozen else ''}"
+
+
+def _kinds(counted: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counted.items()))
 
 
 def _reached(campaign: Campaign) -> str:

@@ -39,3 +39,7 @@ class PreparedTransactionsDisabledError(ConnectorError):
 
 class TransactionLostError(ConnectorError):
     """A pre-committed transaction neither exists nor is committed; it was rolled back (SINK-08)."""
+
+
+class OffsetsLostError(SourceError):
+    """The broker no longer has the records at the source's position. No restart brings them back."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from impl.connectors.two_phase import Output
 from impl.graph.plan import Row
-from impl.job import Job, ParquetOutput, RateInput
+from impl.job import Job, KafkaInput, KafkaRecord, ParquetOutput, RateInput
 
 SOURCES, COUNTERS, SINKS = 2, 2, 2
 KEYS = 40
@@ -23,6 +23,12 @@ UPDATES = pa.schema({"key": pa.int64(), "number": pa.int64(), "count": pa.int64(
 def to_rows(batch: pa.RecordBatch, partition: int, offset: int) -> list[Row]:
     """Rows (key, number)."""
     return [(number % KEYS, number) for number in batch.column("value").to_pylist()]
+
+
+def row_of(record: KafkaRecord) -> Row:
+    """The row (key, number) of a record that has the number as text."""
+    number = int(record.value or b"")
+    return number % KEYS, number
 
 
 @dataclass(frozen=True)
@@ -43,12 +49,21 @@ class Totals:
         return (*row, *accumulator)
 
 
-def numbers_job(rows: int, output: Path | Output, rows_per_second: float | None = None) -> Job:
-    """The job: 2 sources, 2 counters, 2 sinks. `output`: a folder for Parquet files, or any other output."""
+def numbers_job(
+    rows: int,
+    output: Path | Output,
+    rows_per_second: float | None = None,
+    topic: KafkaInput | None = None,
+) -> Job:
+    """The job: 2 sources, 2 counters, 2 sinks.
+
+    `output`: a folder for Parquet files, or any other output. `topic`: has the numbers, as text; None: they
+    are generated.
+    """
     into = ParquetOutput(output, UPDATES) if isinstance(output, Path) else output
     return (
         Job("numbers")
-        .source("numbers", RateInput(rows, to_rows, rows_per_second), SOURCES)
+        .source("numbers", topic or RateInput(rows, to_rows, rows_per_second), SOURCES)
         .key_by(operator.itemgetter(0))
         .aggregate("count", Totals(), COUNTERS)
         .sink("sink", into, SINKS)

@@ -25,6 +25,8 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
               help="For spark: a repeated micro-batch replaces its output, or is added.")  # fmt: skip
 @click.option("--storage", default="folders", type=click.Choice(("folders", "s3")),
               help="Of checkpoints and output; s3: the server of moto, whose requests go wrong.")  # fmt: skip
+@click.option("--source", default="generated", type=click.Choice(("generated", "kafka")),
+              help="Of the records; kafka: a broker that is frozen, disconnected and killed.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")
 @click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, ...; may be repeated.")
 @click.option(
@@ -41,6 +43,7 @@ def command(  # noqa: PLR0913 - a click command
     implementation: str,
     sink: str,
     storage: str,
+    source: str,
     seconds: float,
     only: tuple[str, ...],
     build: Path,
@@ -52,6 +55,7 @@ def command(  # noqa: PLR0913 - a click command
     In mode at-least-once records are duplicated: the command names them and exits with 1.
     """
     require_extra("spark")
+    from conformance.torture.brokers.broker import BrokerNotFoundError
     from conformance.torture.campaign import Campaign, run_campaign, run_streaming_campaign
     from conformance.torture.object_server import ObjectServerNotFoundError
     from conformance.torture.report import progress, report
@@ -63,6 +67,8 @@ def command(  # noqa: PLR0913 - a click command
         raise click.UsageError("--mode is for the bundled runtime; with --implementation spark, use --sink")
     if storage == "s3" and (streaming or any(one.startswith("server") for one in only)):
         raise click.UsageError("--storage s3 is for the bundled runtime, and not for rounds of a server")
+    if source == "kafka" and (streaming or any(one.startswith(("server", "frozen")) for one in only)):
+        raise click.UsageError("--source kafka is for the bundled runtime: rounds round, driver, executor")
     planned = len(only) or faults or (16 if streaming else 300)
     campaign = Campaign(
         seed,
@@ -73,6 +79,7 @@ def command(  # noqa: PLR0913 - a click command
         implementation=implementation,
         only=only,
         storage=storage,
+        source=source,
     )
     console = Console(stderr=True)
     with console.status("starting Spark") as status:
@@ -85,7 +92,12 @@ def command(  # noqa: PLR0913 - a click command
 
         try:
             (run_streaming_campaign if streaming else run_campaign)(campaign, show, only)
-        except (SparkRuntimeError, UnknownRoundError, ObjectServerNotFoundError) as refused:
+        except (
+            SparkRuntimeError,
+            UnknownRoundError,
+            ObjectServerNotFoundError,
+            BrokerNotFoundError,
+        ) as refused:
             raise click.ClickException(str(refused)) from refused
     build.mkdir(parents=True, exist_ok=True)
     (build / "torture.json").write_bytes(orjson.dumps(campaign.to_json(), option=orjson.OPT_INDENT_2))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from impl.config import MEMORY, ExecutionConfig
+from impl.connectors.kafka.declaration import KafkaInput
 from impl.connectors.two_phase import SinkPlace
 from impl.eventlog import EventLog
 from impl.graph.plan import Plan, Role, Subtask
@@ -11,7 +12,7 @@ from impl.graph.rescaling import taken_over
 from impl.spark.worker.operators import Operator
 from impl.spark.worker.processing import ProcessOperator
 from impl.spark.worker.sinks import SinkOperator, commit_orphans
-from impl.spark.worker.sources import SourceOperator, splits_of
+from impl.spark.worker.sources import SplitsOperator, splits_of
 from impl.state import (
     CheckpointStorage,
     HeapKeyedStateBackend,
@@ -44,9 +45,14 @@ def operator_of(
     """The operator of `subtask`, with its own part of the restored checkpoint (ONCE-04)."""
     stage, index = plan.stages[subtask.stage], subtask.index
     parallelism, before = stage.parallelism, restored.snapshots
+    if stage.role is Role.SOURCE and isinstance(stage.logic, KafkaInput):
+        from impl.spark.worker.kafka_source import KafkaSourceOperator  # its client is an extra
+
+        here = (index, parallelism)
+        return KafkaSourceOperator(stage.logic, here, before, execution.batch_rows, restored.log)
     if stage.role is Role.SOURCE:
         splits, own = splits_of(index, parallelism, stage.splits, before)
-        return SourceOperator(stage.logic, splits, own, execution.batch_rows)
+        return SplitsOperator(stage.logic, splits, own, execution.batch_rows)
     if stage.role is Role.SINK:
         mine = before[index] if index < len(before) else None
         others = taken_over(index, len(before), parallelism)[1:]

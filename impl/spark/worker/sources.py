@@ -1,6 +1,7 @@
 """The sources of a job: the declarations, and the operator that reads them."""
 
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -105,31 +106,24 @@ class RateInput:
 
 
 class SourceOperator(Operator):
-    """Reads the splits of one subtask in turn, at its rate; their offsets are the state.
+    """Reads the source of one subtask. `rate`: its rows per second; None: no limit."""
 
-    `splits`: number of all splits; `own`: those of the subtask, with the position of each, None at the
-    beginning. A subtask may have none.
-    """
-
-    def __init__(self, spec: Input, splits: int, own: Mapping[int, object], batch_rows: int) -> None:
-        self._splits = splits
-        self._own = {split: spec.open(split, splits) for split in own}
-        for split, state in own.items():
-            if state is not None:
-                _restore(self._own[split], state)
-        self._unread = deque(self._own)
-        self._to_rows = spec.to_rows
-        self._rate = spec.rows_per_second * len(own) / splits if spec.rows_per_second else None
+    def __init__(self, rate: float | None, batch_rows: int) -> None:
+        self._rate = rate
         self._batch_rows = batch_rows
-        if self._rate is not None:
-            self._batch_rows = max(1, min(batch_rows, int(self._rate * _BATCH_SECONDS)))
+        if rate is not None:
+            self._batch_rows = max(1, min(batch_rows, int(rate * _BATCH_SECONDS)))
         self._begun: float | None = None
         self._read = 0
 
     @property
+    @abstractmethod
     def offset(self) -> int:
-        """Rows of the subtask's splits read until now, those before a restore included."""
-        return sum(source.offset for source in self._own.values())
+        """Rows of the subtask's part read until now, those before a restore included."""
+
+    @abstractmethod
+    def read_next(self, most: int) -> tuple[int, Rows] | None:
+        """The next rows, and how many were read for them, at most `most`; None at the end."""
 
     def pause(self, now: float) -> float:
         """Seconds until the rate allows the next batch; 0: now."""
@@ -143,14 +137,46 @@ class SourceOperator(Operator):
         """The next rows; None at the end, none of them if the rate does not allow any yet."""
         if self.pause(time.monotonic()) > 0:
             return []
+        found = self.read_next(self._batch_rows)
+        if found is None:
+            return None
+        count, rows = found
+        self._read += count
+        return rows
+
+
+class SplitsOperator(SourceOperator):
+    """Reads the splits of one subtask in turn, at its rate; their offsets are the state.
+
+    `splits`: number of all splits; `own`: those of the subtask, with the position of each, None at the
+    beginning. A subtask may have none.
+    """
+
+    def __init__(self, spec: Input, splits: int, own: Mapping[int, object], batch_rows: int) -> None:
+        rate = spec.rows_per_second * len(own) / splits if spec.rows_per_second else None
+        super().__init__(rate, batch_rows)
+        self._splits = splits
+        self._own = {split: spec.open(split, splits) for split in own}
+        for split, state in own.items():
+            if state is not None:
+                _restore(self._own[split], state)
+        self._unread = deque(self._own)
+        self._to_rows = spec.to_rows
+
+    @property
+    def offset(self) -> int:
+        """Rows of the subtask's splits read until now, those before a restore included."""
+        return sum(source.offset for source in self._own.values())
+
+    def read_next(self, most: int) -> tuple[int, Rows] | None:
+        """The next rows, of one split."""
         while self._unread:
             split = self._unread[0]
             first = self._own[split].offset
-            batch = self._own[split].read(self._batch_rows)
+            batch = self._own[split].read(most)
             if batch is not None:
                 self._unread.rotate(-1)
-                self._read += batch.num_rows
-                return batch if self._to_rows is None else self._to_rows(batch, split, first)
+                return batch.num_rows, batch if self._to_rows is None else self._to_rows(batch, split, first)
             self._unread.popleft()
         return None
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from impl.connectors.errors import OffsetsLostError
 from impl.connectors.two_phase import SinkPlace
 from impl.core import ProtocolError
 from impl.eventlog import EventLog
@@ -218,7 +219,9 @@ class Worker:
         if isinstance(failure, ProtocolError):
             reason += " (the runtime and the core disagree: this is a defect)"
         secondary = isinstance(failure, ConnectionLostError)
-        final = isinstance(failure, RecordTooLargeError)  # every other attempt would fail like this one
+        final = isinstance(
+            failure, RecordTooLargeError | OffsetsLostError
+        )  # every other attempt would fail like this one
         try:
             self._report(messages.Failed(reason, secondary, final))
         except ConnectionLostError:

@@ -203,6 +203,24 @@ def test_a_campaign_in_a_store_counts_its_requests_and_is_run_there_again(tmp_pa
     assert done.to_json()["rounds"][0]["store"] == {"lost": 1_200, "slow": 3}
 
 
+def test_a_campaign_on_a_broker_counts_its_faults_and_is_run_there_again(tmp_path):
+    done = campaign(tmp_path, 4, outcome(store={"frozen": 2, "killed": 1, "lost": 4}))
+    done.source = campaigns.KAFKA
+    text = report(done)
+    assert "broker      3 faults: 2 frozen, 1 killed" in text
+    assert "store       4 requests went wrong: 4 lost" in text
+    assert "again   barrierspec torture --seed 1 --source kafka --faults 4" in text
+    assert done.to_json()["source"] == "kafka"
+
+
+@pytest.mark.parametrize(
+    "odd", [["--only", "server-0"], ["--only", "frozen-0"], ["--implementation", "spark"]]
+)
+def test_a_broker_is_for_the_bundled_runtime_and_rounds_with_its_sources(odd, capsys):
+    assert cli.run(["torture", "--source", "kafka", *odd]) == Exit.USAGE
+    assert "--source kafka is for the bundled runtime" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("odd", [["--only", "server-0"], ["--implementation", "spark"]])
 def test_a_store_is_for_the_bundled_runtime_and_its_own_sinks(odd, capsys):
     assert cli.run(["torture", "--storage", "s3", *odd]) == Exit.USAGE

@@ -34,7 +34,7 @@ from impl.spark.savepoints.barrier_options import Orders
 from impl.spark.snapshots.writer import SnapshotFiles
 from impl.spark.worker.context import TaskContext
 from impl.spark.worker.processing import ProcessOperator
-from impl.spark.worker.sources import RateInput, SourceOperator
+from impl.spark.worker.sources import RateInput, SplitsOperator
 from impl.spark.worker.subtask import RunningSubtask
 from impl.state import HeapKeyedStateBackend
 from tests.memory_storage import MemoryStorage
@@ -242,7 +242,7 @@ def test_a_source_reports_once_that_its_data_has_ended_however_often_it_wakes():
         report=reports.put,
         mode="unaligned",
     )
-    subtask = RunningSubtask(context, SourceOperator(source, 1, {0: None}, 100), ())
+    subtask = RunningSubtask(context, SplitsOperator(source, 1, {0: None}, 100), ())
     running = threading.Thread(target=subtask.run, daemon=True)
     running.start()
     frames = [below.receive()[0] for _ in range(2)]

