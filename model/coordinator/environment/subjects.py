@@ -23,7 +23,7 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.generations import coordinator_steps
-from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.profiles import profile_of
 from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
 from model.coordinator.trigger import MasterAnswer
 from model.events import AFTER, BEFORE, MAYBE, Advance, Event
@@ -188,7 +188,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
 
 
 def _plan(name: str, tasks: int = 1) -> Plan:
-    profile = COORDINATOR_PROFILES[name]
+    profile = profile_of(name)
     return Plan(
         (True, *(False,) * (tasks - 1)),
         timeout=100,
@@ -286,6 +286,18 @@ def closed_hooks(name: str) -> ClosedModel:
     """An operator coordinator and two hooks before the source."""
     plan = _plan(name)._replace(coordinators=1, hooks=2, tolerable_failures=0)
     return closed_subject("an operator coordinator and two hooks", plan, Scope(ids=2, more=answers))
+
+
+def closed_regions(name: str) -> ClosedModel:
+    """Two tasks with states and shared files, of which each may decline, and a time-out."""
+
+    def declines(state: Coordinator) -> Iterator[Offer]:
+        for checkpoint in range(1, state.next_id):
+            yield "Decline", DeclineMessage(1, checkpoint, "ASYNC_EXCEPTION")
+
+    plan = _plan(name, tasks=2)._replace(timeout=1, tolerable_failures=1)
+    scope = Scope(ids=4, until=1, files=((), (1,)), more=declines)
+    return closed_subject("regions", plan, scope)
 
 
 def _anything(environment: Environment, event: Event) -> Environment:
