@@ -13,7 +13,7 @@ from model.coordinator.events import Complete, FailJob
 from model.coordinator.failures import Failure, Failures, FailureSteps
 from model.coordinator.pending import Pending
 from model.coordinator.profiles import COORDINATOR_PROFILES, PROPOSED_COORDINATORS, CoordinatorProfile
-from model.coordinator.regional import FallsBack
+from model.coordinator.proposed.regional import FallsBack
 from model.coordinator.requests import Request, may_start
 from model.coordinator.shared_state_generations import CountsUses
 from model.coordinator.state import RUNNING, Coordinator, Plan, find

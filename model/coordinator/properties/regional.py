@@ -81,3 +81,18 @@ def dropped_checkpoints_go(before: Coordinator, event: Event, effects: Effects, 
 def the_count_is_bounded(coordinator: Coordinator) -> bool:
     """At most so many checkpoints in a row fall back."""
     return coordinator.regional.consecutive <= coordinator.plan.profile.region_consecutive
+
+
+HOPED = Registry("coordinator")
+"""What the discussion expects of the bound on checkpoints that fall back; it does not follow."""
+
+
+@HOPED.state("REGION-07")
+def snapshots_are_young(coordinator: Coordinator) -> bool:
+    """A restore takes no snapshot from before the checkpoints that may fall back and the next global one."""
+    limit = coordinator.plan.profile.region_consecutive + 1
+    return all(
+        checkpoint - used <= limit
+        for checkpoint, of_tasks in coordinator.regional.references
+        for used in of_tasks
+    )
