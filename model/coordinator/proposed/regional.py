@@ -106,7 +106,10 @@ class FallsBack(CoordinatorSteps):
         """The checkpoint completes without the failed tasks, which are notified of an abort."""
         regional = coordinator.regional
         older = latest(coordinator.store)
-        before = dict(regional.references).get(older, (older,) * len(failed))
+        before = (older,) * len(failed)
+        for checkpoint, known_of_it in regional.references:
+            if checkpoint == older:
+                before = known_of_it
         own = (pending.checkpoint,) * len(failed)
         references = tuple(
             known if fails else new for known, new, fails in zip(before, own, failed, strict=True)
@@ -139,7 +142,7 @@ class FallsBack(CoordinatorSteps):
 
     def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
         """Files of a checkpoint to which a retained one refers stay, too (SUB-12)."""
-        return tuple(sorted({*retained, *used_by(coordinator, retained)}))
+        return (*retained, *used_by(coordinator, retained))
 
     def add_to_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
         """A checkpoint that is dropped is deleted when no retained one refers to it."""
