@@ -1,4 +1,7 @@
-"""Readings of FLIP-600, proposed and in no released jar: which keep exactly-once, and what breaks in others.
+"""Readings of protocols under discussion: which keep exactly-once, and what breaks in the others.
+
+FLIP-600 (regional checkpoints) is proposed and in no released jar; FLINK-38544 (checkpoints during recovery)
+is an option of 2.3.0 whose classes are not driven.
 
 `python -m conformance.explore.regional` explores each reading on the smallest dataflow that shows it;
 with the name of one it prints that one alone. A reading that breaks nothing where one should break, or
@@ -83,6 +86,46 @@ class SendsAgain(RegionalDataflow):
         return tuple(sender.history[:read] for read in range(many + 1, len(sender.history) + 1))
 
 
+class Recovers(RegionalDataflow):
+    """A restored job begins checkpoints while tasks still read what the channel state held."""
+
+    def recovered(self, job: Job, channel: Place) -> tuple[History, ...]:
+        """The records of the channel state that have not been read since the restore."""
+        held = job.checkpoints[job.latest].kept[channel] if job.failures else ()
+        return tuple(record for record in job.channels[channel] if record in held)
+
+    def overtake(self, job: Job, channel: Place) -> Job:
+        """A barrier overtakes recovered records like others."""
+        checkpoint, recovered = self.overtaking(job, channel), self.recovered(job, channel)
+        after = super().overtake(job, channel)
+        if checkpoint not in after.pending:
+            return after
+        known = after.checkpoints[checkpoint]
+        kept = self.written(known.kept[channel], recovered)
+        known = known._replace(kept=with_element(known.kept, channel, kept))
+        return after._replace(checkpoints=with_element(after.checkpoints, checkpoint, known))
+
+    def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
+        """What becomes channel state of the records that were overtaken."""
+        return kept
+
+
+class ForgetsRecovered(Recovers):
+    """Only records that arrived from the sender become channel state."""
+
+    def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
+        """Those that were not recovered."""
+        return tuple(record for record in kept if record not in recovered)
+
+
+class WritesTwice(Recovers):
+    """Recovered records are written by the recovery and by the channel (compare FLINK-40016)."""
+
+    def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
+        """The recovered ones twice."""
+        return (*(record for record in kept if record in recovered), *kept)
+
+
 class Reading(NamedTuple):
     """One way to read the proposal, and what it breaks."""
 
@@ -97,6 +140,7 @@ class Reading(NamedTuple):
     are_alone: bool = False
     """Each task is a region, although channels connect them; else regions are what channels connect."""
     bounds: Bounds = Bounds(aborts=1)
+    of: str = "FLIP-600, regional checkpoints: proposed, no released jar"
 
     def explore(self) -> Graph:
         """Every state within the bounds, up to the first violation."""
@@ -105,7 +149,7 @@ class Reading(NamedTuple):
         regions = tuple(frozenset({task}) for task in sorted(tasks))
         slow = self.bounds.slow or sinks
         regions = regions if self.are_alone else regions_of(self.channels)
-        dataflow = self.dataflow(self.channels, regions, self.bounds.capacity, slow)
+        dataflow = self.dataflow(self.channels, regions, self.bounds.capacity, slow, self.bounds.unaligned)
         closed = closed_regional(dataflow, self.bounds)
 
         def may_stop(job: Job) -> bool:
@@ -126,6 +170,8 @@ def visible_once(job: Job) -> bool:
     return all(len(set(output)) == len(output) for output in job.output)
 
 
+RECOVERY = "FLINK-38544, checkpoints during recovery: an option of 2.3.0, not driven"
+_RECOVERY = Bounds(checkpoints=2, failures=2, unaligned=frozenset({1, 2}), slow=frozenset({1, 2}))
 READINGS = (
     Reading("independent", "No channel connects regions, and a fallback moves whole regions."),
     Reading(
@@ -187,6 +233,34 @@ READINGS = (
         are_alone=True,
         bounds=Bounds(aborts=1, slow=frozenset({1, 2, 3})),
     ),
+    Reading(
+        "recovering",
+        "Unaligned checkpoints begin while recovered records wait, which are channel state again.",
+        dataflow=Recovers,
+        channels=((1, 2),),
+        bounds=_RECOVERY,
+        of=RECOVERY,
+    ),
+    Reading(
+        "forgets-recovered",
+        "Recovered records do not become channel state.",
+        "each_record_once",
+        "the record that was recovered once is lost at the second restore",
+        ForgetsRecovered,
+        ((1, 2),),
+        bounds=_RECOVERY,
+        of=RECOVERY,
+    ),
+    Reading(
+        "written-twice",
+        "Recovered records become channel state twice.",
+        "each_record_once",
+        "the record is in the channel twice after the second restore",
+        WritesTwice,
+        ((1, 2),),
+        bounds=_RECOVERY,
+        of=RECOVERY,
+    ),
 )
 
 
@@ -196,16 +270,18 @@ def described(reading: Reading, run: Iterable[Event]) -> Iterator[str]:
     for do in run:
         assert isinstance(do, Do)
         begun += do.action == "Begin"
-        ends = reading.channels[do.of] if do.action.startswith("Read") and do.action != "ReadInput" else ()
+        ends = reading.channels[do.of] if do.action in ON_CHANNELS else ()
         words = {"of": do.of, "checkpoint": do.checkpoint or begun, "region": do.of + 1}
         words.update(zip(("sender", "reader"), ends, strict=False))
         yield SENTENCES[do.action].format(**words)
 
 
+ON_CHANNELS = ("ReadRecord", "ReadBarrier", "ReadEnd", "Overtake")
 SENTENCES = {
     "ReadInput": "{of} reads a record of its input",
     "ReadRecord": "{reader} reads a record of {sender}",
     "ReadBarrier": "the barrier of {sender} reaches {reader}",
+    "Overtake": "the barrier of {sender} overtakes what {reader} has not read",
     "ReadEnd": "{reader} has read all of {sender}",
     "Finish": "{of} finishes",
     "Trigger": "{of} takes its snapshot for checkpoint {checkpoint}",
@@ -227,12 +303,14 @@ SENTENCES = {
 @click.command()
 @click.argument("name", required=False, type=click.Choice([reading.name for reading in READINGS]))
 def main(name: str | None) -> None:
-    """Explore the readings of FLIP-600: proposed, no released jar."""
-    is_as_expected = True
-    click.echo("FLIP-600, regional checkpoints: proposed, no released jar")
+    """Explore the readings of FLIP-600 (proposed, no released jar) and of checkpoints during recovery."""
+    is_as_expected, group = True, ""
     for reading in READINGS:
         if name not in (None, reading.name):
             continue
+        if reading.of != group:
+            click.echo(f"\n{reading.of}" if group else reading.of)
+            group = reading.of
         graph = reading.explore()
         found = graph.violation
         broken = ", ".join(found.properties) if found else ""

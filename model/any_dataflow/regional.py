@@ -38,9 +38,14 @@ class RegionalDataflow(AnyDataflow):
     """
 
     def __init__(
-        self, channels: tuple[Channel, ...], regions: tuple[Region, ...], capacity: int, slow: Region
+        self,
+        channels: tuple[Channel, ...],
+        regions: tuple[Region, ...],
+        capacity: int,
+        slow: Region,
+        unaligned: frozenset[int] = frozenset(),
     ) -> None:
-        super().__init__(channels, capacity, slow)
+        super().__init__(channels, capacity, slow, unaligned)
         self.regions = regions
 
     # a regional checkpoint

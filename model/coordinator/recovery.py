@@ -58,7 +58,6 @@ class RecoverySteps(ListenerSteps):
                 fault=coordinator.fault,
                 store=found.store._replace(entries=durable),
                 shared=self.shared_state.recover(coordinator.shared, kept),
-                regional=coordinator.regional,
             ),
             (),
             ("COORD-22", "COORD-02"),
