@@ -133,11 +133,12 @@ _BY_TYPE: Mapping[str, Callable[[Mapping[str, Any]], Read]] = {
 def reader(schema: Mapping[str, Any]) -> Read:
     """The reader of a JSON Schema of spec/vocabulary/types.toml; lists become tuples, null becomes -1."""
     if "enum" in schema:
-        allowed = tuple(schema["enum"])
+        released = tuple(schema["enum"])
+        allowed = (*released, *schema.get("proposed", ()))
 
         def read(value: Any) -> Any:  # noqa: ANN401 - any JSON value
             if type(value) is not str or value not in allowed:
-                raise _wrong(f"one of {', '.join(allowed)}", value)
+                raise _wrong(f"one of {', '.join(released)}", value)
             return value
 
         return read

@@ -60,7 +60,8 @@ def _property(field: Field) -> dict[str, Any]:
     description = _description(field.description, field.note, field.where)
     described = {"description": description} if description else {}
     default = {"default": field.defaults[0]} if field.defaults else {}
-    return described | dict(types()[field.type]) | default
+    released = {name: value for name, value in types()[field.type].items() if name != "proposed"}
+    return described | released | default
 
 
 def _description(description: str, note: str, where: Where) -> str:

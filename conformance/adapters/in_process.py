@@ -40,6 +40,12 @@ def offer_of(component: str) -> protocol.Offer:
     )
 
 
+def proposed_of(component: str) -> tuple[str, ...]:
+    """The proposed generations of a component: in no released jar, and offered by no implementation."""
+    profiles = (types()[one.type] for one in vocabulary()[component].config if one.name == "profile")
+    return tuple(name for one in profiles for name in one.get("proposed", ()))
+
+
 class InProcess:
     """An adapter around factories; what they raise of `refused` is an error, all else a crash."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from conformance.adapters.in_process import model_adapter, offer_of
+from conformance.adapters.in_process import model_adapter, offer_of, proposed_of
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Failure, Made, Wire
 from conformance.change import repository as repositories
@@ -92,6 +92,8 @@ def compare_profiles(old: str, new: str, component: str) -> Compared:
     claimed = [claim for claim in CLAIMS if component == "gate" and (claim.left, claim.right) == (old, new)]
     proved = [claim.describe() for claim in claimed if claim.prove().difference is None]
     bound = f"{len(runs):,} runs: {PLAYED}"
+    for name in (old, new):
+        bound += f"; {name}: proposed, no released jar" if name in proposed_of(component) else ""
     z3 = "".join(f"; z3, for every checkpoint id: {sentence}" for sentence in proved)
     return Compared(found, bound + z3)
 
@@ -112,7 +114,8 @@ GENERATIONS = ("gate", "channel", "coordinator", "store", "subtask", "sink")
 def component_of(old: str, new: str, selected: Sequence[str]) -> str | None:
     """The first of the selected components (empty: all) that has both profiles; None if none has."""
     for component in GENERATIONS:
-        if (component in selected or not selected) and {old, new} <= set(offer_of(component).profiles):
+        known = {*offer_of(component).profiles, *proposed_of(component)}
+        if (component in selected or not selected) and {old, new} <= known:
             return component
     return None
 

@@ -19,7 +19,7 @@ from conformance.drive.oracle import Oracle
 from conformance.report.divergence import phrases
 from conformance.vectors.transcripts import spoken
 from model.components import WireError
-from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
+from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, PROPOSED_COORDINATORS
 from model.fields import to_wire
 from model.gate.profiles import NEWEST, PROFILES
 from model.generations import CLAIMS, contrasts
@@ -117,7 +117,15 @@ def page(driven: Iterable[Driven], say: Callable[[str], None]) -> str:
             seen[scenario.name].append(_drive(scenario, release))
     parts = [INTRODUCTION, *(_section(scenario, seen[scenario.name]) for scenario in scenarios())]
     return "\n".join(
-        [*parts, _switches(), _task_switches(), _coordinator_switches(), _alike(), _distinguishing_runs()]
+        [
+            *parts,
+            _switches(),
+            _task_switches(),
+            _coordinator_switches(),
+            _proposed(),
+            _alike(),
+            _distinguishing_runs(),
+        ]
     )
 
 
@@ -220,6 +228,49 @@ def _coordinator_switches() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _proposed() -> str:
+    """The proposed generations, and one sequence in the newest released one and in each of them."""
+    made = _scenario(
+        {
+            "name": "a task declines behind a completed checkpoint",
+            "why": "",
+            "component": "coordinator",
+            "config": {"tasks": [{"id": "left", "source": True}, {"id": "right", "source": True}]},
+            "events": [
+                'trigger type="checkpoint"',
+                'acknowledge checkpoint=1 task="left"',
+                'acknowledge checkpoint=1 task="right"',
+                'trigger type="checkpoint"',
+                'decline checkpoint=2 task="left" reason="ASYNC_EXCEPTION"',
+                'acknowledge checkpoint=2 task="right"',
+                'fail_tasks tasks=["left"]',
+                "restore",
+            ],
+        }
+    )
+    names = (NEWEST_COORDINATOR.name, *PROPOSED_COORDINATORS)
+    columns = [answers(made, name) or () for name in names]
+    lines = [
+        "## Proposed generations",
+        "",
+        "Made of public discussions before anything was merged: **no released jar** has them, so nothing on "
+        "them was compared with one. No default picks them, and no implementation offers them. "
+        "`docs/change/proposed-protocols.md` describes them.",
+        "",
+        f"Coordinator: {made.name}.",
+        "",
+        _row(
+            ["", *(f"{name} (no released jar)" if name in PROPOSED_COORDINATORS else name for name in names)]
+        ),
+        _row(["---"] * (len(names) + 1)),
+        *(
+            _row([phrases.of_event(event), *(found[number] for found in columns)])
+            for number, event in enumerate(made.events)
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 _BOTH_SIDES = (
     "The third column names the neighbouring releases between which a switch changes; both were driven "
     "with their profile. -: no driven release differs."
@@ -259,7 +310,7 @@ def _sentences(newest: object) -> dict[str, str]:
             for field, text in pairwise(node.body):
                 if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
                     switch, sentence = ast.unparse(field.target), ast.literal_eval(text.value)
-                    if isinstance(getattr(newest, switch), bool):
+                    if isinstance(getattr(newest, switch), bool) and switch != "proposed":
                         found[switch] = " ".join(str(sentence).split())
     return found
 

@@ -290,6 +290,10 @@ class AnyDataflow(Structure):
         tasks, channels = (Task(),) * len(self.tasks), ((),) * len(self.channels)
         return self._keep(failed._replace(tasks=tasks, channels=channels))
 
+    def committable(self, job: Job, task: int) -> int:
+        """The latest checkpoint whose transaction the sink may commit."""
+        return job.latest
+
     def restore(self, job: Job) -> Job:
         """All tasks start from the latest completed checkpoint; a subtask has the state of its key groups."""
         known = job.checkpoints[job.latest]
@@ -317,11 +321,14 @@ def begin(job: Job) -> Job:
     return job._replace(next=job.next + 1, pending=(*job.pending, job.next))
 
 
-def commit(job: Job, task: int) -> Job:
-    """A sink commits what belongs to completed checkpoints; nothing is committed a second time."""
-    state = job.tasks[task - 1]
-    new = [part for part in state.prepared if job.committed[task - 1] < part[0] <= job.latest]
-    rest = tuple(part for part in state.prepared if part[0] > job.latest)
+def commit(job: Job, task: int, up_to: int | None = None) -> Job:
+    """A sink commits what belongs to completed checkpoints; nothing is committed a second time.
+
+    `up_to`: the latest of them; None: the latest completed checkpoint of the job.
+    """
+    state, most = job.tasks[task - 1], job.latest if up_to is None else up_to
+    new = [part for part in state.prepared if job.committed[task - 1] < part[0] <= most]
+    rest = tuple(part for part in state.prepared if part[0] > most)
     records = (entry for _, written in new for entry in written)
     last = max([job.committed[task - 1], *(checkpoint for checkpoint, _ in new)])
     return _with(job, task, state._replace(prepared=rest))._replace(

@@ -6,6 +6,7 @@ from itertools import combinations
 from model.any_dataflow.any_dataflow import AnyDataflow, begin, commit
 from model.any_dataflow.bounds import Bounds, Do
 from model.any_dataflow.job import Channel, End, Job, is_record
+from model.any_dataflow.regional import RegionalDataflow
 from model.checker.closed_model import ClosedModel, Environment, Offered
 from model.events import Event, Step
 
@@ -24,7 +25,7 @@ def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:
         "GiveUp": lambda job, do: dataflow.give_up(job, do.of),
         "Store": lambda job, do: dataflow.store(job, do.of, do.checkpoint),
         "Acknowledge": lambda job, do: dataflow.acknowledge(job, do.of, do.checkpoint),
-        "Commit": lambda job, do: commit(job, do.of),
+        "Commit": lambda job, do: commit(job, do.of, dataflow.committable(job, do.of)),
         "Begin": lambda job, _: begin(job),
         "Complete": lambda job, do: dataflow.complete(job, do.of),
         "Abort": lambda job, do: dataflow.abort(job, do.of),
@@ -48,6 +49,33 @@ def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:
     return ClosedModel(
         f"dataflow {named}", "any dataflow", dataflow.new(bounds.checkpoints), (), offers, allows, step
     )
+
+
+def closed_regional(dataflow: RegionalDataflow, bounds: Bounds) -> ClosedModel:
+    """All runs of a job within the bounds; a fallback counts as an abort, a restart as a failure."""
+    plain = closed_any_dataflow(dataflow, bounds)
+
+    def offers(job: Job) -> Offered:
+        yield from plain.offers(job)
+        for checkpoint in job.pending if job.up else ():
+            is_declined = dataflow.is_declined(job, checkpoint)
+            if dataflow.may_fall_back(job, checkpoint) and (is_declined or job.aborts < bounds.aborts):
+                yield "FallBack", Do("FallBack", checkpoint)
+            if is_declined and job.aborts >= bounds.aborts:
+                yield "Abort", Do("Abort", checkpoint)
+        for number, region in enumerate(dataflow.regions):
+            if job.up and job.failures < bounds.failures and dataflow.may_restart(region):
+                yield "Restart", Do("Restart", number)
+
+    def step(job: Job, event: Event) -> Step[Job]:
+        assert isinstance(event, Do)
+        if event.action == "FallBack":
+            return Step(dataflow.fall_back(job, event.of), (), ())
+        if event.action == "Restart":
+            return Step(dataflow.restart(job, dataflow.regions[event.of]), (), ())
+        return plain.step(job, event)
+
+    return plain._replace(name=f"regional {plain.name}", offers=offers, step=step)
 
 
 def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
@@ -92,7 +120,7 @@ def _of_task(dataflow: AnyDataflow, bounds: Bounds, job: Job, task: int) -> Iter
             yield Do("Trigger", task, due[0])
     if task == group[0] and state.aligning and state.aligning not in job.pending:
         yield Do("GiveUp", task)
-    if any(checkpoint <= job.latest for checkpoint, _ in state.prepared):
+    if any(checkpoint <= dataflow.committable(job, task) for checkpoint, _ in state.prepared):
         yield Do("Commit", task)
 
 
@@ -135,7 +163,11 @@ def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:
         and all(len(source.history) == bounds.records for source in sources)
         and not any(job.channels)
         and (not bounds.ends or all(dataflow.inputs[t] == job.tasks[t - 1].ended for t in dataflow.tasks))
-        and all(checkpoint > job.latest for task in job.tasks for checkpoint, _ in task.prepared)
+        and all(
+            checkpoint > dataflow.committable(job, task)
+            for task in dataflow.tasks
+            for checkpoint, _ in job.tasks[task - 1].prepared
+        )
     )
 
 

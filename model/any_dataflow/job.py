@@ -66,6 +66,8 @@ class Checkpoint(NamedTuple):
     acknowledged: tuple[bool, ...]
     kept: tuple[tuple[History, ...], ...]
     """By place: the records that a barrier has overtaken."""
+    references: tuple[int, ...] = ()
+    """By task: the checkpoint that the snapshot is of; empty: all are of this one."""
 
 
 class Job(NamedTuple):

@@ -38,9 +38,9 @@ def properties_of(
         known = job.checkpoints[job.latest]
         saved = [snapshot.history for snapshot in known.captured if snapshot]
         is_whole = len(saved) == len(dataflow.tasks) and all(known.stored)
-        is_aligned = job.latest in dataflow.unaligned or not any(known.kept)
+        is_aligned = job.latest in dataflow.unaligned or known.references or not any(known.kept)
         channels = zip(dataflow.channels, dataflow.numbers, known.kept, strict=True)
-        return is_whole and is_aligned and all(follows(c, n, saved, kept) for c, n, kept in channels)
+        return is_whole and bool(is_aligned) and all(follows(c, n, saved, kept) for c, n, kept in channels)
 
     @registry.state("ONCE-02")
     def each_record_once(job: Job) -> bool:

@@ -109,11 +109,15 @@ class CompletionSteps:
         """The store adds the checkpoint and drops surplus ones; shared files without a user are deleted."""
         shared = self.shared_state.complete(coordinator.shared, done)
         added = store_steps(coordinator.store).on_add(coordinator.store, done.checkpoint, done.type)
-        retained = tuple(entry.checkpoint for entry in added.state.entries)
+        retained = self.lasting(coordinator, tuple(entry.checkpoint for entry in added.state.entries))
         durable = (*retained, *(entry.checkpoint for entry in coordinator.unseen))
         shared, effects = self.shared_state.delete(shared, added.effects, retained, durable)
         rules = (*added.rules, "SUB-12") if shared.completed else added.rules
         return Step(coordinator._replace(store=added.state, shared=shared), effects, rules)
+
+    def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
+        """The checkpoints that a restore may need: those that the store retains."""
+        return retained
 
     def subsume_older(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
         """Aborts the older pending checkpoints (SUB-02), except savepoints (SUB-04)."""

@@ -12,7 +12,8 @@ from model.coordinator.coordinator import CoordinatorSteps
 from model.coordinator.events import Complete, FailJob
 from model.coordinator.failures import Failure, Failures, FailureSteps
 from model.coordinator.pending import Pending
-from model.coordinator.profiles import COORDINATOR_PROFILES, CoordinatorProfile
+from model.coordinator.profiles import COORDINATOR_PROFILES, PROPOSED_COORDINATORS, CoordinatorProfile
+from model.coordinator.proposed.regional import FallsBack
 from model.coordinator.requests import Request, may_start
 from model.coordinator.shared_state_generations import CountsUses
 from model.coordinator.state import RUNNING, Coordinator, Plan, find
@@ -334,6 +335,7 @@ _STEPS: Mapping[CoordinatorProfile, CoordinatorSteps] = {
     COORDINATOR_PROFILES["1.17"]: CountsSuccessFirst(),
     **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.18", "1.19", "1.20")), FollowsTheJob()),
     COORDINATOR_PROFILES["2.3"]: CoordinatorSteps(),
+    PROPOSED_COORDINATORS["proposed-FLIP-600"]: FallsBack(),
 }
 
 

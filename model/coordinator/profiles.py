@@ -25,6 +25,8 @@ class CoordinatorProfile:
 
     name: str
     """The name on the wire: the first release of the generation."""
+    proposed: bool = False
+    """It comes of a public discussion: no released jar has it, and no default picks it."""
 
     # -------- requests
     queues_requests: bool = True
@@ -119,8 +121,14 @@ class CoordinatorProfile:
     failed_stops_count_too: bool = False
     """A stop that fails, fails the job as soon as it is aborted, and then counts like any other."""
 
+    # -------- regional checkpoints
+    region_failed_percent: int = 0
+    """Percentage of regions that may fail in a checkpoint that completes."""
+    region_consecutive: int = 0
+    """Number of such checkpoints after which the next one has to be global."""
+
     def __repr__(self) -> str:
-        return f"Flink {self.name}"
+        return f"{self.name}, no released jar" if self.proposed else f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """Unpickles to the one object of that name, also in another process."""
@@ -174,7 +182,7 @@ def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
 
 
 def _profile_of(name: str) -> CoordinatorProfile:
-    return COORDINATOR_PROFILES[name]
+    return profile_of(name)
 
 
 COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
@@ -224,3 +232,15 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
 
 NEWEST_COORDINATOR = COORDINATOR_PROFILES["2.3"]
 """The rules COORD-01 to COORD-12 and SUB-02 to SUB-09 in the newest generation."""
+
+PROPOSED_COORDINATORS: Mapping[str, CoordinatorProfile] = {
+    "proposed-FLIP-600": CoordinatorProfile(
+        "proposed-FLIP-600", proposed=True, region_failed_percent=50, region_consecutive=2
+    )
+}
+"""By name; the discussion names no defaults for the two bounds."""
+
+
+def profile_of(name: str) -> CoordinatorProfile:
+    """The generation of that name, released or proposed. Raises KeyError if there is none."""
+    return PROPOSED_COORDINATORS.get(name) or COORDINATOR_PROFILES[name]

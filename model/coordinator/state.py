@@ -72,6 +72,19 @@ class Scheduler(NamedTuple):
     """By task: it has a new execution, whose status is reported when the job runs."""
 
 
+class Regional(NamedTuple):
+    """What a coordinator knows whose checkpoints may fall back for regions: proposed, no released jar."""
+
+    consecutive: int = 0
+    """Number of checkpoints that have fallen back since the last global one."""
+    declined: tuple[tuple[int, tuple[bool, ...]], ...] = ()
+    """By pending checkpoint: by task, it has declined."""
+    references: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """By retained checkpoint that fell back: by task, the checkpoint whose snapshot it holds."""
+    held: tuple[int, ...] = ()
+    """Dropped checkpoints to which retained ones refer."""
+
+
 class Coordinator(NamedTuple):
     """The coordinator of one job."""
 
@@ -107,6 +120,7 @@ class Coordinator(NamedTuple):
     shared: SharedState
     open: bool
     """The coordinator is not shut down."""
+    regional: Regional = Regional()
 
 
 def new_coordinator(plan: Plan, retain: int) -> Coordinator:

@@ -6,7 +6,7 @@ derives. `store_steps` picks the steps of a store.
 
 from collections.abc import Mapping
 
-from model.coordinator.profiles import COORDINATOR_PROFILES, CoordinatorProfile
+from model.coordinator.profiles import COORDINATOR_PROFILES, PROPOSED_COORDINATORS, CoordinatorProfile
 from model.events import Effects, Rules
 from model.store.store import Entry, Store, StoreSteps
 
@@ -35,7 +35,7 @@ _NEWEST = StoreSteps()
 _SILENT = SubsumesSilently()
 _OLDEST = DropsTheOldest()
 _STEPS: Mapping[CoordinatorProfile, StoreSteps] = {
-    **dict.fromkeys(COORDINATOR_PROFILES.values(), _NEWEST),
+    **dict.fromkeys((*COORDINATOR_PROFILES.values(), *PROPOSED_COORDINATORS.values()), _NEWEST),
     **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.12", "1.13", "1.14.0", "1.14")), _SILENT),
     **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.9", "1.11")), _OLDEST),
 }

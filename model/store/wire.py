@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.component import Component
-from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.profiles import profile_of
 from model.events import Step
 from model.fields import Wire, WireError, Words, names_of
 from model.steps import HANDLERS, step_of
@@ -20,7 +20,7 @@ _STEP = step_of("store")
 def new_store(config: Wire) -> Store:
     """An empty store of the configured `retain` and `profile`. Raises WireError if they are not valid."""
     given = WORDS.config(config)
-    return store.new_store(given["retain"], COORDINATOR_PROFILES[given["profile"]])
+    return store.new_store(given["retain"], profile_of(given["profile"]))
 
 
 def step_store(state: Store, wire: Wire) -> Step[Store]:

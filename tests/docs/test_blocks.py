@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from blocks import FENCE, MARKS, PAGES, PLAYED, ROOT, SHOWN, Player, block_of, blocks_of
 
-CLONED = "changing-the-protocol.md"
-"""The page that is read in a checkout, whose files it changes."""
+CLONED = ("changing-the-protocol.md", "proposed-protocols.md")
+"""The pages that are read in a checkout, whose files they change."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -30,7 +30,7 @@ def test_no_block_is_overlooked():
 
 def played(page, tmp_path, rewrite, *, apart):
     """The page as it is, and with what its commands print; without or with what is played apart."""
-    if page.name == CLONED:
+    if page.name in CLONED:
         subprocess.run(["git", "clone", "--quiet", ROOT, tmp_path / "checkout"], check=True)
         player = Player(tmp_path / "checkout", tmp_path / "checkout")
     else:

@@ -48,6 +48,7 @@ def command(  # noqa: PLR0913 - a click command
 ) -> int:
     """Compare two git revisions (NEW left out: the working tree), two generations, or two implementations.
 
+    A generation may be a proposed one, which no released jar has: `proposed-FLIP-600` of the coordinator.
     Prints behaviours gained, lost and changed with the shortest run of each; for two implementations also
     the answer of the model. Exits with 0 if nothing differs, with 1 if something does, and with 2 if nothing
     can be concluded about two implementations.

@@ -10,7 +10,7 @@ from conformance.errors import InputError
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["theorem", "any-number"]))
+@click.argument("what", type=click.Choice(["theorem", "any-number", "regional"]))
 @click.option(
     "--variants",
     is_flag=True,
@@ -27,7 +27,12 @@ def command(what: str, *, variants: bool, unnecessary: bool, components: Sequenc
 
     `theorem`: for any number of tasks, channels, records and checkpoints. `any-number`: for any number of
     one kind of element, such as the channels of a gate; each line states the method and the other bounds.
+    `regional`: checkpoints that fall back for regions, FLIP-600: proposed, no released jar.
     """
+    if what == "regional":
+        if variants or unnecessary or components:
+            raise InputError("regional has no options; leave them out")
+        return regional()
     if what == "any-number":
         if unnecessary:
             raise InputError("--unnecessary belongs to theorem; leave it out")
@@ -62,6 +67,24 @@ def theorem(*, variants: bool, unnecessary: bool) -> int:
         found = tuple(relaxed(EXACTLY_ONCE, refuted_parts()))
         is_whole &= not any(action.undetermined for action in found)
         click.echo("\n".join(relaxed_lines(found)))
+    click.echo("PROVED" if is_whole else "NOT PROVED")
+    return 0 if is_whole else 1
+
+
+def regional() -> int:
+    """Prove the proposed theory, and refute it without each of its conditions; returns the exit code."""
+    from conformance.report.theorem import lines_of
+    from model.theorem.finite.scope import refuted
+    from model.theorem.prove import Obligation, prove_theory
+    from model.theorem.regional import BROKEN, REGIONAL, broken
+
+    lemmas = tuple(prove_theory(REGIONAL))
+    is_whole = all(lemma.is_proved for lemma in lemmas)
+    click.echo("\n".join(lines_of(REGIONAL.name, [(c.name, c.sentence) for c in REGIONAL.theorem], lemmas)))
+    for (action, part), clause in BROKEN.items():
+        is_refuted = any(refuted(broken(action, part), [Obligation(action, clause)]))
+        is_whole &= is_refuted
+        click.echo(f"{action}/{part}: {'refuted' if is_refuted else 'NOT refuted'} by {clause!r}")
     click.echo("PROVED" if is_whole else "NOT PROVED")
     return 0 if is_whole else 1
 

@@ -23,7 +23,7 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.generations import coordinator_steps
-from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.profiles import profile_of
 from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
 from model.coordinator.trigger import MasterAnswer
 from model.events import AFTER, BEFORE, MAYBE, Advance, Event
@@ -31,6 +31,7 @@ from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP
 
 Offer = tuple[str, Event]
+_REASON = "ASYNC_EXCEPTION"
 
 
 class Scope(NamedTuple):
@@ -45,7 +46,7 @@ class Scope(NamedTuple):
     """The state handles of acknowledgements."""
     files: tuple[tuple[int, ...], ...] = ((),)
     """The shared files of acknowledgements."""
-    reasons: tuple[str, ...] = ("ASYNC_EXCEPTION",)
+    reasons: tuple[str, ...] = (_REASON,)
     """The reasons of declines."""
     until: int = 0
     """The last point in time, in ms; time passes by 1 ms."""
@@ -188,7 +189,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
 
 
 def _plan(name: str, tasks: int = 1) -> Plan:
-    profile = COORDINATOR_PROFILES[name]
+    profile = profile_of(name)
     return Plan(
         (True, *(False,) * (tasks - 1)),
         timeout=100,
@@ -286,6 +287,35 @@ def closed_hooks(name: str) -> ClosedModel:
     """An operator coordinator and two hooks before the source."""
     plan = _plan(name)._replace(coordinators=1, hooks=2, tolerable_failures=0)
     return closed_subject("an operator coordinator and two hooks", plan, Scope(ids=2, more=answers))
+
+
+def second_declines(state: Coordinator) -> Iterator[Offer]:
+    """The second task declines, too."""
+    for checkpoint in range(1, state.next_id):
+        yield "Decline", DeclineMessage(1, checkpoint, _REASON)
+
+
+def closed_drift(name: str) -> ClosedModel:
+    """Behind checkpoint 1 the second of two tasks declines every one; one failure is tolerated."""
+    closed = closed_regions(name)
+    plan = _plan(name, tasks=2)._replace(tolerable_failures=1)
+
+    def offers(state: Coordinator) -> Iterator[Offer]:
+        yield from requests(state, Scope(ids=5))
+        for checkpoint in range(1, state.next_id):
+            yield "Acknowledge", AcknowledgeMessage(0, checkpoint, 0)
+        yield "Acknowledge", AcknowledgeMessage(1, 1, 0)
+        yield from (one for one in second_declines(state) if one[1] != DeclineMessage(1, 1, _REASON))
+
+    start = running(coordinator_state.new_coordinator(plan, 1))
+    return closed._replace(name=f"coordinator of {name}, a region that declines", state=start, offers=offers)
+
+
+def closed_regions(name: str) -> ClosedModel:
+    """Two tasks with states and shared files, of which each may decline, and a time-out."""
+    plan = _plan(name, tasks=2)._replace(timeout=1, tolerable_failures=1)
+    scope = Scope(ids=4, until=1, files=((), (1,)), more=second_declines)
+    return closed_subject("regions", plan, scope)
 
 
 def _anything(environment: Environment, event: Event) -> Environment:

@@ -62,7 +62,7 @@ COORDINATOR_FRAMES.frames({
     ),
     CoordinatorRestart: Frame(
         "COORD-22",
-        f"status {_STATUSES} {_SCHEDULER} pause_ends store.entries unseen shared open",
+        f"status {_STATUSES} {_SCHEDULER} pause_ends store.entries unseen shared open regional.consecutive",
     ),
     JobEnd: Frame(
         "COORD-25",

@@ -16,7 +16,7 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.generations import coordinator_steps
-from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.profiles import profile_of
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator, Plan
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
@@ -68,7 +68,7 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
 
 def _plan(given: Wire) -> Plan:
     """The plan of a configuration; where a task is `external` it is triggered as any other (COORD-04)."""
-    profile = COORDINATOR_PROFILES[given["profile"]]
+    profile = profile_of(given["profile"])
     if given["unaligned"] and given["max_concurrent"] > 1:
         raise WireError(
             "max_concurrent: unaligned checkpoints come one at a time, expected 1, got "

@@ -1,0 +1,1 @@
+"""Proposed generations of the coordinator: of public discussions, in no released jar."""
