@@ -7,7 +7,7 @@ allow; `HELPERS` has their equivalents for ropes.
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import z3
 
@@ -45,24 +45,32 @@ TASKS = Axis("tasks")
 SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
 """The number of tasks in each group of a rope: at least 0, and at least 1 in all."""
 BOUNDS = (
-    "1 retained checkpoint, and at most 1 stored; in 2.3 at most 2 pending checkpoints, or 1 and 1 waiting "
-    "request, in older generations 1 in all; no masters, scheduler, pause, shared files, nor, before the "
-    "event, counted failures or durable checkpoints of failed additions"
+    "1 retained checkpoint, and at most 1 stored; at most 1 pending checkpoint, in 2.3 also 2, or 1 and 1 "
+    "waiting request, or 1 with 1 operator coordinator, hook, counted failure, or durable checkpoint of a "
+    "failed addition; no scheduler, pause, shared files"
 )
 _ALONE = tuple(Numbers(*some, stored, 0, 0) for some in ((0, 0), (1, 0), (0, 1)) for stored in (0, 1))
 _TOGETHER = tuple(Numbers(*some, stored, 0, 0) for some in ((2, 0), (1, 1)) for stored in (0, 1))
 _AFTER_FAILURES = (Numbers(1, 0, 1, 0, 1), Numbers(1, 0, 1, 1, 0))
-MASTERS = ((1, 0), (0, 1))
-"""An operator coordinator, or a hook."""
+
+
+class Setting(NamedTuple):
+    """The part of a configuration that is no symbol."""
+
+    profile: str = "2.3"
+    coordinators: int = 0
+    hooks: int = 0
+
+
 OLDER = ("1.9", "1.11", "1.12", "1.13", "1.14.0", "1.14", "1.15.0", "1.15", "1.16.0", "1.17", "1.20")
 """Every generation before 2.3: 1.18 and 1.19 have the switches of 1.20."""
 BEYOND = frozenset(
     (
-        *(f"COORD-{number}" for number in (14, 18, 23, 26, 29, 30, 31)),
+        *(f"COORD-{number}" for number in (14, 18, 26, 29)),
         *(f"SUB-{number:02}" for number in (10, 12)),
     )
 )
-"""Rules of what `BOUNDS` excludes, and SUB-10, a rule of the store alone."""
+"""Rules of what `BOUNDS` excludes, and SUB-10, a rule of the store."""
 
 
 VARIANTS = frozenset(
@@ -142,10 +150,10 @@ def properties_of(reread: Reread) -> tuple[Property, ...]:
     )
 
 
-def any_plan(states: Any, profile: str, masters: tuple[int, int], *, own: bool) -> Any:  # noqa: ANN401
-    """A symbolic plan of a generation: any configuration without scheduler and pause."""
+def any_plan(states: Any, setting: Setting, *, own: bool) -> Any:  # noqa: ANN401
+    """A symbolic plan: any configuration in this setting."""
     plan = symbolic_like(states.Plan((), 0, 0), "plan")
-    switches = COORDINATOR_PROFILES[profile]
+    switches = COORDINATOR_PROFILES[setting.profile]
     return plan._replace(
         finished_tasks=plan.finished_tasks if switches.after_finish_configurable else False,
         sources=TASKS.symbols("is a source", own=own),
@@ -153,8 +161,8 @@ def any_plan(states: Any, profile: str, masters: tuple[int, int], *, own: bool) 
         interval=0,
         initial_delay=0,
         min_pause=0,
-        coordinators=masters[0],
-        hooks=masters[1],
+        coordinators=setting.coordinators,
+        hooks=setting.hooks,
     )
 
 
@@ -207,7 +215,7 @@ Promised = tuple[Any, bool, tuple[z3.BoolRef, ...]]
 """An event, whether it belongs to one task, and what the environment guarantees about its fields."""
 
 
-def events(reread: Reread, masters: tuple[int, int]) -> Iterator[Promised]:
+def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
     """Yield a symbolic event of each class; those with the most paths last."""
     task, checkpoint, handle = (
         symbolic_like(0, f"event.{name}") for name in ("task", "checkpoint", "handle")
@@ -231,7 +239,7 @@ def events(reread: Reread, masters: tuple[int, int]) -> Iterator[Promised]:
     yield request, False, (int_term(request.type) >= CHECKPOINT, int_term(request.type) <= STOP)
     answer = reread.module("model.coordinator.trigger").MasterAnswer
     for is_hook in (False, True):
-        for place in range(masters[is_hook]):
+        for place in range(setting.hooks if is_hook else setting.coordinators):
             fails = symbolic_like(False, "event.fails")
             yield answer(place, checkpoint, is_hook, fails), False, ()
     yield TriggerFails(OWN, checkpoint), True, ()
@@ -239,16 +247,13 @@ def events(reread: Reread, masters: tuple[int, int]) -> Iterator[Promised]:
 
 
 def coordinator_cases(
-    reread: Reread,
-    profile: str,
-    numbers: Iterable[Numbers] = _ALONE,
-    masters: tuple[int, int] = (0, 0),
+    reread: Reread, setting: Setting, numbers: Iterable[Numbers] = _ALONE
 ) -> Iterator[Case]:
-    """Yield a new coordinator of a generation, and each event in each state with these numbers of parts."""
+    """Yield a new coordinator, and each event in each state with these numbers of parts."""
     step = step_by(reread.module("model.coordinator.generations").coordinator_steps)
     properties = properties_of(reread)
     states = reread.module("model.coordinator.state")
-    plans = {own: any_plan(states, profile, masters, own=own) for own in (False, True)}
+    plans = {own: any_plan(states, setting, own=own) for own in (False, True)}
     plan = plans[False]
     configured = (
         int_term(plan.timeout) >= 1,
@@ -256,25 +261,25 @@ def coordinator_cases(
         int_term(plan.tolerable_failures) >= -1,
     )
     yield start_case("coordinator", states.new_coordinator(plan, 1), properties, (*SIZES, *configured))
-    for (event, own, promised), many in product(tuple(events(reread, masters)), numbers):
+    for (event, own, promised), many in product(tuple(events(reread, setting)), numbers):
         state = any_coordinator(reread, plans[own], many, own=own)
         has_source = () if plan.profile.every_task_must_run else (bool_term(any_(plans[own].sources)),)
-        label = f"{profile}, {words_of(many, masters)}, {event[-1]}"
+        label = f"{words_of(setting, many)}, {event[-1]}"
         case = Case("coordinator", label, state, event, step, properties, (*SIZES, *promised, *has_source))
         if many.pending or not many.waiting or not is_impossible(case):
             yield case
 
 
-def words_of(numbers: Numbers, masters: tuple[int, int]) -> str:
-    """The numbers of a coordinator's parts, with its operator coordinators and hooks."""
-    every = {**numbers._asdict(), "operator coordinators": masters[0], "hooks": masters[1]}
-    return ", ".join(f"{number} {what}" for what, number in every.items() if number) or "nothing pending"
+def words_of(setting: Setting, numbers: Numbers) -> str:
+    """The setting and the numbers of a coordinator's parts that are not 0."""
+    many = {**setting._asdict(), **numbers._asdict(), "profile": 0}
+    return ", ".join((setting.profile, *(f"{number} {what}" for what, number in many.items() if number)))
 
 
 def all_coordinator_cases(reread: Reread) -> Iterator[Case]:
     """Yield the cases of every generation; those with the most paths last."""
     for profile in ("2.3", *OLDER):
-        yield from coordinator_cases(reread, profile)
-    for masters in MASTERS:
-        yield from coordinator_cases(reread, "2.3", _ALONE, masters)
-    yield from coordinator_cases(reread, "2.3", (*_AFTER_FAILURES, *_TOGETHER))
+        yield from coordinator_cases(reread, Setting(profile))
+    for setting in (Setting(coordinators=1), Setting(hooks=1)):
+        yield from coordinator_cases(reread, setting)
+    yield from coordinator_cases(reread, Setting(), (*_AFTER_FAILURES, *_TOGETHER))

@@ -284,7 +284,7 @@ def test_a_case_that_nothing_permits_is_an_error():
     [("2.3", False, "COORD-07"), ("2.3", True, "COORD-07"), ("1.14", True, "SUB-11")],
 )
 def test_acknowledgements_of_any_number_of_tasks_are_proved(profile, own, rule):
-    cases = coordinator_proofs.coordinator_cases(reread(), profile)
+    cases = coordinator_proofs.coordinator_cases(reread(), coordinator_proofs.Setting(profile))
     name = f"{profile}, 1 pending, 1 stored, acknowledge"
     chosen = [case for case in cases if case.label == name]
     result = prove([chosen[own]])
