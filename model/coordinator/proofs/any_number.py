@@ -46,8 +46,8 @@ SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
 """The number of tasks in each group of a rope: at least 0, and at least 1 in all."""
 BOUNDS = (
     "1 retained checkpoint, and at most 1 stored; at most 1 pending checkpoint, in 2.3 also 2, or 1 and 1 "
-    "waiting request, or 1 with 1 operator coordinator, hook, counted failure, or durable checkpoint of a "
-    "failed addition; no scheduler, pause, shared files"
+    "waiting request (but not at an acknowledgement), or 1 with 1 operator coordinator, hook, counted "
+    "failure, or durable checkpoint of a failed addition; no scheduler, pause, shared files"
 )
 _ALONE = tuple(Numbers(*some, stored, 0, 0) for some in ((0, 0), (1, 0), (0, 1)) for stored in (0, 1))
 _TOGETHER = tuple(Numbers(*some, stored, 0, 0) for some in ((2, 0), (1, 1)) for stored in (0, 1))
@@ -262,6 +262,8 @@ def coordinator_cases(
     )
     yield start_case("coordinator", states.new_coordinator(plan, 1), properties, (*SIZES, *configured))
     for (event, own, promised), many in product(tuple(events(reread, setting)), numbers):
+        if own and many.pending and many.waiting and type(event) is AcknowledgeMessage:
+            continue  # thousands of paths: not ended after 80 s of processor time
         state = any_coordinator(reread, plans[own], many, own=own)
         has_source = () if plan.profile.every_task_must_run else (bool_term(any_(plans[own].sources)),)
         label = f"{words_of(setting, many)}, {event[-1]}"

@@ -2,13 +2,13 @@
 
 import random
 from importlib import import_module
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 import pytest
 import z3
 
 from conformance.mutants.catalogue import mutant_of
-from model.checker.any_number import sums
+from model.checker.any_number import cases, sums
 from model.checker.any_number.cases import prove
 from model.checker.any_number.claims import UNBOUNDED, reread
 from model.checker.any_number.expansion import Numbers
@@ -27,7 +27,7 @@ from model.checker.any_number.walks import (
     tuple_,
     zip_,
 )
-from model.checker.paths import Ground, paths
+from model.checker.paths import Ground, UndecidedError, paths
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, formula
 from model.coordinator.events import Rejected, TriggerTask
 from model.coordinator.proofs import any_number as coordinator_proofs
@@ -244,6 +244,20 @@ def test_the_gate_is_proved_for_any_number_of_channels_and_a_mutant_refuted():
     assert found.rule in {refutation.rule for refutation in result.refutations}
 
 
+def test_what_is_undecided_ends_a_proof_and_is_left_out_of_a_search(monkeypatch):
+    found = mutant_of("model-gate-never-blocks")
+    edited = reread(Edit(found.module, found.find, found.replace))
+
+    def undecided(*_):
+        raise UndecidedError("z3 could not decide")
+
+    monkeypatch.setattr(cases, "satisfiable", undecided)
+    with pytest.raises(UndecidedError):
+        prove(aligned_cases(edited))
+    result = prove(islice(aligned_cases(edited), 3), stop_at={found.rule})
+    assert (result.refutations, result.proved) == ((), frozenset())
+
+
 def test_every_claim_names_its_method():
     assert all(one.method and one.elements for one in UNBOUNDED.values())
 
@@ -284,9 +298,9 @@ def test_a_case_that_nothing_permits_is_an_error():
     [("2.3", False, "COORD-07"), ("2.3", True, "COORD-07"), ("1.14", True, "SUB-11")],
 )
 def test_acknowledgements_of_any_number_of_tasks_are_proved(profile, own, rule):
-    cases = coordinator_proofs.coordinator_cases(reread(), coordinator_proofs.Setting(profile))
+    every = coordinator_proofs.coordinator_cases(reread(), coordinator_proofs.Setting(profile))
     name = f"{profile}, 1 pending, 1 stored, acknowledge"
-    chosen = [case for case in cases if case.label == name]
+    chosen = [case for case in every if case.label == name]
     result = prove([chosen[own]])
 
     assert result.refutations == ()
