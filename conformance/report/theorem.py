@@ -1,7 +1,7 @@
 """The result of the theorem's proofs as text."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 
@@ -81,12 +81,21 @@ class Relaxed(Protocol):
         """Neither proved without it nor refuted."""
 
 
-def lines_of(name: str, theorem: Sequence[tuple[str, str]], lemmas: Sequence[Lemma]) -> Iterator[str]:
-    """A theory: how much is proved, what follows with the clauses that it uses, and what is not proved."""
+def lines_of(
+    name: str,
+    premises: Mapping[str, Sequence[str]],
+    theorem: Sequence[tuple[str, str]],
+    lemmas: Sequence[Lemma],
+) -> Iterator[str]:
+    """A theory: how much is proved and from what, what follows, and what is not proved.
+
+    `premises`: the names of clauses, by where they come from.
+    """
     proved = sum(lemma.is_proved for lemma in lemmas)
     slowest = max(lemma.seconds for lemma in lemmas)
     yield f"{name}: {proved} of {len(lemmas)} obligations proved by z3 without a bound"
     yield f"  {sum(lemma.seconds for lemma in lemmas):.1f} s, the slowest {slowest:.1f} s"
+    yield from (f"  {origin} {_listed(names)}" for origin, names in premises.items() if names)
     uses = {lemma.obligation[1]: lemma.uses for lemma in lemmas if lemma.obligation[0] == "theorem"}
     for clause, sentence in theorem:
         yield f"  {clause}: {sentence}"

@@ -19,8 +19,8 @@ class CountsUses(SharedStateSteps):
 
     def complete(self, shared: SharedState, pending: Pending) -> SharedState:
         """Registers the files of a checkpoint that is kept."""
-        for files in pending.shared:
-            shared = register(shared, pending.checkpoint, files)
+        for file in tuple(file for files in pending.shared for file in files):
+            shared = register(shared, pending.checkpoint, (file,))
         return super().complete(shared, pending)
 
     def delete(

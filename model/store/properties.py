@@ -113,7 +113,14 @@ def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     if type(event) is not Add or before.profile.protects_newest_checkpoint:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
-    return after.entries == entries[-before.retain :]
+    surplus = len(entries) - before.retain
+    return after.entries == (entries[surplus:] if surplus > 0 else entries)
+
+
+@STORE.state("SUB-10")
+def sub_10_bound(store: Store) -> bool:
+    """Older stores protect no entry but the one added last: they hold at most the retained number."""
+    return store.profile.protects_newest_checkpoint or len(store.entries) <= max(store.retain, 1)
 
 
 @STORE.state("SUB-07")

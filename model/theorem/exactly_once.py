@@ -1,5 +1,7 @@
 """The theorem: barrier snapshots of any dataflow give exactly-once, whatever fails and whenever."""
 
+from functools import partial
+
 from model.theorem import finished
 from model.theorem.barriers import ACTIONS
 from model.theorem.dataflow import (
@@ -12,9 +14,9 @@ from model.theorem.dataflow import (
     TASK,
     between_tasks,
     has_reader,
-    has_sender,
     start,
 )
+from model.theorem.failure_free import GIVEN
 from model.theorem.invariant import INVARIANT
 from model.theorem.logic import Formula, State, Term, both, implies, no
 from model.theorem.theory import Theory, clause
@@ -38,12 +40,12 @@ def nothing_in_flight(s: State, c: Term, n: Term) -> Formula:
     )
 
 
-@clause(TASK, ID, POSITION)
-def cut_of_the_run(s: State, t: Term, n: Term, k: Term) -> Formula:
+@clause(ID)
+def cut_of_the_run(s: State, n: Term) -> Formula:
     """What a task read before the cut was sent before it: the cut is the end of a run without failures."""
-    c = s.order(t, k)
-    sent = s.sent_after(c, s.cut(s.source_of(c), n))
-    return implies(both(s.completed(n), k >= 0, k < s.cut(t, n), has_sender(s, c)), s.read_after(c, k) < sent)
+    # All that the theory of failure-free runs is given.
+    cut = s.after({"length": lambda t: s.cut(t, n)})
+    return implies(s.completed(n), *(s.all(*found.of, holds=partial(found.holds, cut)) for found in GIVEN))
 
 
 @clause(TASK, CHANNEL, ID, POSITION)

@@ -71,6 +71,10 @@ def is_due(s: State, t: Term) -> Formula:
     return both(ended, s.done(t) < s.length(t))
 
 
+GIVEN = (lengths, sent_before_the_cut, reads, sends, states, records, beginning, reads_grow, sends_grow)
+"""What holds of a run up to a cut; `exactly_once` proves it of each completed checkpoint."""
+
+
 @action(TASK)
 def process(s: State, t: Term) -> Step:
     """A task reads the next record in the order of the run, goes to its next state, and sends."""
@@ -141,9 +145,11 @@ FAILURE_FREE = Theory(
     "failure-free",
     (*CONSTANTS, *RUN),
     PLAYED,
-    (*AXIOMS, lengths, sent_before_the_cut, reads, sends, states, records, beginning, reads_grow, sends_grow),
+    AXIOMS,
     start,
     (process,),
     (tasks_follow, channels_follow, records_follow),
     (never_waits, ends_as_the_run),
+    GIVEN,
+    "cut of the run",
 )

@@ -73,6 +73,15 @@ class Lemma(NamedTuple):
     uses: tuple[str, ...]
     """The axioms, clauses and guards (`guard: ...`) that its refutation used."""
     seconds: float
+    formulas: tuple[Formula, ...] = ()
+    """Those of `uses`, and the negated clause: together they have no model."""
+
+    @property
+    def smt_lib(self) -> str:
+        """The formulas in SMT-LIB 2, for another solver, which must answer `unsat`."""
+        solver = z3.Solver()
+        solver.add(*self.formulas)
+        return f"; {self.obligation.clause} after {self.obligation.action}\n{solver.to_smt2()}"
 
 
 def prove_theory(theory: Theory) -> Iterator[Lemma]:
@@ -81,7 +90,7 @@ def prove_theory(theory: Theory) -> Iterator[Lemma]:
     state = State(
         {field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain
     )
-    axioms = {found.name: stated(found, state, domain) for found in theory.axioms}
+    axioms = {found.name: stated(found, state, domain) for found in (*theory.axioms, *theory.given)}
     first = state.after(theory.start(state))
     for found in theory.invariant:
         yield proved(Obligation("start", found.name), axioms, found, first, domain)
@@ -125,4 +134,5 @@ def proved(
             break
     is_proved = answer == z3.unsat
     uses = tuple(sorted(map(str, solver.unsat_core()))) if is_proved else ()
-    return Lemma(obligation, is_proved, uses, time.perf_counter() - started)
+    formulas = (*(known[name] for name in uses), goal)
+    return Lemma(obligation, is_proved, uses, time.perf_counter() - started, formulas)

@@ -54,12 +54,16 @@ class Theory(NamedTuple):
     """The functions that no step changes: the dataflow and its operators."""
     fields: tuple[Field, ...]
     axioms: tuple[Clause, ...]
-    """The assumptions about the constants."""
+    """The assumptions about the constants. Nothing else is assumed."""
     start: Callable[[State], Mapping[str, Function]]
     """The functions of the initial state; fields that are left out may have any value."""
     actions: tuple[Action, ...]
     invariant: tuple[Clause, ...]
     theorem: tuple[Clause, ...]
+    given: tuple[Clause, ...] = ()
+    """What another theory proves of the constants."""
+    given_by: str = ""
+    """The clause of the other theory's theorem."""
 
 
 Named = TypeVar("Named", Action, Clause)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import click
 
@@ -21,8 +22,15 @@ from conformance.errors import InputError
     is_flag=True,
     help="theorem only: also list the conditions and effects of actions that no clause needs.",
 )
+@click.option(
+    "--obligations",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="theorem only: also write each obligation with the clauses that its proof used, in SMT-LIB 2.",
+)
 @click.option("--component", "components", multiple=True, help="any-number only: this one; may be repeated.")
-def command(what: str, *, variants: bool, unnecessary: bool, components: Sequence[str]) -> int:
+def command(
+    what: str, *, variants: bool, unnecessary: bool, obligations: Path | None, components: Sequence[str]
+) -> int:
     """Prove exactly-once for any dataflow, or the rules of components with any number of elements.
 
     `theorem`: for any number of tasks, channels, records and checkpoints. `any-number`: for any number of
@@ -34,16 +42,19 @@ def command(what: str, *, variants: bool, unnecessary: bool, components: Sequenc
             raise InputError("regional has no options; leave them out")
         return regional()
     if what == "any-number":
-        if unnecessary:
-            raise InputError("--unnecessary belongs to theorem; leave it out")
+        if unnecessary or obligations:
+            raise InputError("--unnecessary and --obligations belong to theorem; leave them out")
         return any_number(components, variants=variants)
     if components:
         raise InputError("--component belongs to any-number; leave it out")
-    return theorem(variants=variants, unnecessary=unnecessary)
+    return theorem(variants=variants, unnecessary=unnecessary, obligations=obligations)
 
 
-def theorem(*, variants: bool, unnecessary: bool) -> int:
-    """Prove each theory, and print its lemmas; returns the exit code, 0 if everything is proved."""
+def theorem(*, variants: bool, unnecessary: bool, obligations: Path | None) -> int:
+    """Prove each theory, and print its lemmas; returns the exit code, 0 if everything is proved.
+
+    `obligations`: the folder of the obligations in SMT-LIB 2, a file each; None: they are not written.
+    """
     from conformance.report.theorem import lines_of
     from model.theorem import THEORIES
     from model.theorem.prove import prove_theory
@@ -53,7 +64,16 @@ def theorem(*, variants: bool, unnecessary: bool) -> int:
     for theory in THEORIES:
         lemmas = tuple(prove_theory(theory))
         is_whole &= all(lemma.is_proved for lemma in lemmas)
-        click.echo("\n".join(lines_of(theory.name, [(c.name, c.sentence) for c in theory.theorem], lemmas)))
+        if obligations:
+            obligations.mkdir(parents=True, exist_ok=True)
+            for number, lemma in enumerate(lemmas, start=1):
+                (obligations / f"{theory.name}-{number:03}.smt2").write_text(lemma.smt_lib, encoding="utf-8")
+        premises = {
+            "assumes": [axiom.name for axiom in theory.axioms],
+            f"proved of exactly-once as {theory.given_by!r}:": [clause.name for clause in theory.given],
+        }
+        statements = [(clause.name, clause.sentence) for clause in theory.theorem]
+        click.echo("\n".join(lines_of(theory.name, premises, statements, lemmas)))
     if variants:
         with ProcessPoolExecutor() as pool:
             for is_refuted, lines in pool.map(variant_result, range(len(VARIANTS))):

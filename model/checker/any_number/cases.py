@@ -84,6 +84,7 @@ class Result(NamedTuple):
 def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
     """Evaluates each property of a case on each path of its step; ends where a rule of `stop_at` is refuted.
 
+    With `stop_at` it searches a refutation: what z3 cannot decide is left out, and nothing is proved.
     Raises UndecidedError where z3 gives no answer, and SymbolicUseError where the source does something with
     a rope that is not known to treat its members alike.
     """
@@ -93,7 +94,7 @@ def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
     invariants: Invariants = {}
     for case in cases:
         case_count += 1
-        is_permitted, found_on_paths = _outcomes_of(case, invariants)
+        is_permitted, found_on_paths = _outcomes_of(case, invariants, is_search=bool(stop_at))
         permitted += is_permitted
         for outcomes in found_on_paths:
             path_count += 1
@@ -104,7 +105,12 @@ def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
             break
     failed = {refutation.rule for refutation in refutations}
     return Result(
-        frozenset(checked - failed), tuple(refutations), case_count, permitted, path_count, check_count
+        frozenset() if stop_at else frozenset(checked - failed),
+        tuple(refutations),
+        case_count,
+        permitted,
+        path_count,
+        check_count,
     )
 
 
@@ -122,7 +128,7 @@ Invariants = dict[str, Invariant]
 """By the text of a component and its state."""
 
 
-def _outcomes_of(case: Case, invariants: Invariants) -> tuple[bool, list[Outcomes]]:
+def _outcomes_of(case: Case, invariants: Invariants, *, is_search: bool) -> tuple[bool, list[Outcomes]]:
     """Whether the case occurs, as far as known, and the properties on each path of the step.
 
     The step is followed again while it meets sums whose facts were not assumed.
@@ -133,7 +139,7 @@ def _outcomes_of(case: Case, invariants: Invariants) -> tuple[bool, list[Outcome
         before = len(sums.known)
         try:
             solver, is_permitted = _ground_of(case, assumed)
-            results = list(_followed(case, solver))
+            results = list(_followed(case, solver, is_search=is_search))
         except UndecidedError:
             if len(sums.known) == before:
                 raise
@@ -162,7 +168,7 @@ def _ground_of(case: Case, assumed: tuple[z3.BoolRef, ...]) -> tuple[z3.Solver, 
     return solver, bool(answer == z3.sat)
 
 
-def _followed(case: Case, solver: z3.Solver) -> Iterator[Outcomes]:
+def _followed(case: Case, solver: z3.Solver, *, is_search: bool) -> Iterator[Outcomes]:
     begins = type(case.event) is Start
     known = tuple(
         found for found in case.properties if not begins or found.over_starts or not found.over_steps
@@ -172,7 +178,7 @@ def _followed(case: Case, solver: z3.Solver) -> Iterator[Outcomes]:
     for path in paths(lambda: case.step(case.state, case.event), ground):
         ground.go_to(path.decided)
         here = Ground(solver, path.answers, path.solution, is_lenient=True)
-        yield [(found, _refutation(case, path, found, here)) for found in known]
+        yield [(found, _refutation(case, path, found, here, is_search=is_search)) for found in known]
         here.go_to(())
 
 
@@ -208,7 +214,9 @@ def invariant_of(
     return kept[key]
 
 
-def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground) -> Refutation | None:
+def _refutation(
+    case: Case, path: Path[Step[Any]], found: Property, here: Ground, *, is_search: bool
+) -> Refutation | None:
     step = path.result
     effects = Rope(cells_of(step.effects))  # also if each is named: a property may cut it at a rope's length
 
@@ -220,7 +228,12 @@ def _refutation(case: Case, path: Path[Step[Any]], found: Property, here: Ground
     for answer in paths(holds, here):
         if not answer.result:
             here.solver.set("rlimit", EFFORT)
-            is_refuted = satisfiable(here.solver, *answer.decided)
+            try:
+                is_refuted = satisfiable(here.solver, *answer.decided)
+            except UndecidedError:
+                if not is_search:
+                    raise
+                is_refuted = False
             here.solver.set("rlimit", PATIENCE)
             if is_refuted:
                 return Refutation(found.rule, found.name, case.label, here.solver.model(), path)

@@ -60,7 +60,7 @@ UNBOUNDED: Mapping[str, Unbounded] = {
         Unbounded(
             "coordinator",
             "tasks",
-            coordinator.coordinator_cases,
+            coordinator.all_coordinator_cases,
             SUMS,
             coordinator.BOUNDS,
             coordinator.BEYOND,
@@ -70,10 +70,7 @@ UNBOUNDED: Mapping[str, Unbounded] = {
             "store",
             "retained checkpoints",
             store.all_store_cases,
-            QUANTIFIERS,
-            "the generations 1.9 to 1.11 are left out",
-            frozenset({"SUB-10"}),
-            store.VARIANTS,
+            variants=store.VARIANTS,
         ),
     )
 }

@@ -88,7 +88,8 @@ def sum_(walked: Iterable[Any]) -> Any:  # noqa: ANN401 - an int or a symbol
     """The sum of ints."""
     total: Any = 0
     for cell in _collected(walked):
-        total = (sums.over(cell) if isinstance(cell, Many) else cell) + total
+        value = sums.over(cell) if isinstance(cell, Many) else int(cell) if isinstance(cell, bool) else cell
+        total = value + total
     return total
 
 

@@ -5,9 +5,9 @@ that task, and the tasks behind it. Two functions of the properties loop over ef
 allow; `HELPERS` has their equivalents for ropes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import z3
 
@@ -17,8 +17,8 @@ from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Many
 from model.checker.any_number.reread import Helpers, Reread
 from model.checker.any_number.rope import SomeOf, cells_of, is_present, joined
-from model.checker.any_number.walks import type_
-from model.checker.symbolic import SymbolicUseError, any_word, int_term, symbolic_like
+from model.checker.any_number.walks import any_, type_
+from model.checker.symbolic import SymbolicUseError, any_word, bool_term, int_term, symbolic_like
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
@@ -34,10 +34,10 @@ from model.coordinator.events import (
     TriggerRequest,
     TriggerTask,
 )
-from model.coordinator.profiles import NEWEST_COORDINATOR
-from model.coordinator.proofs.closed import ENDS, OWN_REASONS, is_word
-from model.coordinator.trigger import TriggerMaster
-from model.events import BEFORE, MAYBE, Advance, Effects, Event
+from model.coordinator.failures import Failures
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.proofs.closed import ENDS, OWN_REASONS, Numbers, is_word
+from model.events import BEFORE, MAYBE, NONE, Advance, Effects
 from model.registry import Property
 from model.store.store import CHECKPOINT, STOP
 
@@ -45,25 +45,32 @@ TASKS = Axis("tasks")
 SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
 """The number of tasks in each group of a rope: at least 0, and at least 1 in all."""
 BOUNDS = (
-    "release 2.3; 1 retained checkpoint, and at most 1 stored; at most 2 pending checkpoints, or 1 and 1 "
-    "waiting request, but at a status of a task 1 in all, and no request beside a checkpoint at an "
-    "acknowledgement; no masters, scheduler, pause, shared files, nor, before the event, counted failures or "
-    "durable checkpoints of failed additions"
+    "1 retained checkpoint, and at most 1 stored; at most 1 pending checkpoint, in 2.3 also 2, or 1 and 1 "
+    "waiting request (but not at an acknowledgement), or 1 with 1 operator coordinator, hook, counted "
+    "failure, or durable checkpoint of a failed addition; no scheduler, pause, shared files"
 )
-_ALONE = ((0, 0), (1, 0), (0, 1))
-AT_OWN_TASK: Mapping[type[Event], tuple[tuple[int, int], ...]] = {
-    TaskStatus: _ALONE,
-    AcknowledgeMessage: (*_ALONE, (2, 0)),
-    TriggerFails: (*_ALONE, (2, 0), (1, 1)),
-}
-"""By event of a task: the numbers of pending checkpoints and of waiting requests; others take too long."""
+_ALONE = tuple(Numbers(*some, stored, 0, 0) for some in ((0, 0), (1, 0), (0, 1)) for stored in (0, 1))
+_TOGETHER = tuple(Numbers(*some, stored, 0, 0) for some in ((2, 0), (1, 1)) for stored in (0, 1))
+_AFTER_FAILURES = (Numbers(1, 0, 1, 0, 1), Numbers(1, 0, 1, 1, 0))
+
+
+class Setting(NamedTuple):
+    """The part of a configuration that is no symbol."""
+
+    profile: str = "2.3"
+    coordinators: int = 0
+    hooks: int = 0
+
+
+OLDER = ("1.9", "1.11", "1.12", "1.13", "1.14.0", "1.14", "1.15.0", "1.15", "1.16.0", "1.17", "1.20")
+"""Every generation before 2.3: 1.18 and 1.19 have the switches of 1.20."""
 BEYOND = frozenset(
     (
-        *(f"COORD-{number}" for number in (14, 18, 19, 23, 26, 29, 30, 31)),
-        *(f"SUB-{number:02}" for number in (10, 11, 12)),
+        *(f"COORD-{number}" for number in (14, 18, 26, 29)),
+        *(f"SUB-{number:02}" for number in (10, 12)),
     )
 )
-"""Rules of what `BOUNDS` excludes: masters, a scheduler, the pause, shared files, older releases."""
+"""Rules of what `BOUNDS` excludes, and SUB-10, a rule of the store."""
 
 
 VARIANTS = frozenset(
@@ -79,9 +86,11 @@ VARIANTS = frozenset(
         "leaves-waiting",
         "forgets-older",
         "ends-newer",
+        "keeps-savepoints-quiet",
+        "notifies-1-9",
     )
 )
-"""Mutants of the catalogue that a proof within `BOUNDS` must kill, one for each of ten rules."""
+"""Mutants of the catalogue that a proof within `BOUNDS` must kill, one for each of twelve rules."""
 
 
 def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
@@ -108,7 +117,7 @@ def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or
             effect = cell
         if type_(effect) is Rejected:
             found = (*found, effect)
-        elif type_(effect) in (TriggerMaster, TriggerTask) and effect.checkpoint > last:
+        elif type_(effect).__name__ in ("TriggerMaster", "TriggerTask") and effect.checkpoint > last:
             found, last = (*found, effect), effect.checkpoint
     return found
 
@@ -141,43 +150,48 @@ def properties_of(reread: Reread) -> tuple[Property, ...]:
     )
 
 
-def any_plan(states: Any, *, own: bool) -> Any:  # noqa: ANN401 - a module, a Plan
-    """A symbolic plan: any configuration without masters, scheduler and pause."""
+def any_plan(states: Any, setting: Setting, *, own: bool) -> Any:  # noqa: ANN401
+    """A symbolic plan: any configuration in this setting."""
     plan = symbolic_like(states.Plan((), 0, 0), "plan")
+    switches = COORDINATOR_PROFILES[setting.profile]
     return plan._replace(
+        finished_tasks=plan.finished_tasks if switches.after_finish_configurable else False,
         sources=TASKS.symbols("is a source", own=own),
-        profile=NEWEST_COORDINATOR,
+        profile=switches,
         interval=0,
         initial_delay=0,
         min_pause=0,
-        coordinators=0,
-        hooks=0,
+        coordinators=setting.coordinators,
+        hooks=setting.hooks,
     )
 
 
-def any_coordinator(reread: Reread, pending: int, waiting: int, stored: int, *, own: bool) -> Any:  # noqa: ANN401
-    """A symbolic coordinator with these numbers of pending checkpoints, requests, stored checkpoints."""
+def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -> Any:  # noqa: ANN401
+    """A symbolic coordinator with these numbers of parts."""
     states = reread.module("model.coordinator.state")
     stores = reread.module("model.store.store")
 
     def flags(what: str) -> Any:  # noqa: ANN401
         return TASKS.symbols(what, own=own)
 
-    new = states.new_coordinator(any_plan(states, own=own), 1)
+    new = states.new_coordinator(plan, 1)
     new_pending = reread.module("model.coordinator.pending").new_pending
     begun = tuple(
-        symbolic_like(new_pending(0, 0, 0, ()), name)._replace(
+        symbolic_like(
+            new_pending(0, 0, 0, (), coordinators=plan.coordinators, hooks=plan.hooks), name
+        )._replace(
             tasks=flags(f"takes part in {name}"),
             acknowledged=flags(f"{name} acknowledged"),
             states=TASKS.symbols(f"handle of {name}", own=own, is_bool=False),
             shared=TASKS.constant((), own=own),
         )
-        for name in ("older", "newer")[:pending]
+        for name in ("older", "newer")[: numbers.pending]
     )
     request = symbolic_like(
         reread.module("model.coordinator.requests").Request(0, False, False, False), "request"
     )
-    entry = symbolic_like(stores.Entry(0, 0), "entry")
+    entry, unseen = (symbolic_like(stores.Entry(0, 0), name) for name in ("entry", "unseen entry"))
+    counted = tuple(symbolic_like(0, f"counted {place}") for place in range(numbers.counted))
     return new._replace(
         status=any_word("status"),
         tasks_run=flags("runs"),
@@ -186,9 +200,11 @@ def any_coordinator(reread: Reread, pending: int, waiting: int, stored: int, *, 
         now=symbolic_like(0, "now"),
         next_id=symbolic_like(0, "next id"),
         pending=begun,
-        queue=(request,) * waiting,
-        failures=new.failures._replace(highest_success=symbolic_like(0, "highest success")),
-        store=new.store._replace(entries=(entry,) * stored),
+        master=symbolic_like(0, "master") if plan.coordinators or plan.hooks else NONE,
+        queue=(request,) * numbers.waiting,
+        failures=Failures(counted, symbolic_like(0, "highest success")),
+        store=new.store._replace(entries=(entry,) * numbers.stored),
+        unseen=(unseen,) * numbers.unseen,
         fault=symbolic_like(0, "fault"),
         shared=new.shared._replace(unclaimed=symbolic_like(0, "unclaimed")),
         open=symbolic_like(False, "open"),
@@ -199,8 +215,8 @@ Promised = tuple[Any, bool, tuple[z3.BoolRef, ...]]
 """An event, whether it belongs to one task, and what the environment guarantees about its fields."""
 
 
-def events() -> Iterator[Promised]:
-    """Yield a symbolic event of each class except the answers of masters; those with the most paths last."""
+def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
+    """Yield a symbolic event of each class; those with the most paths last."""
     task, checkpoint, handle = (
         symbolic_like(0, f"event.{name}") for name in ("task", "checkpoint", "handle")
     )
@@ -221,32 +237,51 @@ def events() -> Iterator[Promised]:
     yield DeclineMessage(task, checkpoint, reason), False, by_task
     yield time, False, (int_term(time.ms) >= 0,)
     yield request, False, (int_term(request.type) >= CHECKPOINT, int_term(request.type) <= STOP)
+    answer = reread.module("model.coordinator.trigger").MasterAnswer
+    for is_hook in (False, True):
+        for place in range(setting.hooks if is_hook else setting.coordinators):
+            fails = symbolic_like(False, "event.fails")
+            yield answer(place, checkpoint, is_hook, fails), False, ()
     yield TriggerFails(OWN, checkpoint), True, ()
     yield AcknowledgeMessage(OWN, checkpoint, handle), True, (is_stored,)
 
 
-def coordinator_cases(reread: Reread) -> Iterator[Case]:
-    """Yield a new coordinator, and each event in each state within `BOUNDS`."""
+def coordinator_cases(
+    reread: Reread, setting: Setting, numbers: Iterable[Numbers] = _ALONE
+) -> Iterator[Case]:
+    """Yield a new coordinator, and each event in each state with these numbers of parts."""
     step = step_by(reread.module("model.coordinator.generations").coordinator_steps)
     properties = properties_of(reread)
     states = reread.module("model.coordinator.state")
-    plan = any_plan(states, own=False)
+    plans = {own: any_plan(states, setting, own=own) for own in (False, True)}
+    plan = plans[False]
     configured = (
         int_term(plan.timeout) >= 1,
         int_term(plan.max_concurrent) >= 1,
         int_term(plan.tolerable_failures) >= -1,
     )
-    new = states.new_coordinator(plan, 1)
-    yield start_case("coordinator", new, properties, (*SIZES, *configured))
-    for (event, own, promised), waiting, pending, stored in product(
-        tuple(events()), (0, 1), (0, 1, 2), (0, 1)
-    ):
-        if own and (pending, waiting) not in AT_OWN_TASK[type(event)]:
-            continue
-        if pending > 1 and waiting:
-            continue
-        state = any_coordinator(reread, pending, waiting, stored, own=own)
-        label = f"{pending} pending, {waiting} waiting, {stored} stored, {event[-1]}"
-        case = Case("coordinator", label, state, event, step, properties, (*SIZES, *promised))
-        if pending or not waiting or not is_impossible(case):
+    yield start_case("coordinator", states.new_coordinator(plan, 1), properties, (*SIZES, *configured))
+    for (event, own, promised), many in product(tuple(events(reread, setting)), numbers):
+        if own and many.pending and many.waiting and type(event) is AcknowledgeMessage:
+            continue  # thousands of paths: not ended after 80 s of processor time
+        state = any_coordinator(reread, plans[own], many, own=own)
+        has_source = () if plan.profile.every_task_must_run else (bool_term(any_(plans[own].sources)),)
+        label = f"{words_of(setting, many)}, {event[-1]}"
+        case = Case("coordinator", label, state, event, step, properties, (*SIZES, *promised, *has_source))
+        if many.pending or not many.waiting or not is_impossible(case):
             yield case
+
+
+def words_of(setting: Setting, numbers: Numbers) -> str:
+    """The setting and the numbers of a coordinator's parts that are not 0."""
+    many = {**setting._asdict(), **numbers._asdict(), "profile": 0}
+    return ", ".join((setting.profile, *(f"{number} {what}" for what, number in many.items() if number)))
+
+
+def all_coordinator_cases(reread: Reread) -> Iterator[Case]:
+    """Yield the cases of every generation; those with the most paths last."""
+    for profile in ("2.3", *OLDER):
+        yield from coordinator_cases(reread, Setting(profile))
+    for setting in (Setting(coordinators=1), Setting(hooks=1)):
+        yield from coordinator_cases(reread, setting)
+    yield from coordinator_cases(reread, Setting(), (*_AFTER_FAILURES, *_TOGETHER))

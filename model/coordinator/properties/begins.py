@@ -47,6 +47,12 @@ COORDINATOR_BEGINS = Registry("coordinator")
 def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Each start draws the next id and triggers all operator coordinators, or else all hooks or tasks."""
     next_id = before.next_id
+    if type(event) is MasterAnswer and find_pending(before, event.checkpoint) is not None:  # COORD-23
+        effects = tuple(
+            effect
+            for effect in effects
+            if type(effect) not in (TriggerMaster, TriggerTask) or effect.checkpoint != event.checkpoint  # type: ignore[attr-defined]
+        )
     rest = beginning_with(effects, _OF_STARTS)
     while rest:
         effect = rest[0]
@@ -54,7 +60,7 @@ def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after
         expected: Effects = (effect,)
         if type(effect) is Rejected:
             next_id += 1 if effect.reason == TRIGGER_CHECKPOINT_FAILURE else 0
-        elif type(event) is not MasterAnswer or find_pending(before, checkpoint) is None:  # COORD-23
+        else:
             begun = find_pending(after, checkpoint)
             kind = begun.type if begun is not None else getattr(effect, "type", CHECKPOINT)
             expected = triggers(after, checkpoint, kind)

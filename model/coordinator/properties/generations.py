@@ -297,14 +297,19 @@ def sub_11(before: Coordinator, event: AcknowledgeMessage, effects: Effects, aft
     ):
         return True
     latest = after.store.entries[-1].checkpoint == done.checkpoint
-    notified = emits(effects, NotifyComplete(done.checkpoint, 0))
+    notified = tuple(effect for effect in effects if type(effect) is NotifyComplete)
+    expected = tuple(
+        NotifyComplete(done.checkpoint, task)
+        for task, is_notified in enumerate(notified_tasks(done, after))
+        if is_notified
+    )
     older = tuple(
         pending
         for pending in before.pending
         if pending.checkpoint < done.checkpoint and not is_safe(before, pending)
     )
     ended = all(find_pending(after, pending.checkpoint) is None for pending in older)
-    return latest and ended and notified == notified_tasks(done, after)[0]
+    return latest and ended and notified == expected
 
 
 # ---------------------------------------------------------------- terms of the rules

@@ -178,7 +178,8 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
     elif type(event) is JobStatus and not profile.follows_tasks:
         ends = not now.follows or (before.open and (profile.start_suspends or known.runs))
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
-    may_end = ends or profile.follows_tasks  # its listener may stop and start in one event
+    listens = before.plan.interval > 0 and profile.follows_tasks
+    may_end = ends or listens  # its listener may stop and start in one event
     if may_end and effects[: len(expected)] == expected:
         left = effects[len(expected) :]
         return not any(type(effect) is Abort for effect in left)

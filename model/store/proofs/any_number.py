@@ -25,12 +25,13 @@ from model.store.store import CHECKPOINT, STOP
 
 SOME = Group("some entries", distinct=True)
 SIZES = (SOME.size >= 0,)
-PROFILES = ("2.3", "1.14")
-"""Those that protect the newest checkpoint, and differ."""
+PROFILES = ("2.3", "1.14", "1.11")
+"""The generations that differ; 1.9 has the store of 1.11."""
 VARIANTS = frozenset(
-    f"model-store-{name}" for name in ("savepoint-evicts", "keeps-one-more", "prepends", "deletes-savepoints")
+    f"model-store-{name}"
+    for name in ("savepoint-evicts", "keeps-one-more", "prepends", "deletes-savepoints", "protects-early")
 )
-"""The mutants of the catalogue in these generations."""
+"""The mutants of the catalogue, one for each rule of the store."""
 
 
 def divided(
@@ -95,7 +96,9 @@ def store_cases(reread: Reread, name: str) -> Iterator[Case]:
 
     add = symbolic_like(Add(0, 0), "event")
     for state, retained in named:
-        yield case(state, add, retained, *_permitted(state, add))
+        found = case(state, add, retained, *_permitted(state, add))
+        if not is_impossible(found):  # only older stores cannot hold more than they retain
+            yield found
     for stays in ((False,), (True, False), (True, True)):
         state = anew._replace(entries=Rope((*(first, second)[: len(stays)], some, last)))
         promised = (retain >= 2, *_permitted(state, add))
@@ -103,11 +106,13 @@ def store_cases(reread: Reread, name: str) -> Iterator[Case]:
         free = [_may_drop(steps_of(state), entries, place) for place in range(len(stays))]
         divided_so = tuple(z3.Not(one) if kept else one for one, kept in zip(free, stays, strict=True))
         found = case(state, add, *promised, *divided_so)
-        if not all(stays) or not is_impossible(found):
+        if not is_impossible(found):
             yield found
     for event in (LatestRequest(), symbolic_like(Shutdown(discard=True), "event")):
         for state, retained in (*named, (any_entries, retain >= 2)):
-            yield case(state, event, retained)
+            found = case(state, event, retained)
+            if not is_impossible(found):
+                yield found
 
 
 def _may_drop(steps: Any, entries: Any, place: int) -> z3.BoolRef:  # noqa: ANN401
@@ -126,6 +131,6 @@ def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN40
 
 
 def all_store_cases(reread: Reread) -> Iterator[Case]:
-    """The store in every generation that protects its newest checkpoint."""
+    """The store in every generation."""
     for name in PROFILES:
         yield from store_cases(reread, name)

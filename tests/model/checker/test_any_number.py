@@ -2,13 +2,13 @@
 
 import random
 from importlib import import_module
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 import pytest
 import z3
 
 from conformance.mutants.catalogue import mutant_of
-from model.checker.any_number import sums
+from model.checker.any_number import cases, sums
 from model.checker.any_number.cases import prove
 from model.checker.any_number.claims import UNBOUNDED, reread
 from model.checker.any_number.expansion import Numbers
@@ -27,7 +27,7 @@ from model.checker.any_number.walks import (
     tuple_,
     zip_,
 )
-from model.checker.paths import Ground, paths
+from model.checker.paths import Ground, UndecidedError, paths
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, formula
 from model.coordinator.events import Rejected, TriggerTask
 from model.coordinator.proofs import any_number as coordinator_proofs
@@ -244,6 +244,20 @@ def test_the_gate_is_proved_for_any_number_of_channels_and_a_mutant_refuted():
     assert found.rule in {refutation.rule for refutation in result.refutations}
 
 
+def test_what_is_undecided_ends_a_proof_and_is_left_out_of_a_search(monkeypatch):
+    found = mutant_of("model-gate-never-blocks")
+    edited = reread(Edit(found.module, found.find, found.replace))
+
+    def undecided(*_):
+        raise UndecidedError("z3 could not decide")
+
+    monkeypatch.setattr(cases, "satisfiable", undecided)
+    with pytest.raises(UndecidedError):
+        prove(aligned_cases(edited))
+    result = prove(islice(aligned_cases(edited), 3), stop_at={found.rule})
+    assert (result.refutations, result.proved) == ((), frozenset())
+
+
 def test_every_claim_names_its_method():
     assert all(one.method and one.elements for one in UNBOUNDED.values())
 
@@ -256,16 +270,20 @@ def test_the_variants_of_a_claim_are_mutants_of_the_catalogue():
     )
 
 
-def test_the_store_is_proved_for_any_number_of_entries_and_a_mutant_refuted():
-    result = prove(store_proofs.store_cases(reread(), "2.3"))
+@pytest.mark.parametrize(
+    ("profile", "mutant", "rule"),
+    [("2.3", "keeps-one-more", "SUB-08"), ("1.11", "protects-early", "SUB-10")],
+)
+def test_the_store_is_proved_for_any_number_of_entries_and_a_mutant_refuted(profile, mutant, rule):
+    result = prove(store_proofs.store_cases(reread(), profile))
 
     assert result.refutations == ()
-    assert {"SUB-06", "SUB-07", "SUB-08", "SUB-09"} <= result.proved
+    assert {"SUB-06", "SUB-07", "SUB-09", rule} <= result.proved
     assert result.permitted == result.cases
 
-    found = mutant_of("model-store-keeps-one-more")
+    found = mutant_of(f"model-store-{mutant}")
     edited = reread(Edit(found.module, found.find, found.replace))
-    result = prove(store_proofs.store_cases(edited, "2.3"), stop_at={found.rule})
+    result = prove(store_proofs.store_cases(edited, profile), stop_at={found.rule})
     assert found.rule in {refutation.rule for refutation in result.refutations}
 
 
@@ -275,14 +293,18 @@ def test_a_case_that_nothing_permits_is_an_error():
         prove([case])
 
 
-@pytest.mark.parametrize("own", [False, True])
-def test_acknowledgements_of_any_number_of_tasks_are_proved(own):
-    cases = coordinator_proofs.coordinator_cases(reread())
-    chosen = [case for case in cases if case.label == "1 pending, 0 waiting, 1 stored, acknowledge"]
+@pytest.mark.parametrize(
+    ("profile", "own", "rule"),
+    [("2.3", False, "COORD-07"), ("2.3", True, "COORD-07"), ("1.14", True, "SUB-11")],
+)
+def test_acknowledgements_of_any_number_of_tasks_are_proved(profile, own, rule):
+    every = coordinator_proofs.coordinator_cases(reread(), coordinator_proofs.Setting(profile))
+    name = f"{profile}, 1 pending, 1 stored, acknowledge"
+    chosen = [case for case in every if case.label == name]
     result = prove([chosen[own]])
 
     assert result.refutations == ()
-    assert "COORD-07" in result.proved
+    assert rule in result.proved
 
 
 def test_effects_from_the_first_of_some_kinds_on_and_their_answers():

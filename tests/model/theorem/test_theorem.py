@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import z3
 
 from conformance.own_process import own_process
 from model.theorem import EXACTLY_ONCE, THEORIES, prove
@@ -12,6 +13,7 @@ from model.theorem.dataflow import CHANNEL, ID, POSITION, TASK
 from model.theorem.finite.runs import failure_after, run_of
 from model.theorem.finite.scope import SCOPE, refuted
 from model.theorem.finite.small_dataflow import SMALL, Small, Taken, failed, first_state, taken
+from model.theorem.logic import State
 from model.theorem.necessity import holds_without, parts_of, refuted_parts
 from model.theorem.variants import VARIANTS, Variant
 
@@ -39,6 +41,34 @@ def test_the_page_shows_what_the_command_prints(proved):
 
     assert (code, printed.splitlines()[-1]) == (0, "PROVED")
     assert f"$ barrierspec prove theorem\n{printed}```\n" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_names_each_premise_and_no_premise_is_about_what_steps_change():
+    page = PAGE.read_text(encoding="utf-8")
+    domain = prove.Unbounded()
+    for theory in THEORIES:
+        constants = State({field.name: domain.function(field) for field in theory.constants}, domain)
+        for axiom in theory.axioms:
+            row = rf"^\| {axiom.name} \| .* \| {re.escape(axiom.sentence)} \|$"
+            assert re.search(row, page, re.MULTILINE)
+            prove.stated(axiom, constants, domain)  # an AttributeError if it names a field that steps change
+
+
+def test_what_one_theory_is_given_another_one_proves():
+    (theory,) = (theory for theory in THEORIES if theory.given)
+    (found,) = (clause for clause in EXACTLY_ONCE.theorem if clause.name == theory.given_by)
+    state = first_state(EXACTLY_ONCE)
+    assert found.holds(state, 0) is True
+    nothing_sent = state.after({"first_history": lambda _: "another"})
+    assert found.holds(nothing_sent, 0) is False
+
+
+def test_obligations_are_written_for_another_solver():
+    theory = EXACTLY_ONCE._replace(invariant=(), actions=(), theorem=(EXACTLY_ONCE.axioms[0],))
+    (lemma,) = prove.prove_theory(theory)
+    solver = z3.Solver()
+    solver.from_string(lemma.smt_lib)
+    assert (lemma.uses, len(solver.assertions()), solver.check()) == (("acyclic",), 2, z3.unsat)
 
 
 def test_a_broken_variant_is_refuted_by_the_lemma_that_it_names_and_the_theory_is_not(monkeypatch):
