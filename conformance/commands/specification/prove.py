@@ -4,10 +4,15 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.errors import InputError
+
+if TYPE_CHECKING:
+    from model.theorem.prove import Lemma
+    from model.theorem.theory import Theory
 
 
 @click.command()
@@ -38,7 +43,7 @@ def command(
     `regional`: checkpoints that fall back for regions, FLIP-600: proposed, no released jar.
     """
     if what == "regional":
-        if variants or unnecessary or components:
+        if variants or unnecessary or components or obligations:
             raise InputError("regional has no options; leave them out")
         return regional()
     if what == "any-number":
@@ -55,7 +60,6 @@ def theorem(*, variants: bool, unnecessary: bool, obligations: Path | None) -> i
 
     `obligations`: the folder of the obligations in SMT-LIB 2, a file each; None: they are not written.
     """
-    from conformance.report.theorem import lines_of
     from model.theorem import THEORIES
     from model.theorem.prove import prove_theory
     from model.theorem.variants import VARIANTS
@@ -68,12 +72,7 @@ def theorem(*, variants: bool, unnecessary: bool, obligations: Path | None) -> i
             obligations.mkdir(parents=True, exist_ok=True)
             for number, lemma in enumerate(lemmas, start=1):
                 (obligations / f"{theory.name}-{number:03}.smt2").write_text(lemma.smt_lib, encoding="utf-8")
-        premises = {
-            "assumes": [axiom.name for axiom in theory.axioms],
-            f"proved of exactly-once as {theory.given_by!r}:": [clause.name for clause in theory.given],
-        }
-        statements = [(clause.name, clause.sentence) for clause in theory.theorem]
-        click.echo("\n".join(lines_of(theory.name, premises, statements, lemmas)))
+        click.echo(report_of(theory, lemmas))
     if variants:
         with ProcessPoolExecutor() as pool:
             for is_refuted, lines in pool.map(variant_result, range(len(VARIANTS))):
@@ -91,16 +90,27 @@ def theorem(*, variants: bool, unnecessary: bool, obligations: Path | None) -> i
     return 0 if is_whole else 1
 
 
+def report_of(theory: "Theory", lemmas: "Sequence[Lemma]") -> str:
+    """The report of one theory, with what it was given."""
+    from conformance.report.theorem import lines_of
+
+    premises = {
+        "assumes": [axiom.name for axiom in theory.axioms],
+        f"proved of exactly-once as {theory.given_by!r}:": [clause.name for clause in theory.given],
+    }
+    statements = [(clause.name, clause.sentence) for clause in theory.theorem]
+    return "\n".join(lines_of(theory.name, premises, statements, lemmas))
+
+
 def regional() -> int:
     """Prove the proposed theory, and refute it without each of its conditions; returns the exit code."""
-    from conformance.report.theorem import lines_of
     from model.theorem.finite.scope import refuted
     from model.theorem.prove import Obligation, prove_theory
     from model.theorem.regional import BROKEN, REGIONAL, broken
 
     lemmas = tuple(prove_theory(REGIONAL))
     is_whole = all(lemma.is_proved for lemma in lemmas)
-    click.echo("\n".join(lines_of(REGIONAL.name, [(c.name, c.sentence) for c in REGIONAL.theorem], lemmas)))
+    click.echo(report_of(REGIONAL, lemmas))
     for (action, part), clause in BROKEN.items():
         is_refuted = any(refuted(broken(action, part), [Obligation(action, clause)]))
         is_whole &= is_refuted
