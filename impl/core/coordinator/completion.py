@@ -108,8 +108,7 @@ def fail_stop(state: CoordinatorState, reason: str) -> list[events.CoordinatorEf
 
 def _restart_delay(state: CoordinatorState) -> None:
     """Up to 1.10, with no checkpoint pending: drop a postponed request and wait for the initial delay."""
-    applies = state.profile.abort_begins_anew and not state.pending and state.scheduler.runs
-    if applies and state.postponed.take():
+    if not state.pending and state.scheduler.runs and state.postponed.take():
         state.scheduler.begin_anew(state.now)
 
 

@@ -23,10 +23,10 @@ class Request(NamedTuple):
     """One request. `number` counts them; `own`: it comes from the coordinator's own scheduler."""
 
     type: CheckpointType
-    forced: bool = False
-    periodic: bool = False
-    own: bool = False
-    number: int = 0
+    forced: bool
+    periodic: bool
+    own: bool
+    number: int
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int]:
