@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
+from impl.core.component import (
+    NO_CHECKPOINT,
+    Component,
+    events_of,
+    only_keys,
+    require_checkpoint_id,
+    supported,
+)
 from impl.core.errors import ProtocolError
 from impl.core.sink import events
 
@@ -53,7 +60,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         self._open: int | None = 1
         self._next = 2
         self._pending: list[Filed] = []
-        self._last_snapshot = -1
+        self._last_snapshot = NO_CHECKPOINT
         self._snapshots: dict[int, SinkSnapshot] = {}
         self._committed: set[int] = set()
 
@@ -195,7 +202,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
             )
         if checkpoint is None:
             self._snapshots.clear()
-            self._last_snapshot = -1
+            self._last_snapshot = NO_CHECKPOINT
             return self._restart(SinkSnapshot(None, ()))
         snapshot = self.snapshot_of(checkpoint)
         filed = [one.transaction for one in snapshot.pending]
