@@ -154,6 +154,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         """
         self._require_alive()
         require_checkpoint_id(checkpoint)
+        _require_transaction(fails)
         due = [filed.transaction for filed in self._pending if filed.checkpoint <= checkpoint]
         self._pending = [filed for filed in self._pending if filed.checkpoint > checkpoint]
         if fails not in due:
@@ -200,6 +201,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
             raise ProtocolError(
                 "only a crashed or closed sink restores, this one runs; crash or close it first"
             )
+        _require_transaction(fails)
         if checkpoint is None:
             self._snapshots.clear()
             self._last_snapshot = NO_CHECKPOINT
@@ -246,6 +248,11 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
             )
 
     _events = events_of(events.SinkEvent)
+
+
+def _require_transaction(transaction: int | None) -> None:
+    if transaction is not None and transaction < 1:
+        raise ProtocolError(f"transactions are counted from 1 on, got {transaction}; name one of the sink")
 
 
 def sink_from_config(config: Mapping[str, object]) -> TransactionalSink:
