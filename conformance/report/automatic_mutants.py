@@ -87,10 +87,11 @@ def bars(found: Sequence["Judged"]) -> Iterator[str]:
         here = [one for one in here if not one.same_paths]
         if here and (judges[0] in RULES or all({*judges} & {*one.complaints} for one in here)):
             killed = sum(one.killed_by(*judges) for one in here)
+            stopped = sum(one.crashed or one.took_too_long for one in here)
             least, most = interval(killed, len(here))
             yield (
                 f"{layer}, {what}: {killed} of {len(here)} killed, {killed / len(here):.1%}; "
-                f"{least:.1%} to {most:.1%}"
+                f"{least:.1%} to {most:.1%}; {stopped} more crash or exceed a limit"
             )
 
 

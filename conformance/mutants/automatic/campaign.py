@@ -13,7 +13,7 @@ from conformance.mutants.automatic.forked import answers
 from conformance.mutants.automatic.judges import Judges
 from conformance.mutants.automatic.modules import folder_of, modules
 from conformance.mutants.automatic.operators import Edit
-from conformance.mutants.automatic.prepared import judge_anew, serve
+from conformance.mutants.automatic.prepared import judge_anew, serve, unchanged_scripts
 from conformance.mutants.automatic.tla_schema import judge_schema
 from conformance.mutants.automatic.typed import if_typed
 from conformance.mutants.score import ScoreError
@@ -110,6 +110,8 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judg
             del left[edit.id]
             yield if_typed(outcome, edit.apply(texts[edit.module]))
     judges = Judges(part.layer, part.folder, dumps)
+    if left and part.layer == "model":
+        judges.scripts = next(answers(unchanged_scripts, (part.layer, part.folder, dumps), _PATIENCE))
     for edit in left.values():
         text = edit.apply(texts[edit.module])
         yield if_typed(judge_anew(edit, text, judges, first=first), text)

@@ -155,7 +155,8 @@ class Judges:
         self.names = JUDGES[layer]
         self._folder = folder
         self._dumps = dumps
-        self._scripts: list[Script] | None = None
+        self.scripts: list[Script] | None = None
+        """What lock-step plays; None: it is made when it is needed."""
         self._oracles: dict[str, Oracles] = {}
 
     @cached_property
@@ -170,8 +171,8 @@ class Judges:
         from conformance.drive.oracle import Oracles
         from model.components import WireError
 
-        self._scripts = [*self._played()]
-        for script in self._scripts if keeps else ():
+        self.scripts = [*self._played()]
+        for script in self.scripts if keeps else ():
             oracles = self._oracles.setdefault(script.component, Oracles(script.component))
             with suppress(WireError):  # a configuration that is refused
                 oracles.of(script.config).transcript(script.events)
@@ -187,7 +188,7 @@ class Judges:
             case "triangle":
                 return triangle(folder, self._dumps)
             case _:
-                return lockstep(self._played() if self._scripts is None else self._scripts, self._oracles)
+                return lockstep(self._played() if self.scripts is None else self.scripts, self._oracles)
 
     def _played(self) -> Iterator[Script]:
         for component in PLAYED.get(self._folder, (self._folder,)):
