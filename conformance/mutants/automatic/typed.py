@@ -26,15 +26,9 @@ def if_typed(judged: Judged, text: str) -> Judged:
         mutated.flush()
         # without its cache, which would answer for the file that is shadowed
         command = [
-            sys.executable,
-            "-m",
-            "mypy",
-            "--no-incremental",
-            "--shadow-file",
-            file,
-            mutated.name,
-            file,
-        ]
+            sys.executable, "-P", "-m", "mypy",
+            "--no-incremental", "--shadow-file", file, mutated.name, file,
+        ]  # fmt: skip
         done = subprocess.run(command, cwd=machine.HOME, capture_output=True, text=True, check=False)
     if done.returncode > _REFUSED:
         raise ScoreError(f"expected a judgement of mypy on {file}, got {done.stdout}{done.stderr}")
