@@ -122,7 +122,7 @@ def suspend(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffe
     for request in state.queue.clear():
         effects += rejected(request, reason)
     effects += abort_all(state, reason)
-    state.turns = 0  # the queue is empty
+    state.end_turns()  # the queue is empty
     return effects
 
 

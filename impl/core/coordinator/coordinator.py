@@ -12,12 +12,12 @@ the checkpoint first. If this fails, it passes on a decline instead.
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from impl.core.component import events_of, positive_int, require_checkpoint_id
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.coordinator import events, timers
 from impl.core.coordinator.completion import abort, abort_all, complete, discard, suspend
 from impl.core.coordinator.inspection import InspectedCoordinator
 from impl.core.coordinator.job import CANCELED, FAILED, FINISHED, RESTARTING, RUNNING, SUSPENDED
-from impl.core.coordinator.options import CoordinatorOptions, options_from_config
+from impl.core.coordinator.options import CoordinatorOptions, number, options_from_config
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.state import CoordinatorState
 from impl.core.coordinator.trigger import answer, submit
@@ -246,4 +246,5 @@ class Coordinator(InspectedCoordinator):
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:
     """A new coordinator with the options of a configuration of the wire; raises as `options_from_config`."""
     options = options_from_config(config)
-    return Coordinator(options, first_id=positive_int(config, "first_id", 1))
+    first = {"first_id": number(config, "first_id")} if "first_id" in config else {}
+    return Coordinator(options, **first)

@@ -43,6 +43,11 @@ class CoordinatorState:
         self.listener = JobStatusListener(self.job.tasks)
         self.pause_ends: int | None = None
 
+    def end_turns(self) -> int:
+        """The further turns of this event, which end with it."""
+        turns, self.turns = self.turns, 0
+        return turns
+
     @property
     def has_capacity(self) -> bool:
         """Whether one more checkpoint may be pending (COORD-03)."""

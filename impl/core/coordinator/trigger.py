@@ -29,7 +29,7 @@ def take_turns(state: CoordinatorState) -> list[events.CoordinatorEffect]:
             state.scheduler.move(state.now)
         return []
     effects: list[events.CoordinatorEffect] = []
-    turns, state.turns = state.turns, 0
+    turns = state.end_turns()
     while not state.in_master_phase:
         choice = state.queue.choose(has_capacity=state.has_capacity, pausing=state.pausing)
         if choice.too_early is not None:
