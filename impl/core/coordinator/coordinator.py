@@ -246,5 +246,6 @@ class Coordinator(InspectedCoordinator):
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:
     """A new coordinator with the options of a configuration of the wire; raises as `options_from_config`."""
     options = options_from_config(config)
-    first = {"first_id": number(config, "first_id")} if "first_id" in config else {}
-    return Coordinator(options, **first)
+    if "first_id" not in config:
+        return Coordinator(options)
+    return Coordinator(options, first_id=number(config, "first_id"))

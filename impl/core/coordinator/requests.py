@@ -74,7 +74,7 @@ class RequestQueue:
         head = self._waiting[0]
         if not has_capacity and not head.forced:
             return Choice()
-        del self._waiting[0]
+        self._waiting.remove(head)
         if pausing and head.periodic and not head.forced:
             return Choice(too_early=head)
         return Choice(served=head)
