@@ -65,7 +65,7 @@ class CoordinatorState:
         return self.orphaned is not None or (newest is not None and newest.in_master_phase)
 
     def request(
-        self, requested: CheckpointType, *, forced: bool = False, periodic: bool = False, own: bool = False
+        self, requested: CheckpointType, *, periodic: bool, forced: bool = False, own: bool = False
     ) -> Request:
         """A new request; a savepoint is forced if its generation forces it."""
         if requested is not CheckpointType.CHECKPOINT:

@@ -71,7 +71,7 @@ class UnalignedGate(Gate[UnalignedEvent]):
 
     def is_persisted(self, channel: int) -> bool:
         """Whether a record that the channel delivers now belongs to the running snapshot (UNAL-23)."""
-        return self._persisting and channel not in self._arrived and channel not in self._closed
+        return self._persisting and channel not in self._arrived  # one that has ended delivers none
 
     def options(
         self, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
