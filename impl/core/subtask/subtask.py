@@ -218,4 +218,6 @@ def subtask_from_config(config: Mapping[str, object]) -> Subtask:
     """
     component.only_keys(config, ("profile", "max_concurrent"))
     profile = TASK_PROFILES[component.supported(config, "profile", TASK_PROFILES, NEWEST_TASK)]
-    return Subtask(component.positive_int(config, "max_concurrent", 1), profile)
+    if "max_concurrent" not in config:
+        return Subtask(profile=profile)
+    return Subtask(component.positive_int(config, "max_concurrent"), profile)
