@@ -133,6 +133,8 @@ def _diverges(scripts: tuple[Script, ...], kept: "Mapping[str, Oracles]") -> str
     played = drive(cases, adapter)
     if (found := played.divergence) is not None:
         return crash(found.got.how) if isinstance(found.got, Crashed) else found.rule or "no rule"
+    if played.skipped:
+        return f"not offered: {played.skipped[0]}"
     return "" if played.stopped is None else f"not made: {played.stopped.describe()}"
 
 
