@@ -38,7 +38,6 @@ class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
         Raises ProtocolError if the id is not above that of every snapshot before.
         """
         self._require_running()
-        require_checkpoint_id(checkpoint)
         _require_offsets(offsets)
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
