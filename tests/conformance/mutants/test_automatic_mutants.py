@@ -139,7 +139,7 @@ def test_each_judge_complains_of_the_mutant_only(tmp_path):
     chosen = [
         ("reader._replace(running=False, remembered=())", "reader._replace(running=False)"),
         ("reader._replace(running=False, remembered=())", "reader._replace(remembered=(), running=False)"),
-        ("reader._replace(running=False, remembered=())", "reader._replace(running=0 // 0)"),
+        ("reader._replace(running=False, remembered=())", "reader._replace(running=bool(0 // 0))"),
         ("Reader(True, ", "Reader(False, "),
     ]
     made = []
