@@ -21,6 +21,7 @@ from conformance.vectors.transcripts import spoken
 
 FILE = "rule-cases.txt"
 SHORT_RUNS = "short-runs.txt"
+SWITCH_RUNS = "switch-runs.txt"
 SMALL = 4
 """Gates of so many channels have cases of their own."""
 LARGE = 129
@@ -76,7 +77,7 @@ def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
 
 @cache
 def rule_cases(file: str = FILE) -> tuple[RuleCase, ...]:
-    """The rule cases, in the order of the file. In SHORT_RUNS a name stands in the place of the rule."""
+    """The rule cases, in the order of the file. In SHORT_RUNS and SWITCH_RUNS a name replaces the rule."""
     text = resources.files("conformance").joinpath(file).read_text(encoding="utf-8")
     return tuple(read(line) for line in text.splitlines() if not line.startswith("#"))
 

@@ -45,6 +45,8 @@ class How(NamedTuple):
 
     out: Path
     resume: bool
+    judged: bool
+    """No mutant is judged: only the outcomes are reported that `out` has."""
     at_once: int
     first: bool
     """No judge follows the first that complains."""
@@ -70,9 +72,10 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
     if not edits:
         raise click.UsageError("no protocol module is of this layer and component")
     record = Record(how.out, how.first)
-    before = record.resumed(edits) if how.resume else {}
-    if not how.resume:
+    before = record.resumed(edits) if how.resume or how.judged else {}
+    if not (how.resume or how.judged):
         record.begin()
+    edits = [edit for edit in edits if edit.id in before or not how.judged]
     found = list(before.values())
     click.echo(f"{len(edits):,} of {total:,} automatic mutants, {len(found):,} judged before; {how.out}")
     left = [edit for edit in edits if edit.id not in before]
@@ -80,7 +83,7 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
         record.add(judged)
         found.append(judged)
         click.echo(report.row(judged))
-    for line in report.score(found):
+    for line in (*report.score(found), *report.bars(found)):
         click.echo(line)
     again = " ".join(
         [
@@ -89,8 +92,10 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
             *(["--threshold", f"{how.threshold:g}"] if how.threshold < 100 else []),
         ]
     )
+    if not how.judged:
+        record.end(again)
     click.echo(report.closing(found, total, how.threshold, again))
     if how.page is not None:
         out = {f"{name}: {NO_PROTOCOL[name]}": count for name, count in left_out(chosen.layers).items()}
-        how.page.write_text(report.page(found, total, again, source(), out), "utf-8")
+        how.page.write_text(report.page(found, total, record.runs(), source(), out), "utf-8")
     return report.verdict(found, how.threshold).exit_code

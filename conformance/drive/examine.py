@@ -7,9 +7,10 @@ configuration was skipped. Otherwise `doubts` lists what is missing, and the ver
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.adapters.protocol import FIRST_ID, Adapter, Failure, Wire
+from conformance.adapters.protocol import FIRST_ID, Adapter, Failure
 from conformance.cases.guided import WALKS, Reached
-from conformance.cases.rule_cases import SHORT_RUNS, chosen_cases, rule_cases
+from conformance.cases.rule_cases import chosen_cases
+from conformance.cases.seedless_runs import short_runs_in
 from conformance.cases.walks import WalkOptions, walks
 from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
@@ -30,7 +31,6 @@ from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.suites.play import Guarantee, play_suites
 from conformance.verdict import Verdict
-from spec.vocabulary import Kind, exists, vocabulary
 
 
 @dataclass(frozen=True)
@@ -127,29 +127,11 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
 
 
 def short_runs(component: str, plan: Plan) -> Iterator[Case]:
-    """Yield the runs of SHORT_RUNS in each configuration with their tasks; for gates in one of each kind.
-
-    An event gets no field that the configuration does not have, such as the options of a barrier.
-    """
-    oracles = Oracles(component)
-    runs = [run for run in rule_cases(SHORT_RUNS) if run.component == component]
-    kinds = {kind.kind: kind for kind in vocabulary()[component].events}
+    """Yield the runs of SHORT_RUNS in each configuration with their tasks; for gates in one of each kind."""
     configs = (
         one_of_each(component, plan) if component == "gate" else generate.fitting(component, plan.pinned)
     )
-    for config in configs:
-        tasks = {task["id"] for task in config.get("tasks", ())}
-        for run in runs:
-            if not {event["task"] for event in run.events if "task" in event} <= tasks:
-                continue
-            events = (_within(component, config, kinds[event["kind"]], event) for event in run.events)
-            yield given(oracles.of(config), events, "rule")
-
-
-def _within(component: str, config: Wire, kind: Kind, event: Wire) -> Wire:
-    """The event without the fields that do not exist under the configuration."""
-    absent = {field.name for field in kind.fields if not exists(component, field.where, config)}
-    return {name: value for name, value in event.items() if name not in absent}
+    return short_runs_in(component, configs)
 
 
 def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reached) -> Iterator[Case | None]:

@@ -1,6 +1,7 @@
 """The outcome of automatic mutants: a row each, the score of each folder by judge, and the survivors."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.verdict import Verdict
@@ -12,6 +13,14 @@ RULES = ("proofs", "exploration")
 """The judges that need nothing but the rules."""
 COLUMNS = ("TLC", *RULES, "rules alone", "triangle", "lock-step")
 """The order of the columns, which is that of the judges."""
+BARS = (
+    ("model", "rules alone", RULES),
+    ("model", "every judge", (*RULES, "triangle", "lock-step")),
+    ("model", "triangle or lock-step", ("triangle", "lock-step")),
+    ("impl", "lock-step", ("lock-step",)),
+    ("spec", "TLC with its properties", ("TLC",)),
+)
+"""What must kill the mutants of a layer, and the judges of it."""
 ABOUT = (
     "Operators edit each protocol module of specification, model and implementation, one place at a time: "
     "comparisons, boundaries, constants, arguments, conditions, statements, effects, changes of a state. "
@@ -23,7 +32,9 @@ ABOUT = (
     "broken rules and differences only: *crashed* are the mutants of which no judge says more than that an "
     "expression cannot be evaluated, *too long* those that only exceed the limit of time or of states. With "
     "`--first`, no judge follows the first that finds a rule broken: the others were not consulted. A judge "
-    "whose first 25 units all crash tries no more of them then."
+    "whose first 25 units all crash tries no more of them then. An edit of the specification that SANY "
+    "refuses is no mutant, nor is one of Python that only crashes and that `mypy --strict` refuses, as "
+    "`make lint` does."
 )
 """What the page is about."""
 
@@ -40,7 +51,7 @@ def score(found: Sequence["Judged"]) -> Iterator[str]:
         apart = f"; {one.same} proved equivalent" if one.same else ""
         apart += f"; {one.crashed} crashed" if one.crashed else ""
         apart += f"; {one.too_long} too long" if one.too_long else ""
-        apart += f"; {one.no_mutants} edits are no TLA+" if one.no_mutants else ""
+        apart += f"; {one.no_mutants} edits are no TLA+ or no typed Python" if one.no_mutants else ""
         yield f"{one.folder:<18} {one.mutants:>5} mutants, {one.killed} killed: {counts}{apart}"
 
 
@@ -66,7 +77,35 @@ def verdict(found: Sequence["Judged"], threshold: float = 100) -> Verdict:
     return Verdict.DIVERGES if 100 * len(survivors(found)) > (100 - threshold) * mutants else Verdict.CONFORMS
 
 
-def page(found: Sequence["Judged"], total: int, again: str, commit: str, left_out: Mapping[str, int]) -> str:
+def bars(found: Sequence["Judged"]) -> Iterator[str]:
+    """What each layer's bar stands at, with the interval of 95 % (Wilson) for all of its mutants.
+
+    Of the mutants that are not proved equivalent: those of which a rule is broken or layers differ.
+    """
+    for layer, what, judges in BARS:
+        here = [one for one in found if _folder(one).startswith(layer) and one.is_mutant]
+        here = [one for one in here if not one.same_paths]
+        if here and (judges[0] in RULES or all({*judges} & {*one.complaints} for one in here)):
+            killed = sum(one.killed_by(*judges) for one in here)
+            stopped = sum(one.crashed or one.took_too_long for one in here)
+            least, most = interval(killed, len(here))
+            yield (
+                f"{layer}, {what}: {killed} of {len(here)} killed, {killed / len(here):.1%}; "
+                f"{least:.1%} to {most:.1%}; {stopped} more crash or exceed a limit"
+            )
+
+
+def interval(successes: int, trials: int) -> tuple[float, float]:
+    """The interval of 95 % for a probability, by Wilson."""
+    share, z = successes / trials, 1.96
+    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return middle - half, middle + half
+
+
+def page(
+    found: Sequence["Judged"], total: int, runs: Sequence[str], commit: str, left_out: Mapping[str, int]
+) -> str:
     """The score, the survivors and what is left out (`left_out`, by class and reason) in Markdown."""
     rows = [*_scores(found)]
     judges = [judge for judge in COLUMNS if any(judge in one.by_judge for one in rows)]
@@ -77,7 +116,11 @@ def page(found: Sequence["Judged"], total: int, again: str, commit: str, left_ou
         ABOUT,
         "",
         f"{len(found):,} of {total:,} edits were judged at commit {commit}; {len(survivors(found))} survive. "
-        f"Made by `{again}`.",
+        f"Made by {', '.join(f'`{run}`' for run in runs)}.",
+        "",
+        "Of the mutants that are not proved equivalent, with the interval of 95 % (Wilson) for all mutants:",
+        "",
+        *(f"- {bar}." for bar in bars(found)),
         "",
         f"| {' | '.join(heads)} |",
         f"|---|{'--:|' * (len(heads) - 1)}",

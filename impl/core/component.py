@@ -8,13 +8,15 @@ the method that has the kind of the event as its name, with its fields in order:
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, TypeVar, get_args
+from typing import Any, ClassVar, Final, Generic, TypeVar, get_args
 
 from impl.core.effects import Effect
 from impl.core.errors import ConfigError, ProtocolError, UnsupportedError
 from impl.core.events import Event
 from impl.core.wire import Wire
 
+NO_CHECKPOINT: Final = -1
+"""In the place of a checkpoint id: below all of them, which are from 0 on."""
 Effects = tuple[Effect, ...]
 EventT = TypeVar("EventT", bound=Event)
 EffectT = TypeVar("EffectT", bound=Effect)

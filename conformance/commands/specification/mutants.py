@@ -21,6 +21,8 @@ LAYERS = ("spec", "model", "impl")
                  type=FILE, help="The outcome as JSON."),
     click.option("--resume", is_flag=True,
                  help="Continue the campaign in --out, if the sources are the same."),
+    click.option("--judged", is_flag=True,
+                 help="Judge no automatic mutant: the score of all in --out, whatever samples they are of."),
     click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
                  help="The number of mutants that are tried at the same time."),
     click.option("--page", type=FILE, help="The outcome as a page in Markdown."),
@@ -53,8 +55,10 @@ def command(
             raise click.UsageError("an automatic mutant names no rule; leave out --rule")
         drawn = Chosen(layers or LAYERS, components, sample, seed)
         return judge_automatic(drawn, how._replace(out=how.out.with_suffix(".jsonl")))
-    if sample is not None or how.first or how.threshold < 100:
-        raise click.UsageError("--sample, --first and --threshold are for automatic mutants; add --automatic")
+    if sample is not None or how.first or how.judged or how.threshold < 100:
+        raise click.UsageError(
+            "--sample, --first, --judged and --threshold are for automatic mutants; add --automatic"
+        )
     from rich.console import Console
 
     from conformance.machine import source

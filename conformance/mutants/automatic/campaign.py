@@ -13,8 +13,9 @@ from conformance.mutants.automatic.forked import answers
 from conformance.mutants.automatic.judges import Judges
 from conformance.mutants.automatic.modules import folder_of, modules
 from conformance.mutants.automatic.operators import Edit
-from conformance.mutants.automatic.prepared import judge_anew, serve
+from conformance.mutants.automatic.prepared import judge_anew, serve, unchanged_scripts
 from conformance.mutants.automatic.tla_schema import judge_schema
+from conformance.mutants.automatic.typed import if_typed
 from conformance.mutants.score import ScoreError
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at
@@ -98,6 +99,7 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judg
         yield from judge_schema(part.edits)
         return
     left = {edit.id: edit for edit in part.edits}
+    texts = dict(modules(part.layer))
     for edit, outcome in answers(serve, (*part, dumps, first), _PATIENCE):
         if edit is None and outcome:
             raise ScoreError(
@@ -106,11 +108,13 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judg
             )
         if edit is not None and outcome is not None:
             del left[edit.id]
-            yield outcome
-    texts = dict(modules(part.layer))
+            yield if_typed(outcome, edit.apply(texts[edit.module]))
     judges = Judges(part.layer, part.folder, dumps)
+    if left and part.layer == "model":
+        judges.scripts = next(answers(unchanged_scripts, (part.layer, part.folder, dumps), _PATIENCE))
     for edit in left.values():
-        yield judge_anew(edit, edit.apply(texts[edit.module]), judges, first=first)
+        text = edit.apply(texts[edit.module])
+        yield if_typed(judge_anew(edit, text, judges, first=first), text)
 
 
 def keep_graphs(dumps: Path) -> None:

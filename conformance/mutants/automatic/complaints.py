@@ -6,7 +6,9 @@ from typing import NamedTuple
 from conformance.mutants.automatic.operators import Edit
 
 UNPARSED = "no TLA+"
-"""Of an edit that is no mutant."""
+"""Of an edit of the specification that is no mutant."""
+UNTYPED = "no typed Python"
+"""Of an edit of model or implementation that is no mutant."""
 _CRASH, _TOO_LONG = "crash: ", "too long: "
 
 
@@ -42,7 +44,7 @@ class Judged(NamedTuple):
     @property
     def is_mutant(self) -> bool:
         """Whether the edited text has a meaning at all."""
-        return UNPARSED not in self.complaints.values()
+        return not {UNPARSED, UNTYPED}.intersection(self.complaints.values())
 
     @property
     def survives(self) -> bool:

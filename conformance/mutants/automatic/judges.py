@@ -5,32 +5,25 @@ with what is small, as most mutants fall there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.mutants.automatic.complaints import crash, too_long
+from conformance.mutants.automatic.scripts import Script, scripts_of
 from spec.manifest import load_manifest
 
 if TYPE_CHECKING:
-    from conformance.adapters.protocol import Wire
-    from conformance.drive.oracle import Oracle, Oracles
+    from conformance.drive.oracle import Oracles
     from model.checker.closed_model import ClosedModel
     from model.checker.prove import Assumed, Case
 
 LIMIT = 200_000
 """A closed model with more nodes than this has no bound any more: the largest has a quarter."""
-WALKS = 300
-"""Seeded walks of lock-step, before the tours."""
-ILLEGAL = 5
-"""Before one event of so many, lock-step sends an event that must be refused."""
-TRIES = 8
-"""So many events of other states are tried for one that is illegal in this state."""
 TOGETHER = 20
 """Cases of lock-step in one unit."""
-SEED = 20261121
 
 
 class Unit(NamedTuple):
@@ -109,14 +102,6 @@ def triangle(folder: str, dumps: Path) -> Iterator[Unit]:
             yield Unit(differs)
 
 
-class Script(NamedTuple):
-    """The events of one case of lock-step."""
-
-    component: str
-    config: "Wire"
-    events: "tuple[Wire, ...]"
-
-
 def lockstep(scripts: Iterable[Script], oracles: "Mapping[str, Oracles]") -> Iterator[Unit]:
     """Units of several cases; one complains of the rule at the first divergence from the model.
 
@@ -129,65 +114,28 @@ def lockstep(scripts: Iterable[Script], oracles: "Mapping[str, Oracles]") -> Ite
 
 def _diverges(scripts: tuple[Script, ...], kept: "Mapping[str, Oracles]") -> str:
     from conformance.adapters.bundled import bundled_adapter
-    from conformance.adapters.protocol import Crashed
-    from conformance.drive.lockstep import given
+    from conformance.adapters.protocol import Crashed, Made
+    from conformance.drive.lockstep import Case, given
     from conformance.drive.loop import drive
     from conformance.drive.oracle import Oracles
+    from model.components import WireError
 
     oracles = kept or {script.component: Oracles(script.component) for script in scripts}
-    cases = (given(oracles[one.component].of(one.config), one.events) for one in scripts)
-    played = drive(cases, bundled_adapter())
+    adapter, cases = bundled_adapter(), list[Case]()
+    for one in scripts:
+        try:
+            oracle = oracles[one.component].of(one.config)
+        except WireError:
+            if isinstance(adapter.new(one.component, one.config), Made):
+                return "configuration accepted"
+        else:
+            cases.append(given(oracle, one.events)._replace(plays_on=True))
+    played = drive(cases, adapter)
     if (found := played.divergence) is not None:
         return crash(found.got.how) if isinstance(found.got, Crashed) else found.rule or "no rule"
+    if played.skipped:
+        return f"not offered: {played.skipped[0]}"
     return "" if played.stopped is None else f"not made: {played.stopped.describe()}"
-
-
-def scripts_of(component: str) -> Iterator[Script]:
-    """Pinned runs, seeded walks, both again with illegal events, and tours of the state graphs."""
-    from conformance.cases.directed import graphs_of
-    from conformance.cases.scripts import scripted, tours_of
-    from conformance.cases.seedless_runs import seedless_runs
-    from conformance.cases.walks import WalkOptions, walks
-    from conformance.drive.lockstep import Case, drawn
-    from conformance.drive.oracle import Oracle
-
-    def played(cases: Iterable[Case | None]) -> "Iterator[tuple[Oracle, tuple[Wire, ...]]]":
-        for case in cases:
-            if case is not None and isinstance(case.oracle, Oracle):
-                events, _ = drawn(case.oracle, case.choose, case.length)
-                yield case.oracle, tuple(events)
-
-    short = [
-        *played(seedless_runs(component)),
-        *played(islice(walks(component, SEED, WalkOptions(injects=True)), WALKS)),
-    ]
-    yield from (Script(component, oracle.config, events) for oracle, events in short)
-    yield from with_illegal_events(component, short)
-    toured = (one for graph in graphs_of(component) for one in tours_of(graph))
-    yield from (
-        Script(component, oracle.config, events) for oracle, events in played(scripted(toured, "tour"))
-    )
-
-
-def with_illegal_events(
-    component: str, runs: "Iterable[tuple[Oracle, tuple[Wire, ...]]]"
-) -> Iterator[Script]:
-    """The runs with events between theirs that the model refuses; each is legal in another state."""
-    runs = list(runs)
-    every = list({repr(event): event for _, events in runs for event in events}.values())
-    chance = Random(SEED)
-    for oracle, events in runs:
-        node, mixed, illegal = oracle.start, list[Any](), 0
-        for event in events:
-            if not chance.randrange(ILLEGAL):
-                tried = chance.sample(every, min(TRIES, len(every)))
-                refused = [one for one in tried if oracle.step(node, one).refused is not None]
-                mixed += refused[:1]
-                illegal += len(refused[:1])
-            mixed.append(event)
-            node = oracle.step(node, event).after
-        if illegal:
-            yield Script(component, oracle.config, tuple(mixed))
 
 
 PLAYED: Mapping[str, tuple[str, ...]] = {"dataflow": (), "store": ("store", "coordinator")}
@@ -209,7 +157,8 @@ class Judges:
         self.names = JUDGES[layer]
         self._folder = folder
         self._dumps = dumps
-        self._scripts: list[Script] | None = None
+        self.scripts: list[Script] | None = None
+        """What lock-step plays; None: it is made when it is needed."""
         self._oracles: dict[str, Oracles] = {}
 
     @cached_property
@@ -222,11 +171,13 @@ class Judges:
     def record(self, *, keeps: bool) -> None:
         """Make the scripts of lock-step; `keeps`: with the answers of the model, which is no mutant."""
         from conformance.drive.oracle import Oracles
+        from model.components import WireError
 
-        self._scripts = [*self._played()]
-        for script in self._scripts if keeps else ():
+        self.scripts = [*self._played()]
+        for script in self.scripts if keeps else ():
             oracles = self._oracles.setdefault(script.component, Oracles(script.component))
-            oracles.of(script.config).transcript(script.events)
+            with suppress(WireError):  # a configuration that is refused
+                oracles.of(script.config).transcript(script.events)
 
     def units(self, judge: str) -> Iterator[Unit]:
         """The units of a judge."""
@@ -239,7 +190,7 @@ class Judges:
             case "triangle":
                 return triangle(folder, self._dumps)
             case _:
-                return lockstep(self._played() if self._scripts is None else self._scripts, self._oracles)
+                return lockstep(self._played() if self.scripts is None else self.scripts, self._oracles)
 
     def _played(self) -> Iterator[Script]:
         for component in PLAYED.get(self._folder, (self._folder,)):

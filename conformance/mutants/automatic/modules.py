@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conformance import machine
 from conformance.mutants.automatic.operators import Edit, edits_of
+from conformance.mutants.automatic.tla_judge import read_by
 from conformance.mutants.automatic.tla_operators import tla_edits_of
 from conformance.rules.protocol_modules import NO_COMPONENTS
 
@@ -24,6 +25,10 @@ _COMPANIONS = {
     "wire",
 }
 """Modules that declare records, parse, or judge. What an event is made of changes no rule."""
+_RULES = re.compile(r"Model$|^Live")
+"""Modules of the specification with rules; what extends or instantiates one of them states more of them."""
+_ABSTRACT = "ConsistentCut"
+"""What the dataflow has to refine is a rule too."""
 
 
 @cache
@@ -49,9 +54,13 @@ def modules(layer: str) -> Iterator[tuple[str, str]]:
         if (
             file.stem not in _COMPANIONS
             and file.parent.name not in NO_COMPONENTS
-            and not re.search("Model$|Environment$|^Live", file.stem)
+            and not (layer == "spec" and _judges(file.stem))
         ):
             yield _name(file.relative_to(home)), file.read_text("utf-8")
+
+
+def _judges(module: str) -> bool:
+    return module.endswith((_ABSTRACT, "Environment")) or any(map(_RULES.search, read_by(module)))
 
 
 def folder_of(edit: Edit) -> str:

@@ -56,12 +56,14 @@ _NOT_DROPPED = re.compile(r"^[A-Z]\w*$|(rules|fired)$")
 """Elements that name a constant or a class, or the rules that fired."""
 _RULE = re.compile(r"[A-Z]+-\d\d")
 TEXT, PICKLING, STRICT, RENUMBERED, RULES = "text", "pickling", "strict", "renumbered", "names of rules"
+EXHAUSTIVE = "exhaustive"
 NO_PROTOCOL = {
     TEXT: "no rule prescribes the words in which a state is written for people",
     PICKLING: "how a state is pickled is seen by no other component",
     STRICT: "`strict=` of zip compares lengths that the code has made equal itself",
     RENUMBERED: "a constant that is only compared with its siblings may be any number that none of them is",
     RULES: "the rules that a step names explain it, and are no effect",
+    EXHAUSTIVE: "`assert_never` is never called: mypy shows that every case is handled before",
 }
 """Why edits are left out, by class."""
 _FUNCTIONS = {"describe": TEXT, "__repr__": TEXT, "__reduce__": PICKLING}
@@ -137,6 +139,9 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST, str]]:
         if isinstance(node, ast.FunctionDef):
             reason = reason or _FUNCTIONS.get(node.name, "")
         reason = reason or (RULES if _names_rules(node) else "")
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            called = node.value.func
+            reason = EXHAUSTIVE if isinstance(called, ast.Name) and called.id == "assert_never" else reason
         yield function, node, reason
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             inner = node.name if function == "module" else f"{function}.{node.name}"

@@ -125,6 +125,13 @@ def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bo
         found.send((edit, prepared.judged(edit, edit.apply(texts[edit.module]), first=first)))
 
 
+def unchanged_scripts(layer: str, folder: str, dumps: Path, found: Any) -> None:  # noqa: ANN401 - a connection
+    """Send what lock-step plays: with a mutant of the model loaded, other events would be drawn."""
+    judges = Judges(layer, folder, dumps)
+    judges.record(keeps=False)
+    found.send(judges.scripts)
+
+
 def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
     """Judge one mutant in a process that loads the mutated module, and runs everything."""
     found = [*answers(_judge_anew, (edit, text, judges, first))]

@@ -36,6 +36,7 @@ class Record:
             head, *lines = map(orjson.loads, self.file.read_bytes().splitlines())
             if head == self.head:
                 known = {edit.id: edit for edit in edits}
+                lines = [one for one in lines if "id" in one]
                 return {
                     one["id"]: Judged(known[one["id"]], one["complaints"], one["same_paths"], one["is_run"])
                     for one in lines
@@ -54,6 +55,17 @@ class Record:
         """Write the file anew, without an outcome."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_bytes(orjson.dumps(self.head) + b"\n")
+
+    def end(self, again: str) -> None:
+        """Append the command whose mutants have all been judged."""
+        if again not in self.runs():
+            with self.file.open("ab") as file:
+                file.write(orjson.dumps({"again": again}) + b"\n")
+
+    def runs(self) -> list[str]:
+        """The commands whose mutants have all been judged."""
+        lines = map(orjson.loads, self.file.read_bytes().splitlines())
+        return [one["again"] for one in lines if "again" in one]
 
     def add(self, judged: Judged) -> None:
         """Append one outcome. Raises ScoreError if the sources have changed since the first mutant."""

@@ -10,13 +10,19 @@ from spec.modules import STANDARD, module_text
 from spec.tlc import TlcTimeoutError, job_of, run, specification
 from spec.tool_output import Location, TlcError, UnparsedError
 
+SMALL = 20_000
+"""A thorough model of so many states is played with what is left."""
 SECONDS = 300
 """Time limit of TLC for one model."""
 
 
 def models_of(modules: Collection[str]) -> list[Model]:
-    """The models that hold and read one of these modules, small ones first; without thorough ones."""
-    models = (one for one in load_manifest().values() if one.violates is None and not one.thorough)
+    """The models that hold and read one of these modules, small ones first; thorough ones if SMALL."""
+    models = (
+        one
+        for one in load_manifest().values()
+        if one.violates is None and (not one.thorough or one.states <= SMALL)
+    )
     return sorted((one for one in models if read_by(one.module) & {*modules}), key=lambda one: one.states)
 
 

@@ -27,6 +27,8 @@ SECONDS = 3000
 """Time limit of TLC for one model with all its mutants."""
 _DEFINED = re.compile(r"^(\w+)(\(.*?\))? ==(?= |$)")
 _IN_FULL = re.compile(r"\[\]\[(?=(?:(?!\]_vars|\[\]\[).|\n)*\]_vars)")
+_ASSUMED = re.compile(r"^ASSUME\b[^\n]*(\n[ \t]+[^\n]*)*", re.MULTILINE)
+"""An assumption, which may read no variable: with mutants a constant definition reads one."""
 _CHOSEN = re.compile(r"mutant = (\d+) THEN")
 _SCHEMA = """---- MODULE Schema ----
 EXTENDS {module}, Mutation, TLC
@@ -161,7 +163,7 @@ class _Schema:
                 _, body = _body(mutated[begin : end + len(mutated) - len(lines)])
                 found += [f"  IF mutant = {number} THEN", *body, "  ELSE"]
             found += original
-        text = "\n".join(found + lines[position:])
+        text = _ASSUMED.sub("", "\n".join(found + lines[position:]))
         if re.search(r"^EXTENDS ", text, re.MULTILINE):
             return re.sub(r"^EXTENDS ", "EXTENDS Mutation, ", text, count=1, flags=re.MULTILINE)
         return re.sub(r"^(-+ MODULE \w+ -+\n(?:\(\*.*\*\)\n)*)", r"\1EXTENDS Mutation\n", text, count=1)

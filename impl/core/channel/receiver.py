@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from impl.core.channel import events
 from impl.core.channel.sender import Barrier, Payload
+from impl.core.component import NO_CHECKPOINT
 from impl.core.effects import TASK_NOT_READY
 from impl.core.errors import ProtocolError
 from impl.core.gate.unaligned_events import Alignment
 
 CHECKPOINT_SUBSUMED: Final = "CHECKPOINT_SUBSUMED"
-_NONE: Final = -1
 
 
 class Storing(Enum):
@@ -55,8 +55,8 @@ class ChannelReceiver:
         self._counts_aligned = counts_aligned
         self._numbers = 0
         self._storing = Storing.NONE
-        self._snapshot = _NONE
-        self._newest = _NONE
+        self._snapshot = NO_CHECKPOINT
+        self._newest = NO_CHECKPOINT
         self._newest_number = 0
 
     @property
@@ -131,7 +131,7 @@ class ChannelReceiver:
         if self._newest > checkpoint or passed:
             return (events.DeclineStart(checkpoint, CHECKPOINT_SUBSUMED),)
         if self._newest < checkpoint:
-            self._newest = _NONE
+            self._newest = NO_CHECKPOINT
         if self._snapshot < checkpoint:
             self._storing = Storing.ALL
             self._snapshot = checkpoint
@@ -139,7 +139,7 @@ class ChannelReceiver:
             numbered.item.value
             for numbered in self._regular
             if isinstance(numbered.item, Payload)
-            and (self._newest == _NONE or numbered.number < self._newest_number)
+            and (self._newest == NO_CHECKPOINT or numbered.number < self._newest_number)
         ]
         return (events.StoreInput(checkpoint, waiting),) if waiting else ()
 
@@ -152,7 +152,7 @@ class ChannelReceiver:
             self._storing = Storing.NONE
             self._snapshot = checkpoint
         if self._newest == checkpoint:
-            self._newest = _NONE
+            self._newest = NO_CHECKPOINT
 
     def is_known(self, checkpoint: int) -> bool:
         """Whether the barrier of `checkpoint` may be prioritised.

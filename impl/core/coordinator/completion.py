@@ -108,8 +108,7 @@ def fail_stop(state: CoordinatorState, reason: str) -> list[events.CoordinatorEf
 
 def _restart_delay(state: CoordinatorState) -> None:
     """Up to 1.10, with no checkpoint pending: drop a postponed request and wait for the initial delay."""
-    applies = state.profile.abort_begins_anew and not state.pending and state.scheduler.runs
-    if applies and state.postponed.take():
+    if not state.pending and state.scheduler.runs and state.postponed.take():
         state.scheduler.begin_anew(state.now)
 
 
@@ -123,7 +122,7 @@ def suspend(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffe
     for request in state.queue.clear():
         effects += rejected(request, reason)
     effects += abort_all(state, reason)
-    state.turns = 0  # the queue is empty
+    state.end_turns()  # the queue is empty
     return effects
 
 

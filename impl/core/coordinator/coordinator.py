@@ -12,12 +12,12 @@ the checkpoint first. If this fails, it passes on a decline instead.
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from impl.core.component import events_of, positive_int, require_checkpoint_id
+from impl.core.component import events_of, require_checkpoint_id
 from impl.core.coordinator import events, timers
 from impl.core.coordinator.completion import abort, abort_all, complete, discard, suspend
 from impl.core.coordinator.inspection import InspectedCoordinator
 from impl.core.coordinator.job import CANCELED, FAILED, FINISHED, RESTARTING, RUNNING, SUSPENDED
-from impl.core.coordinator.options import CoordinatorOptions, options_from_config
+from impl.core.coordinator.options import CoordinatorOptions, number, options_from_config
 from impl.core.coordinator.pending import PendingCheckpoint
 from impl.core.coordinator.state import CoordinatorState
 from impl.core.coordinator.trigger import answer, submit
@@ -26,6 +26,7 @@ from impl.core.errors import ConfigError, ProtocolError
 from impl.core.events import CheckpointType
 
 BAD_STATE: Final = Fail("IllegalStateException")
+_ENDS: Final = (FINISHED, CANCELED, FAILED, SUSPENDED)
 
 
 class Coordinator(InspectedCoordinator):
@@ -125,7 +126,7 @@ class Coordinator(InspectedCoordinator):
         shared: tuple[str, ...] = (),
     ) -> events.CoordinatorEffects:
         """`task` acknowledges `checkpoint`. Arguments as in `Acknowledge`."""
-        pending = self._pending(checkpoint)
+        pending = self._pending(checkpoint, attempt)
         state = self._state
         if state.shut_down:
             return ()
@@ -148,7 +149,7 @@ class Coordinator(InspectedCoordinator):
         self, task: str, checkpoint: int, reason: str, attempt: int | None = None
     ) -> events.CoordinatorEffects:
         """`checkpoint` is declined (COORD-09), by whichever task and attempt."""
-        pending = self._pending(checkpoint)
+        pending = self._pending(checkpoint, attempt)
         if pending is None:
             return ()
         ended = abort(self._state, pending, reason, declined=True)
@@ -206,6 +207,8 @@ class Coordinator(InspectedCoordinator):
     def shutdown(self, status: str = FINISHED) -> events.CoordinatorEffects:
         """The job has ended in `status`; only a suspended one keeps its durable checkpoints (COORD-25)."""
         state = self._state
+        if status not in _ENDS:
+            raise ProtocolError(f"a job ends as one of {', '.join(_ENDS)}, got {status!r}; send one of those")
         if state.shut_down:
             return ()
         state.scheduler.stop()
@@ -217,8 +220,10 @@ class Coordinator(InspectedCoordinator):
 
     # ------------------------------------------------------------ steps
 
-    def _pending(self, checkpoint: int) -> PendingCheckpoint | None:
+    def _pending(self, checkpoint: int, attempt: int | None = None) -> PendingCheckpoint | None:
         require_checkpoint_id(checkpoint)
+        if attempt is not None and attempt < 0:
+            raise ProtocolError(f"attempts are counted from 0 on, got {attempt}; send that of the execution")
         return self._state.pending.get(checkpoint)
 
     def _answered(
@@ -241,4 +246,6 @@ class Coordinator(InspectedCoordinator):
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:
     """A new coordinator with the options of a configuration of the wire; raises as `options_from_config`."""
     options = options_from_config(config)
-    return Coordinator(options, first_id=positive_int(config, "first_id", 1))
+    if "first_id" not in config:
+        return Coordinator(options)
+    return Coordinator(options, first_id=number(config, "first_id"))

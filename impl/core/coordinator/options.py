@@ -1,10 +1,10 @@
 """The options of a coordinator, their bounds, and their reading from the wire."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Final
+from typing import Any, Final
 
-from impl.core.component import only_keys, positive_int, supported
+from impl.core.component import only_keys, supported
 from impl.core.coordinator.failures import UNLIMITED
 from impl.core.coordinator.job import Task
 from impl.core.coordinator.profiles import (
@@ -92,47 +92,55 @@ def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
     only_keys(config, (*_KEYS, "first_id"))
     profile = supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
     kept = supported(config, "externalized", (DELETE, RETAIN), DELETE)
+    given = {key: read(config, key) for key, read in _READ.items() if key in config}
     return CoordinatorOptions(
         [_task(one) for one in _listed(config.get("tasks"))],
         COORDINATOR_PROFILES[profile],
-        timeout_ms=positive_int(config, "timeout_ms", DEFAULT_TIMEOUT_MS),
-        max_concurrent=positive_int(config, "max_concurrent", 1),
-        retain=positive_int(config, "retain", 1),
-        interval_ms=_int_or_none(config, "interval_ms"),
-        initial_delay_ms=_int_or_none(config, "initial_delay_ms"),
-        min_pause_ms=_int_or_none(config, "min_pause_ms") or 0,
-        tolerable_failures=_number(config, "tolerable_failures", UNLIMITED),
-        unaligned=_bool_or_none(config, "unaligned") or False,
-        finished_tasks=_bool_or_none(config, "finished_tasks"),
         keep_when_cancelled=kept == RETAIN,
-        operator_coordinators=_names(config, "operator_coordinators"),
-        hooks=_names(config, "hooks"),
+        **given,
     )
 
 
-def _number(config: Mapping[str, object], key: str, default: int) -> int:
-    value = config.get(key, default)
+def number(config: Mapping[str, object], key: str) -> int:
+    """The int under a key that is there; its bounds are checked where it is used. Raises ConfigError."""
+    value = config[key]
     if type(value) is not int:
         raise ConfigError(f"{key} must be an int, got {value!r}; correct the configuration")
     return value
 
 
 def _int_or_none(config: Mapping[str, object], key: str) -> int | None:
-    return None if config.get(key) is None else _number(config, key, 0)
+    return None if config[key] is None else number(config, key)
 
 
-def _bool_or_none(config: Mapping[str, object], key: str) -> bool | None:
-    value = config.get(key)
-    if value is None or isinstance(value, bool):
+def _flag(config: Mapping[str, object], key: str) -> bool:
+    value = config[key]
+    if isinstance(value, bool):
         return value
     raise ConfigError(f"{key} must be true or false, got {value!r}; correct the configuration")
 
 
 def _names(config: Mapping[str, object], key: str) -> tuple[str, ...]:
-    names = config.get(key, ())
+    names = config[key]
     if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
         return tuple(str(name) for name in names)
     raise ConfigError(f"{key} must be a list of names, got {names!r}; correct the configuration")
+
+
+_READ: Final[Mapping[str, Callable[[Mapping[str, object], str], Any]]] = {
+    "timeout_ms": number,
+    "max_concurrent": number,
+    "retain": number,
+    "interval_ms": _int_or_none,
+    "initial_delay_ms": _int_or_none,
+    "min_pause_ms": number,
+    "tolerable_failures": number,
+    "unaligned": _flag,
+    "finished_tasks": _flag,
+    "operator_coordinators": _names,
+    "hooks": _names,
+}
+"""How an option is read; one that is left out has the default of `CoordinatorOptions`."""
 
 
 def _listed(tasks: object) -> list[object]:

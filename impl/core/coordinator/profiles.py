@@ -25,11 +25,6 @@ class CoordinatorProfile:
     """One more turn for each completed checkpoint that the store has deleted."""
     plans_later: bool = False
     """The tasks of a start are determined after the event; its other turns find the start under way."""
-    abort_begins_anew: bool = True
-    """An abort that leaves no checkpoint pending drops a postponed request.
-
-    A running scheduler then waits for its initial delay again.
-    """
     savepoints_may_wait: bool = False
     """With unaligned checkpoints savepoints are not forced; else they always are."""
     forced_not_subsumed: bool = True
@@ -108,7 +103,6 @@ _1_11: Final = replace(
     forced_not_subsumed=False,
     abort_notifications=True,
     turns_after_end=1,
-    abort_begins_anew=False,
     failed_stops_count_too=False,
     coordinators_and_hooks=True,
     counts_timeouts=True,

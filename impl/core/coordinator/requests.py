@@ -23,10 +23,10 @@ class Request(NamedTuple):
     """One request. `number` counts them; `own`: it comes from the coordinator's own scheduler."""
 
     type: CheckpointType
-    forced: bool = False
-    periodic: bool = False
-    own: bool = False
-    number: int = 0
+    forced: bool
+    periodic: bool
+    own: bool
+    number: int
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int]:
@@ -74,7 +74,7 @@ class RequestQueue:
         head = self._waiting[0]
         if not has_capacity and not head.forced:
             return Choice()
-        del self._waiting[0]
+        self._waiting.remove(head)
         if pausing and head.periodic and not head.forced:
             return Choice(too_early=head)
         return Choice(served=head)

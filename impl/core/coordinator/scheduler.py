@@ -73,10 +73,6 @@ class Scheduler:
         if self._first_delay is not None:
             self._next = now + self._first_delay
 
-    def end_timer(self) -> None:
-        """Plan no further slot; periodic requests may still start."""
-        self._next = None
-
 
 class JobStatusListener:
     """The executions of `tasks`, all of them created."""

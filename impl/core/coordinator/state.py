@@ -43,6 +43,11 @@ class CoordinatorState:
         self.listener = JobStatusListener(self.job.tasks)
         self.pause_ends: int | None = None
 
+    def end_turns(self) -> int:
+        """The further turns of this event, which end with it."""
+        turns, self.turns = self.turns, 0
+        return turns
+
     @property
     def has_capacity(self) -> bool:
         """Whether one more checkpoint may be pending (COORD-03)."""
@@ -60,7 +65,7 @@ class CoordinatorState:
         return self.orphaned is not None or (newest is not None and newest.in_master_phase)
 
     def request(
-        self, requested: CheckpointType, *, forced: bool = False, periodic: bool = False, own: bool = False
+        self, requested: CheckpointType, *, periodic: bool, forced: bool = False, own: bool = False
     ) -> Request:
         """A new request; a savepoint is forced if its generation forces it."""
         if requested is not CheckpointType.CHECKPOINT:

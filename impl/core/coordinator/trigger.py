@@ -29,7 +29,7 @@ def take_turns(state: CoordinatorState) -> list[events.CoordinatorEffect]:
             state.scheduler.move(state.now)
         return []
     effects: list[events.CoordinatorEffect] = []
-    turns, state.turns = state.turns, 0
+    turns = state.end_turns()
     while not state.in_master_phase:
         choice = state.queue.choose(has_capacity=state.has_capacity, pausing=state.pausing)
         if choice.too_early is not None:
@@ -69,7 +69,7 @@ def continue_master_phase(
     if pending.fully_acknowledged:  # every task was faster; the failure of a store is then no task's error
         done = complete(state, pending)
         effects += [effect for effect in done if not isinstance(effect, Fail)]
-        if len(effects) and isinstance(done[-1], Fail):
+        if isinstance(done[-1], Fail):
             effects += fail_start(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
     return effects
 
@@ -128,7 +128,7 @@ def _pre_check(state: CoordinatorState, request: Request) -> str | None:
 
 def _reject_early(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
     """Reject a request within the minimum pause; the next slot moves to the end of the pause."""
-    if state.pause_ends is not None and not state.shut_down:
+    if state.pause_ends is not None:
         state.scheduler.move(state.pause_ends)
     return rejected(request, events.MINIMUM_TIME_BETWEEN_CHECKPOINTS)
 
@@ -141,6 +141,4 @@ def _start_or_drop(state: CoordinatorState, request: Request) -> list[events.Coo
     refusal = state.postponed.refusal(request, has_capacity=state.has_capacity, pausing=state.pausing)
     if refusal == events.MINIMUM_TIME_BETWEEN_CHECKPOINTS:
         return _reject_early(state, request)
-    if refusal == events.TOO_MANY_CONCURRENT_CHECKPOINTS:
-        state.scheduler.end_timer()
     return rejected(request, refusal) if refusal else _start(state, request)

@@ -10,7 +10,7 @@ records and holds back no items: that is the part of `polled_gate`, or of the ch
 
 from typing import Any
 
-from impl.core.component import events_of, require_checkpoint_id
+from impl.core.component import NO_CHECKPOINT, events_of, require_checkpoint_id
 from impl.core.effects import (
     ALIGNMENT_LIMIT_EXCEEDED,
     INPUT_END_OF_STREAM,
@@ -44,7 +44,7 @@ class AlignedGate(Gate[AlignedEvent]):
         super().__init__(channels, profile, after_finish)
         self._injected: set[int] = set()  # ALIGN-24: channels that count within one event without a block
         self._repeated = 0  # ALIGN-21
-        self._current = -1
+        self._current = NO_CHECKPOINT
         self._pending = False
         # Effects are immutable, so one of each serves every alignment.
         self._block = tuple(Block(channel) for channel in range(channels))

@@ -11,6 +11,7 @@ difference (ALIGN-23), until an alignment is aborted because of the limit (ALIGN
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterable
+from itertools import count
 from typing import Any, Final, Generic, TypeVar, assert_never
 
 from impl.core.component import Component, events_of, require_checkpoint_id
@@ -32,7 +33,7 @@ class Polled(Component[Any, GateEffect], Generic[AnyGate]):
 
     def __init__(self, gate: AnyGate) -> None:
         self._gate = gate
-        self._arrivals = 0
+        self._arrivals = count()
         self._waiting: dict[int, deque[tuple[int, Event]]] = {}
         self._ending: set[int] = set()  # the end of the channel waits
 
@@ -69,8 +70,7 @@ class Polled(Component[Any, GateEffect], Generic[AnyGate]):
             return self._deliver(self._read(event))
         if isinstance(event, EndOfPartition):
             self._ending.add(channel)
-        self._arrivals += 1
-        self._waiting.setdefault(channel, deque()).append((self._arrivals, event))
+        self._waiting.setdefault(channel, deque()).append((next(self._arrivals), event))
         return ()
 
     def _deliver(self, effects: GateEffects) -> GateEffects:

@@ -61,7 +61,6 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
         """
         match event:
             case BarrierWithOptions(channel, checkpoint) | Announcement(channel, checkpoint):
-                self._require_sendable(channel)
                 if isinstance(event, Announcement):
                     self._gate.require_announcements()
                 options = self._gate.options(checkpoint, event.alignment, event.savepoint, event.timestamp)

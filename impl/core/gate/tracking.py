@@ -8,7 +8,7 @@ them again. Rules: TRACK-01 to TRACK-18.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from impl.core.component import events_of, require_checkpoint_id
+from impl.core.component import NO_CHECKPOINT, events_of, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER
 from impl.core.errors import ConfigError
 from impl.core.gate.events import (
@@ -64,7 +64,7 @@ class BarrierTracker(Gate[TrackedEvent]):
                 "out or choose a newer profile"
             )
         self._at_most = tracked_at_most
-        self._latest = -1
+        self._latest = NO_CHECKPOINT
         self._tracked: dict[int, _Tracked] = {}  # ids ascend: only newer ones are added
 
     def barrier(self, channel: int, checkpoint: int) -> GateEffects:

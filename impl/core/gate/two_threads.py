@@ -6,7 +6,7 @@ task thread: they go into its mailbox. A snapshot that waits there while a newer
 cancelled, is dropped.
 """
 
-from impl.core.component import events_of
+from impl.core.component import NO_CHECKPOINT, events_of
 from impl.core.errors import ProtocolError
 from impl.core.gate.profiles import Profile
 from impl.core.gate.type_decides import TypeDecidesGate
@@ -28,7 +28,7 @@ class TwoThreadsGate(TypeDecidesGate):
 
     def __init__(self, channels: int, profile: Profile, after_finish: bool | None = None) -> None:
         super().__init__(channels, profile, after_finish, alternating=False)
-        self._task_current = -1
+        self._task_current = NO_CHECKPOINT
         self._task_pending = False
         self._mailbox: list[GateEffect] = []
 

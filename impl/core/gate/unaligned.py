@@ -10,7 +10,7 @@ the items of blocked channels belong to `polled_unaligned_gate`.
 
 from typing import Any, NamedTuple
 
-from impl.core.component import events_of, require_checkpoint_id
+from impl.core.component import NO_CHECKPOINT, events_of, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Fail
 from impl.core.errors import ProtocolError
 from impl.core.gate.events import Abort, Block, Resume
@@ -59,7 +59,7 @@ class UnalignedGate(Gate[UnalignedEvent]):
     ) -> None:
         super().__init__(channels, profile, after_finish)
         self._now = 0
-        self._current = -1
+        self._current = NO_CHECKPOINT
         self._pending = False
         self._persisting = False
         self._begun_by: Options | None = None
@@ -71,7 +71,7 @@ class UnalignedGate(Gate[UnalignedEvent]):
 
     def is_persisted(self, channel: int) -> bool:
         """Whether a record that the channel delivers now belongs to the running snapshot (UNAL-23)."""
-        return self._persisting and channel not in self._arrived and channel not in self._closed
+        return self._persisting and channel not in self._arrived  # one that has ended delivers none
 
     def options(
         self, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None

@@ -7,7 +7,14 @@ restore reads the offsets in its state. Rules: OFFSET-01 to OFFSET-07.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from impl.core.component import Component, events_of, only_keys, positive_int, require_checkpoint_id
+from impl.core.component import (
+    NO_CHECKPOINT,
+    Component,
+    events_of,
+    only_keys,
+    positive_int,
+    require_checkpoint_id,
+)
 from impl.core.errors import ProtocolError
 from impl.core.offsets import events
 
@@ -21,7 +28,7 @@ class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
     def __init__(self, remembered_at_most: int = REMEMBERED_AT_MOST) -> None:
         self._remembered_at_most = remembered_at_most
         self._remembered: dict[int, int] = {}  # checkpoint to offsets, oldest first
-        self._last_snapshot = -1
+        self._last_snapshot = NO_CHECKPOINT
         self._last_commit: tuple[int, int] | None = None
         self._running = True
 
@@ -31,7 +38,6 @@ class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
         Raises ProtocolError if the id is not above that of every snapshot before.
         """
         self._require_running()
-        require_checkpoint_id(checkpoint)
         _require_offsets(offsets)
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(

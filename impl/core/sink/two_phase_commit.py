@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from impl.core.component import Component, events_of, only_keys, require_checkpoint_id, supported
+from impl.core.component import (
+    NO_CHECKPOINT,
+    Component,
+    events_of,
+    only_keys,
+    require_checkpoint_id,
+    supported,
+)
 from impl.core.errors import ProtocolError
 from impl.core.sink import events
 
@@ -53,7 +60,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         self._open: int | None = 1
         self._next = 2
         self._pending: list[Filed] = []
-        self._last_snapshot = -1
+        self._last_snapshot = NO_CHECKPOINT
         self._snapshots: dict[int, SinkSnapshot] = {}
         self._committed: set[int] = set()
 
@@ -122,7 +129,6 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
     def snapshot(self, checkpoint: int) -> events.SinkEffects:
         """The subtask takes its snapshot: pre-commit and file the open transaction (SINK-02, SINK-07)."""
         self._require_alive()
-        require_checkpoint_id(checkpoint)
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(
                 f"the ids of snapshots grow, the newest one is {self._last_snapshot}, "
@@ -147,6 +153,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         """
         self._require_alive()
         require_checkpoint_id(checkpoint)
+        _require_transaction(fails)
         due = [filed.transaction for filed in self._pending if filed.checkpoint <= checkpoint]
         self._pending = [filed for filed in self._pending if filed.checkpoint > checkpoint]
         if fails not in due:
@@ -193,9 +200,10 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
             raise ProtocolError(
                 "only a crashed or closed sink restores, this one runs; crash or close it first"
             )
+        _require_transaction(fails)
         if checkpoint is None:
             self._snapshots.clear()
-            self._last_snapshot = -1
+            self._last_snapshot = NO_CHECKPOINT
             return self._restart(SinkSnapshot(None, ()))
         snapshot = self.snapshot_of(checkpoint)
         filed = [one.transaction for one in snapshot.pending]
@@ -239,6 +247,11 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
             )
 
     _events = events_of(events.SinkEvent)
+
+
+def _require_transaction(transaction: int | None) -> None:
+    if transaction is not None and transaction < 1:
+        raise ProtocolError(f"transactions are counted from 1 on, got {transaction}; name one of the sink")
 
 
 def sink_from_config(config: Mapping[str, object]) -> TransactionalSink:

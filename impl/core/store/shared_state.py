@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
+from impl.core.component import NO_CHECKPOINT
 from impl.core.coordinator.profiles import CoordinatorProfile
 
 
@@ -80,7 +81,7 @@ class NewestUse(SharedStates):
     def __init__(self, recovered: Iterable[int] = ()) -> None:
         self._first: dict[str, int] = {}
         self._newest: dict[str, int] = {}
-        self._recovered_up_to = max(recovered, default=-1)
+        self._recovered_up_to = max(recovered, default=NO_CHECKPOINT)
 
     def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
         """`checkpoint` uses `handles`, whether it completes or not."""

@@ -28,11 +28,11 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
         self._remembers = profile.remembers or max_concurrent
         self._task_runs = True
         self._failed = False
-        self._last = -1
+        self._last = component.NO_CHECKPOINT
         self._aborted: list[int] = []  # oldest first
-        self._highest_aborted = -1
+        self._highest_aborted = component.NO_CHECKPOINT
         self._running: set[int] = set()  # their asynchronous part runs
-        self._completed = -1
+        self._completed = component.NO_CHECKPOINT
 
     @property
     def last(self) -> int:
@@ -85,11 +85,13 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
                 del self._aborted[0]
         return (events.SendDecline(checkpoint, reason), events.BroadcastCancel(checkpoint))
 
-    def abort_notification(self, checkpoint: int, completed: int = -1) -> events.SubtaskEffects:
+    def abort_notification(
+        self, checkpoint: int, completed: int = component.NO_CHECKPOINT
+    ) -> events.SubtaskEffects:
         """The coordinator has aborted `checkpoint`; `completed`: its newest completed id, -1 for none."""
         self._require_alive()
         component.require_checkpoint_id(checkpoint)
-        if completed < -1:
+        if completed < component.NO_CHECKPOINT:
             raise ProtocolError(f"completed is a checkpoint id, or -1 for none, got {completed}; send that")
         if not self._profile.notified_of_aborts:
             return ()  # TASK-12
@@ -216,4 +218,6 @@ def subtask_from_config(config: Mapping[str, object]) -> Subtask:
     """
     component.only_keys(config, ("profile", "max_concurrent"))
     profile = TASK_PROFILES[component.supported(config, "profile", TASK_PROFILES, NEWEST_TASK)]
-    return Subtask(component.positive_int(config, "max_concurrent", 1), profile)
+    if "max_concurrent" not in config:
+        return Subtask(profile=profile)
+    return Subtask(component.positive_int(config, "max_concurrent"), profile)

@@ -36,6 +36,8 @@ from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
 DIFFERENT = ("2.3", "1.20", "1.17", "1.15", "1.14", "1.13", "1.12", "1.11", "1.9")
 """Generations whose coordinators have different steps."""
+PATCHED = ("1.20", "1.17", "1.16.0", "1.15", "1.15.0", "1.14.0", "1.13", "1.12")
+"""The other generations, with those that hold for patch releases only: which failures count there."""
 ENDS = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
 REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_READY")
 """Reasons of declines: one for each set of releases that counts it, and one that none counts."""
@@ -204,6 +206,8 @@ def ending_cases() -> Iterator[Case]:
     for name, tolerable in product(("2.3", "1.14", "1.11", "1.9"), (0, 1)):
         for counted in range(tolerable + 1):
             yield from failure_cases(name, tolerable, counted, 1)
+    for name in PATCHED:
+        yield from failure_cases(name, 0, 0, 1)
     for name, fault in product(DIFFERENT[:-1], (BEFORE, AFTER, MAYBE)):
         yield from store_failure_cases(name, fault, 1, 1)
     yield from store_failure_cases("2.3", MAYBE, 2, 1)

@@ -15,12 +15,30 @@ from model.coordinator.properties.terms import beginners, emits, find_pending
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
-from model.events import COORDINATOR_SHUTDOWN, PRE_FLIGHT, TRIGGER_CHECKPOINT_FAILURE, Advance, Effects, Event
+from model.events import (
+    COORDINATOR_SHUTDOWN,
+    NONE,
+    PRE_FLIGHT,
+    TRIGGER_CHECKPOINT_FAILURE,
+    Advance,
+    Effects,
+    Event,
+)
 from model.gate.events import Abort
 from model.registry import Registry
 from model.store.store import STOP
 
 COORDINATOR_LIFE = Registry("coordinator")
+
+
+@COORDINATOR_LIFE.initial("COORD-22")
+def coord_22_at_first(coordinator: Coordinator) -> bool:
+    """A new coordinator is open and at time 0; nothing waits, is pending, or is known of a task."""
+    known = (coordinator.pending, coordinator.queue, coordinator.outlived, coordinator.unseen)
+    numbers = (coordinator.now, coordinator.turns, coordinator.pause_ends, coordinator.fault)
+    tasks = (*coordinator.tasks_run, *coordinator.tasks_finished, *coordinator.tasks_reached)
+    is_fresh = coordinator.open and coordinator.master == NONE and not any(tasks)
+    return is_fresh and not any(known) and all(number == 0 for number in numbers)
 
 
 @COORDINATOR_LIFE.state("COORD-23")

@@ -1,7 +1,7 @@
 """ALIGN-25: what a snapshot means, stated over what the gate has read."""
 
 from model.events import Effects
-from model.gate.events import Injection, Trigger
+from model.gate.events import Injection, Record, Trigger
 from model.gate.polled_gate import Item, Watched
 from model.gate.properties.aligned import GATE
 from model.registry import Registry
@@ -21,6 +21,12 @@ def align_25(before: Watched, event: Item | Injection, effects: Effects, after: 
         if type(effect) is Trigger
         for closed, at_barrier, last in zip(after.gate.closed, after.at_barrier, after.last, strict=True)
     )
+
+
+@HISTORY.step("ALIGN-25", Record)
+def align_25_noted(before: Watched, event: Record, effects: Effects, after: Watched) -> bool:
+    """Behind a record that was read, the last item of its channel is no barrier."""
+    return before.gate.blocked[event.channel] or not after.at_barrier[event.channel]
 
 
 @HISTORY.state("ALIGN-25")

@@ -10,14 +10,15 @@ import pytest
 from conformance import cli
 from conformance.drive.oracle import Oracle
 from conformance.mutants.automatic import campaign, record
-from conformance.mutants.automatic.complaints import UNPARSED, Judged
+from conformance.mutants.automatic.complaints import UNPARSED, UNTYPED, Judged, crash
 from conformance.mutants.automatic.equivalent import same_paths
-from conformance.mutants.automatic.judges import with_illegal_events
 from conformance.mutants.automatic.modules import edits
 from conformance.mutants.automatic.operators import Edit, edits_of
+from conformance.mutants.automatic.scripts import other_configurations, with_illegal_events
 from conformance.mutants.automatic.tla_judge import tlc
 from conformance.mutants.automatic.tla_operators import tla_edits_of
 from conformance.mutants.automatic.tla_schema import judge_schema
+from conformance.mutants.automatic.typed import if_typed
 from conformance.mutants.score import ScoreError
 from conformance.mutants.source_edit import EditError, install_text
 from conformance.report import automatic_mutants as report
@@ -138,7 +139,7 @@ def test_each_judge_complains_of_the_mutant_only(tmp_path):
     chosen = [
         ("reader._replace(running=False, remembered=())", "reader._replace(running=False)"),
         ("reader._replace(running=False, remembered=())", "reader._replace(remembered=(), running=False)"),
-        ("reader._replace(running=False, remembered=())", "reader._replace(running=0 // 0)"),
+        ("reader._replace(running=False, remembered=())", "reader._replace(running=bool(0 // 0))"),
         ("Reader(True, ", "Reader(False, "),
     ]
     made = []
@@ -256,7 +257,7 @@ def test_an_edit_that_is_no_tla_is_no_mutant():
     found = [_judged(UNPARSED), _judged("ALIGN_01"), _judged("")]
 
     assert [*report.score(found)] == [
-        "spec/channel           2 mutants, 1 killed: TLC 1; 1 edits are no TLA+",
+        "spec/channel           2 mutants, 1 killed: TLC 1; 1 edits are no TLA+ or no typed Python",
     ]
     assert report.verdict(found[:1]) is Verdict.UNDETERMINED
     assert report.verdict(found[:2]) is Verdict.CONFORMS
@@ -265,3 +266,57 @@ def test_an_edit_that_is_no_tla_is_no_mutant():
     assert report.closing(found, 24, 50, "it").startswith(
         "CONFORMS   3 of 24 first-order edits judged; 1 survived every judge, 50 % may"
     )
+
+
+def test_a_mutant_that_crashes_and_has_wrong_types_is_no_mutant():
+    """Swapped arguments, for instance; what mypy accepts has crashed."""
+    texts = dict(campaign.modules("model"))
+
+    def judged(after):
+        edit = next(one for one in edits("model") if one.after.startswith(after))
+        return if_typed(Judged(edit, {"proofs": crash("TypeError")}), edit.apply(texts[edit.module]))
+
+    assert judged("self.discard(coordinator, reason, pending").complaints == {"mypy": UNTYPED}
+    assert not judged("self.discard(coordinator, reason, pending").is_mutant
+    assert judged("not (channel.restored > 0)").crashed
+
+
+def test_lock_step_plays_behind_a_failure_and_out_of_bounds():
+    """Every event behind a failure is refused, and so is an id below 0."""
+    oracle = Oracle("subtask", {})
+    failing = {"kind": "checkpoint", "checkpoint": 1, "fails": True}
+    (script,) = with_illegal_events("subtask", [(oracle, (failing,))])
+    (_, *behind) = oracle.transcript(script.events)
+
+    assert behind
+    assert all(edge.refused is not None for edge in behind)
+
+
+def test_lock_step_tries_every_option():
+    """A store without a number to retain is refused, one that retains 1 takes a walk."""
+    played = {str(script.config): bool(script.events) for script in other_configurations("store")}
+
+    assert played["{'retain': 0, 'profile': '2.3'}"] is False
+    assert played["{'profile': '2.3'}"] is False
+    assert played["{'retain': 3}"] is True
+
+
+def test_the_interval_is_that_of_wilson():
+    """Of Wilson (1927), for 81 of 263: the textbook has 0.2553 to 0.3662."""
+    assert [round(one, 4) for one in report.interval(81, 263)] == [0.2553, 0.3662]
+    assert report.interval(10, 10)[1] == pytest.approx(1)
+
+
+def test_a_bar_is_stated_if_its_judges_were_consulted():
+    """With `first`, nobody knows what the triangle would say of a mutant that the proofs killed."""
+    edit = next(iter(edits("model")))
+    consulted = [
+        Judged(edit, {"proofs": "COORD-01"}),
+        Judged(edit, {"proofs": "", "triangle": "", "lock-step": "COORD-01"}),
+        Judged(edit, {"proofs": ""}, same_paths=3),
+    ]
+
+    assert [bar.split(";")[0] for bar in report.bars(consulted)] == [
+        "model, rules alone: 1 of 2 killed, 50.0%",
+        "model, every judge: 2 of 2 killed, 100.0%",
+    ]

@@ -2,6 +2,8 @@
 
 import pytest
 
+from impl.core import ProtocolError
+
 NEW, OLD = "2.3", "1.14"
 
 
@@ -253,3 +255,15 @@ hook_fails name=h checkpoint=1
   notify_abort task=b checkpoint=1
 """,
     )
+
+
+def test_an_unknown_end_of_the_job_and_an_attempt_below_0_are_refused(job):
+    it = job()
+    it.apply({"kind": "trigger", "type": "checkpoint"})
+    before = it.observe()
+    with pytest.raises(ProtocolError, match="FINISHED, CANCELED, FAILED, SUSPENDED"):
+        it.apply({"kind": "shutdown", "status": "RUNNING"})
+    for message in ({"kind": "acknowledge"}, {"kind": "decline", "reason": "IO_EXCEPTION"}):
+        with pytest.raises(ProtocolError, match="from 0 on"):
+            it.apply({**message, "task": "a", "checkpoint": 1, "attempt": -1})
+    assert it.observe() == before

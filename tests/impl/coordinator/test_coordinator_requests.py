@@ -8,15 +8,21 @@ from impl.core.coordinator.requests import QUEUE_LIMIT, Choice, PostponedRequest
 CHECKPOINT, SAVEPOINT, STOP = CheckpointType.CHECKPOINT, CheckpointType.SAVEPOINT, CheckpointType.STOP
 
 
+def _request(
+    requested: CheckpointType, *, forced: bool = False, periodic: bool = False, number: int = 0
+) -> Request:
+    return Request(requested, forced, periodic, own=False, number=number)
+
+
 @pytest.mark.rule("COORD-11")
 def test_the_queue_puts_savepoints_then_forced_then_somebodys_wishes_first():
     asked = [
-        Request(CHECKPOINT, periodic=True, number=1),
-        Request(CHECKPOINT, number=2),
-        Request(CHECKPOINT, forced=True, periodic=True, number=3),
-        Request(SAVEPOINT, number=4),
-        Request(STOP, forced=True, number=5),
-        Request(CHECKPOINT, number=6),
+        _request(CHECKPOINT, periodic=True, number=1),
+        _request(CHECKPOINT, number=2),
+        _request(CHECKPOINT, forced=True, periodic=True, number=3),
+        _request(SAVEPOINT, number=4),
+        _request(STOP, forced=True, number=5),
+        _request(CHECKPOINT, number=6),
     ]
     queue = RequestQueue()
     for request in asked:
@@ -30,18 +36,18 @@ def test_the_queue_puts_savepoints_then_forced_then_somebodys_wishes_first():
 def test_without_room_only_a_forced_head_is_served():
     queue = RequestQueue()
     assert queue.choose(has_capacity=True, pausing=False) == Choice()
-    queue.join(Request(CHECKPOINT, number=1))
+    queue.join(_request(CHECKPOINT, number=1))
     assert queue.choose(has_capacity=False, pausing=False) == Choice()
-    forced = Request(SAVEPOINT, forced=True, number=2)
+    forced = _request(SAVEPOINT, forced=True, number=2)
     queue.join(forced)
     assert queue.choose(has_capacity=False, pausing=True) == Choice(served=forced)
-    queue.join(Request(SAVEPOINT, number=3))
+    queue.join(_request(SAVEPOINT, number=3))
     assert queue.choose(has_capacity=False, pausing=False) == Choice()
 
 
 def test_only_periodic_requests_keep_the_pause():
     queue = RequestQueue()
-    manual, periodic = Request(CHECKPOINT, number=1), Request(CHECKPOINT, periodic=True, number=2)
+    manual, periodic = _request(CHECKPOINT, number=1), _request(CHECKPOINT, periodic=True, number=2)
     queue.join(manual)
     queue.join(periodic)
     assert queue.choose(has_capacity=True, pausing=True) == Choice(served=manual)
@@ -51,12 +57,12 @@ def test_only_periodic_requests_keep_the_pause():
 
 def test_a_full_queue_turns_away_the_schedule_before_anybody_else(job):
     queue = RequestQueue(limit=2)
-    first, last = Request(CHECKPOINT, number=1), Request(CHECKPOINT, periodic=True, number=2)
+    first, last = _request(CHECKPOINT, number=1), _request(CHECKPOINT, periodic=True, number=2)
     assert (queue.join(first), queue.join(last)) == (None, None)
-    newer = Request(CHECKPOINT, number=3)
+    newer = _request(CHECKPOINT, number=3)
     assert queue.join(newer) == last
     assert queue.waiting == (first, newer)
-    savepoint = Request(SAVEPOINT, number=4)
+    savepoint = _request(SAVEPOINT, number=4)
     assert queue.join(savepoint) == savepoint
     it = job()
     for _ in range(QUEUE_LIMIT + 1):
@@ -67,12 +73,12 @@ def test_a_full_queue_turns_away_the_schedule_before_anybody_else(job):
 
 def test_before_there_was_a_queue_a_request_passed_or_was_dropped():
     request_slot = PostponedRequest()
-    wish = Request(CHECKPOINT)
+    wish = _request(CHECKPOINT)
     assert request_slot.refusal(wish, has_capacity=True, pausing=False) is None
     assert request_slot.refusal(wish, has_capacity=True, pausing=True) == "MINIMUM_TIME_BETWEEN_CHECKPOINTS"
     assert request_slot.refusal(wish, has_capacity=False, pausing=True) == "TOO_MANY_CONCURRENT_CHECKPOINTS"
     assert request_slot.refusal(wish, has_capacity=True, pausing=False) == "ALREADY_QUEUED"
-    assert request_slot.refusal(Request(SAVEPOINT, forced=True), has_capacity=False, pausing=True) is None
+    assert request_slot.refusal(_request(SAVEPOINT, forced=True), has_capacity=False, pausing=True) is None
     assert (request_slot.take(), request_slot.take()) == (True, False)
 
 

@@ -305,3 +305,15 @@ def test_up_to_1_13_the_end_of_the_input_closes_the_sink(check):
     it = COMPONENTS["sink"]({"profile": "1.9"})
     check(it, "finish\n  abort_transaction transaction=1\nsnapshot checkpoint=1\n  refused")
     assert it.observe() == state(None, running=False)
+
+
+def test_a_commit_of_no_transaction_fails_nowhere(sink):
+    """Transactions are counted from 1 on; the refused event changes nothing."""
+    sink.snapshot(1)
+    before = sink.observe()
+    with pytest.raises(ProtocolError, match="counted from 1"):
+        sink.notify_complete(1, fails=0)
+    assert sink.observe() == before
+    sink.crash()
+    with pytest.raises(ProtocolError, match="counted from 1"):
+        sink.restore(None, fails=-2)

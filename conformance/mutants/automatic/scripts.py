@@ -1,0 +1,143 @@
+"""What lock-step plays with a mutant: seedless runs, walks, illegal events, other configurations, tours."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from conformance.adapters.protocol import Wire
+    from conformance.drive.oracle import Oracle
+
+WALKS = 300
+"""Seeded walks, before the tours."""
+ILLEGAL = 5
+"""Before one event of so many, an event is sent that must be refused."""
+TRIES = 8
+"""So many events are tried for one that is illegal in this state."""
+BEHIND = 3
+"""Events behind a failure of the task, each of which must be refused."""
+LENGTH = 40
+"""Events of the walk under a configuration that the suite does not have."""
+SEED = 20261121
+
+
+class Script(NamedTuple):
+    """The events of one case of lock-step; without events, whether the configuration is accepted."""
+
+    component: str
+    config: "Wire"
+    events: "tuple[Wire, ...]"
+
+
+def scripts_of(component: str) -> Iterator[Script]:
+    """Pinned runs, seeded walks, both again with illegal events, other configurations, and tours."""
+    from conformance.cases.directed import graphs_of
+    from conformance.cases.scripts import scripted, tours_of
+    from conformance.cases.seedless_runs import seedless_runs
+    from conformance.cases.walks import WalkOptions, walks
+    from conformance.drive.lockstep import Case, drawn
+    from conformance.drive.oracle import Oracle
+
+    def played(cases: Iterable[Case | None]) -> "Iterator[tuple[Oracle, tuple[Wire, ...]]]":
+        for case in cases:
+            if case is not None and isinstance(case.oracle, Oracle):
+                events, _ = drawn(case.oracle, case.choose, case.length)
+                yield case.oracle, tuple(events)
+
+    short = [
+        *played(seedless_runs(component)),
+        *played(islice(walks(component, SEED, WalkOptions(injects=True)), WALKS)),
+    ]
+    yield from (Script(component, oracle.config, events) for oracle, events in short)
+    yield from other_configurations(component)
+    yield from with_illegal_events(component, short)
+    toured = (one for graph in graphs_of(component) for one in tours_of(graph))
+    yield from (
+        Script(component, oracle.config, events) for oracle, events in played(scripted(toured, "tour"))
+    )
+
+
+def other_configurations(component: str) -> Iterator[Script]:
+    """Each option left out, at its bounds, beyond them, and at every word: a walk, or a refusal."""
+    from conformance.adapters.protocol import canonical
+    from conformance.drive.lockstep import drawn
+    from conformance.drive.oracle import Oracle
+    from conformance.generators import generate
+    from model.components import WireError
+
+    kinds = {tuple(config.get(key) for key in ("profile", "mode", "level", "external")): config
+             for config in generate.configs(component)}  # fmt: skip
+    varied = ((one, config) for config in kinds.values() for one in _varied(component, config))
+    for spelled, (one, config) in {canonical(pair[0]): pair for pair in varied}.items():
+        events: Sequence[Wire] = ()
+        try:
+            oracle = Oracle(component, one)
+            chooser = generate.chooser(component, {**config, **one}, Random(spelled), injects=True)
+            events, _ = drawn(oracle, chooser, LENGTH)
+        except (WireError, KeyError):
+            pass  # the implementation has to refuse it too; or the walks of the changed mode are others
+        yield Script(component, one, tuple(events))
+
+
+def _varied(component: str, config: "Wire") -> "Iterator[Wire]":
+    """The configuration with one option changed."""
+    from spec.vocabulary import types, vocabulary
+
+    for option in vocabulary()[component].config:
+        yield {name: value for name, value in config.items() if name != option.name}
+        for value in _values(types()[option.type]):
+            yield {**config, option.name: value}
+
+
+def _values(schema: Mapping[str, Any]) -> Iterator[object]:
+    """Values of a type: its words, its bounds and what is just beyond them, names twice and none."""
+    yield from schema.get("enum", ())
+    if schema.get("type") == "boolean":
+        yield from (True, False)
+    if "integer" in schema.get("type", ()):
+        least = schema.get("minimum", 0)
+        yield from range(least - 1, least + 3)
+    if "null" in schema.get("type", ()):
+        yield None
+    if schema.get("items", {}).get("type") == "string":
+        yield from ([], ["reader"], ["reader", "hook"], ["reader", "reader"])
+
+
+def with_illegal_events(
+    component: str, runs: "Iterable[tuple[Oracle, tuple[Wire, ...]]]"
+) -> Iterator[Script]:
+    """The runs with events between theirs that the model refuses.
+
+    They are legal in another state, or have a number or a name that none has. Some more follow a failure.
+    """
+    runs = list(runs)
+    every = list({repr(event): event for _, events in runs for event in events}.values())
+    wrong = [one for event in {event["kind"]: event for event in every}.values() for one in _wrong(event)]
+    chance = Random(SEED)
+
+    def refused(oracle: "Oracle", node: Any) -> "list[Wire]":  # noqa: ANN401 - a state of the oracle
+        tried = chance.sample(every, min(TRIES, len(every)))
+        tried.insert(chance.choice((0, len(tried))), chance.choice(wrong or every))
+        return [one for one in tried if oracle.step(node, one).refused is not None]
+
+    for oracle, events in runs:
+        node, mixed, illegal, fails = oracle.start, list[Any](), 0, False
+        for event in events:
+            if not chance.randrange(ILLEGAL):
+                between = refused(oracle, node)[:1]
+                mixed += between
+                illegal += len(between)
+            mixed.append(event)
+            edge = oracle.step(node, event)
+            node, fails = edge.after, edge.fails
+        behind = refused(oracle, node)[:BEHIND] if fails else []
+        if illegal or behind:
+            yield Script(component, oracle.config, (*mixed, *behind))
+
+
+def _wrong(event: "Wire") -> "Iterator[Wire]":
+    """The event with a number below all, or a name that nothing has, in one of its fields."""
+    for name, value in event.items():
+        if name != "kind" and type(value) in (int, str):
+            yield {**event, name: -2 if type(value) is int else "nobody"}
