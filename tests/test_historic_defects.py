@@ -63,12 +63,12 @@ def page():
         f"{len(tickets)} tickets of Flink describe {len(DEFECTS)} defects of what this specification covers. "
         "Each of them is put back: in an older generation, in mutants, or as a known divergence of named "
         f"releases. {len(outside)} further tickets of the checkpointing packages are not; the last table "
-        "says why. Both tables are made from `conformance/mutants/historic.toml`.\n",
+        "gives the reasons. Both tables are made from `conformance/mutants/historic.toml`.\n",
         f"{runs} defects have a run that shows them at its last event. A run of two generations is the "
         "shortest of a breadth-first search through both of them side by side, over a few kinds of events. "
         "A run of a mutant is the shortest that breaks a property in the closed models, or, where the broken "
-        "state is hidden from the wire, the shortest that the search finds beside the model. The job and its "
-        f"tasks run when a coordinator's run begins. For {jars} defects a release that has it and one that "
+        "state is hidden from the wire, the shortest that the search finds in comparison with the model. The "
+        f"job and its tasks run when a coordinator's run begins. For {jars} defects a release that has it and one that "
         "does not were driven through the run, and each gave exactly the answers of its generation (*seen*). "
         "One release there means that only one side could be driven: the older one of a known divergence, "
         "else the newer one. A dash means that none was: PyPI has no release with the defect, or the harness "
@@ -83,7 +83,7 @@ def page():
         "$ python -m tests.historic_defects FLINK-21351",
         CliRunner().invoke(main, ["FLINK-21351"], catch_exceptions=False).output.rstrip(),
         "```\n",
-        "With releases behind the ticket, such as `FLINK-21351 1.11.4 1.12.5`, it also fetches and drives "
+        "With releases after the ticket, such as `FLINK-21351 1.11.4 1.12.5`, it also fetches and drives "
         "them.",
     ]
     for title, prefixes in SECTIONS.items():

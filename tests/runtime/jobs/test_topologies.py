@@ -151,7 +151,7 @@ A, B, C, OUT = (
 @pytest.mark.parametrize(
     ("stages", "links", "why"),
     [
-        ((A, B, OUT), [Edge("a", "out"), Edge("a", "b")], "no sink behind 'b'"),
+        ((A, B, OUT), [Edge("a", "out"), Edge("a", "b")], "no sink follows 'b'"),
         ((A, B, OUT), [Edge("a", "out"), Edge("b", "out")], "no source feeds 'b'"),
         ((A, B, C, OUT), [Edge("a", "b"), Edge("b", "c"), Edge("c", "b"), Edge("c", "out")], "in circles"),
         ((A, OUT), [Edge("a", "nowhere")], "no stage 'nowhere'"),
