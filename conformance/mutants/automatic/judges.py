@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.mutants.automatic.complaints import crash, too_long
-from conformance.mutants.automatic.scripts import Script, scripts_of
+from conformance.mutants.automatic.lockstep_scripts import Script, scripts_of
 from spec.manifest import load_manifest
 
 if TYPE_CHECKING:

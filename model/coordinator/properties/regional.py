@@ -1,6 +1,6 @@
-"""What has to hold of checkpoints that fall back: rules of FLIP-600, proposed and in no released jar.
+"""The rules of checkpoints that fall back: FLIP-600, proposed and in no released jar.
 
-They are no rules of the index. `conformance.explore.proposal` explores them beside the released rules.
+They are not in the rule index. `conformance.explore.proposed_coordinator` explores them.
 """
 
 from model.coordinator.events import Complete, DeclineMessage, DiscardCheckpoint
