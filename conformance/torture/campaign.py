@@ -83,7 +83,7 @@ class Campaign:
     storage: str = FOLDERS
     """Where checkpoints and output are: in folders, or in an object store whose requests go wrong."""
     source: str = GENERATED
-    """Where the numbers come from: each source makes them, or a broker has them that faults happen to."""
+    """The origin of the numbers: each source generates them, or a broker in which faults happen has them."""
 
     @property
     def injected(self) -> int:
@@ -197,7 +197,7 @@ class _Rounds(Generic[Planned]):
             campaign.seconds = time.monotonic() - self._began
 
     def _chosen(self, name: str) -> Planned:
-        """Of ALTERNATIVES rounds of one kind, mode and sink, the one whose faults reach most that is new."""
+        """The one of ALTERNATIVES rounds of one kind, mode and sink whose faults reach the most new pairs."""
         kind, _, number = name.partition("-")
         several = [self._plan(f"{kind}-{int(number) + turn * TURN}") for turn in range(ALTERNATIVES)]
         return self._campaign.reached.choose([(one, marks_of(one, one.faults)) for one in several])[0]

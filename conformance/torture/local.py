@@ -94,7 +94,7 @@ def checkpoints_in(place: str | None) -> str | None:
 
 
 def faults_of(store: KeptStore | None, broker: FaultyBroker | None) -> Counter[str]:
-    """The faults of the round in store and broker, which are over."""
+    """Ends the faults of the round in store and broker, and returns their number by kind."""
     return (store.judging() if store else Counter()) + (broker.judging() if broker else Counter())
 
 

@@ -59,7 +59,7 @@ def forgets_what_it_holds(self, coordinator, done):
     return step._replace(state=step.state._replace(regional=step.state.regional._replace(held=())))
 
 
-def tells_of_a_decline(self, coordinator, task, checkpoint, reason):
+def completes_at_a_decline(self, coordinator, task, checkpoint, reason):
     step = on_decline(self, coordinator, task, checkpoint, reason)
     return step if step.effects else step._replace(effects=(Complete(checkpoint),))
 
@@ -74,7 +74,7 @@ fall_back, add_to_store, on_decline = FallsBack.fall_back, FallsBack.add_to_stor
 @pytest.mark.parametrize(
     ("method", "instead", "found"),
     [
-        ("on_decline", tells_of_a_decline, "a_decline_is_kept"),
+        ("on_decline", completes_at_a_decline, "a_decline_is_kept"),
         ("fall_back", notifies_all, "who_fell_back_is_not_notified"),
         ("fall_back", refers_to_the_start, "completes_with_snapshots_of_all"),
         ("lasting", CoordinatorSteps.lasting, "referenced_checkpoints_stay"),

@@ -158,7 +158,7 @@ class Judges:
         self._folder = folder
         self._dumps = dumps
         self.scripts: list[Script] | None = None
-        """What lock-step plays; None: it is made when it is needed."""
+        """The scripts of lock-step; None: they are made when they are needed."""
         self._oracles: dict[str, Oracles] = {}
 
     @cached_property
