@@ -8,5 +8,6 @@ protocol).
 
 Start with `gate.aligned`. `events` holds the events and effects that components share; `steps` maps an event
 to its function. `checker` explores and proves; `properties`, `closed_models`, `proofs` and `components` list
-the contents of the folders, and `generations` states where releases of Flink behave alike.
+the contents of the folders, which `component_modules` finds by the component's name, and `generations` states
+where releases of Flink behave alike.
 """

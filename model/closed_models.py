@@ -1,7 +1,7 @@
 """The closed models that are explored, toured and mutated."""
 
-from model.by_name import BY_NAME, part_of
 from model.checker.closed_model import ClosedModel
+from model.component_modules import BY_NAME, part_of
 from model.coordinator.environment.plain import closed_coordinator
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.gate.environment.aligned import closed_gate, closed_history, closed_network

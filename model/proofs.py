@@ -8,10 +8,10 @@ enumerated.
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from model.by_name import PROVED, part_of
 from model.channel.proofs import all_channel_cases, thorough_channel_cases
 from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
+from model.component_modules import PROVED, part_of
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.closed import closed_coordinators, outside
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases

@@ -5,8 +5,8 @@ the explorer evaluates them, the prover evaluates them on symbols, and they name
 breaks.
 """
 
-from model.by_name import BY_NAME, part_of
 from model.channel.properties import CHANNEL, EXCHANGE
+from model.component_modules import BY_NAME, part_of
 from model.coordinator.properties.begins import COORDINATOR_BEGINS
 from model.coordinator.properties.coordinator import COORDINATOR
 from model.coordinator.properties.ends import COORDINATOR_ENDS

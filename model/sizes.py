@@ -7,11 +7,11 @@ not. Numbers without a bound, and the generations, are those of the cases.
 from collections.abc import Mapping
 from typing import Any
 
-from model.by_name import PROVED, part_of
 from model.channel.channel import new_channel
 from model.channel.events import MakeUrgent
 from model.channel.proofs import may_become_urgent
 from model.checker.induction import Size
+from model.component_modules import PROVED, part_of
 from model.coordinator.proofs import closed
 from model.coordinator.state import new_coordinator
 from model.gate import (

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from model.by_name import BY_NAME, module_of, part_of
 from model.channel import channel, exchange
 from model.channel import events as channel_events
 from model.channel.events import BeginPersisting, EndPersisting
 from model.channel.generations import channel_steps
+from model.component_modules import BY_NAME, module_of, part_of
 from model.coordinator import events as coordinator_events
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.trigger import MasterAnswer

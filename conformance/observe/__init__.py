@@ -1,9 +1,9 @@
 """Validation of recorded runs.
 
 `eventlog` reads a run's event log. `validate` replays it through the model, component by component (`replay`,
-`task`, `sink`, `inflight`, `coordinator`), and joins the files by causes (`causes`, `stuck`). `situations`
-counts what the run has witnessed: a run that exercises nothing is UNDETERMINED. `flink` does the same with
-logs of Flink jobs. `guarantees` compares a run's output and state with its input.
+`task`, `sources`, `sink`, `inflight`, `coordinator`), and joins the files by causes (`causes`, `stuck`).
+`situations` counts the situations that the run has reached: a run that exercises nothing is UNDETERMINED.
+`flink` does the same with logs of Flink jobs. `guarantees` compares a run's output and state with its input.
 """
 
 from conformance.observe.eventlog import EventLogError

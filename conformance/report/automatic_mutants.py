@@ -20,23 +20,23 @@ BARS = (
     ("impl", "lock-step", ("lock-step",)),
     ("spec", "TLC with its properties", ("TLC",)),
 )
-"""What must kill the mutants of a layer, and the judges of it."""
+"""Layer, name and judges of each bar: at least one of the judges must kill each mutant of the layer."""
 ABOUT = (
     "Operators edit each protocol module of specification, model and implementation, one place at a time: "
     "comparisons, boundaries, constants, arguments, conditions, statements, effects, changes of a state. "
-    "No edit is chosen by hand. *Proofs* and *exploration* judge a mutant of the model by the rules alone, "
-    "*triangle* compares it with the specification, *lock-step* with the implementation. *TLC* judges a "
-    "mutant of the specification by its properties, without the pinned numbers of states. A mutant that no "
-    "judge complains of is *proved equivalent* if z3 finds the same effects and the same state after every "
-    "event of the cases of the proofs that run the edit; otherwise it *survives*. A judge's column counts "
-    "broken rules and differences only: *crashed* are the mutants of which no judge says more than that an "
-    "expression cannot be evaluated, *too long* those that only exceed the limit of time or of states. With "
-    "`--first`, no judge follows the first that finds a rule broken: the others were not consulted. A judge "
-    "whose first 25 units all crash tries no more of them then. An edit of the specification that SANY "
-    "refuses is no mutant, nor is one of Python that only crashes and that `mypy --strict` refuses, as "
-    "`make lint` does."
+    "No edit is chosen by hand. *Proofs* and *exploration* judge a mutant of the model by the rules "
+    "alone, *triangle* compares it with the specification, *lock-step* with the implementation. *TLC* "
+    "judges a mutant of the specification by its properties, without the pinned numbers of states. A "
+    "mutant that no judge complains of is *proved equivalent* if z3 finds the same effects and the same "
+    "state after every event of the cases of the proofs that run the edit; otherwise it *survives*. A "
+    "judge's column counts broken rules and differences only. *Crashed* counts the mutants for which "
+    "judges report only that an expression cannot be evaluated, *too long* those that only exceed the "
+    "limit of time or of states. With `--first`, the judges after the first one that finds a broken rule "
+    "are not run, and a judge stops if its first 25 units all crash. An edit of the specification that "
+    "SANY refuses is no mutant. An edit of Python that only crashes and that `mypy --strict` refuses is "
+    "no mutant either."
 )
-"""What the page is about."""
+"""The first paragraph of the page."""
 
 
 def row(judged: "Judged") -> str:
@@ -78,9 +78,10 @@ def verdict(found: Sequence["Judged"], threshold: float = 100) -> Verdict:
 
 
 def bars(found: Sequence["Judged"]) -> Iterator[str]:
-    """What each layer's bar stands at, with the interval of 95 % (Wilson) for all of its mutants.
+    """One sentence for each bar: the share of killed mutants, with its interval of 95 % (Wilson).
 
-    Of the mutants that are not proved equivalent: those of which a rule is broken or layers differ.
+    Mutants that are proved equivalent do not count. A bar is left out if another mutant met none of its
+    judges; those of RULES run first, so each mutant of the model meets them.
     """
     for layer, what, judges in BARS:
         here = [one for one in found if _folder(one).startswith(layer) and one.is_mutant]
@@ -134,7 +135,7 @@ def page(
     if listed := [f"- `{_edit(one)}`" for one in survivors(found)]:
         lines += [
             "",
-            "Survivors, each a gap in the rules, or equivalent where nothing is proved:",
+            "Survivors. Each is a gap in the rules, or is equivalent and not proved so:",
             "",
             *listed,
         ]

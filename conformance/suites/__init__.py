@@ -2,5 +2,6 @@
 
 `alphabet` makes the events of a component finite, `gate` and its neighbours list the letters,
 `model_machine` reads the model off as a machine, `h_method` makes the suite, `play` plays it in `conform`,
-and `hidden_states` measures it with wrong machines.
+`hidden_states` makes wrong
+machines, and `detection_rate` measures how many of them each suite refuses.
 """

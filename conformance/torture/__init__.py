@@ -4,5 +4,6 @@
 whose driver or executors are killed, `frozen_drivers` one whose driver is frozen, `streaming` one of
 Structured Streaming, whose query is in `streaming_query`. `account` reads the output and state for the
 classifier of `conformance.observe.guarantees`, `leftovers` finds files, sockets and processes that remain,
-and `judge` gives the result. `campaign` runs the rounds, and `report` prints the results.
+and `judge` gives the result. `faulty_store` is an object store whose requests fail, `brokers` has a broker of
+the Kafka protocol that fails. `campaign` runs the rounds, and `report` prints the results.
 """

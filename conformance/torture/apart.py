@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from conformance.torture.brokers.kept_broker import KeptBroker
+from conformance.torture.brokers.faulty_broker import FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import files, lasting
@@ -31,7 +31,7 @@ _COMMAND_SHOWN = 60
 
 
 def run_apart(
-    planned: Round, folder: Path, store: KeptStore | None = None, broker: KeptBroker | None = None
+    planned: Round, folder: Path, store: KeptStore | None = None, broker: FaultyBroker | None = None
 ) -> Outcome:
     """Run a round under `folder`, which is emptied first, and judge it; the others as of `run_local`."""
     outcome = Outcome(planned)

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from conformance.cases.guided import Marks, Reached
 from conformance.observe.guarantees.anomalies import Anomaly
 from conformance.torture.apart import run_apart
-from conformance.torture.brokers.kept_broker import KeptBroker
+from conformance.torture.brokers.faulty_broker import FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.frozen_round import run_frozen
 from conformance.torture.judge import Outcome, tally
@@ -83,7 +83,7 @@ class Campaign:
     storage: str = FOLDERS
     """Where checkpoints and output are: in folders, or in an object store whose requests go wrong."""
     source: str = GENERATED
-    """Where the numbers come from: each source makes them, or a broker has them that faults happen to."""
+    """The origin of the numbers: each source generates them, or a broker in which faults happen has them."""
 
     @property
     def injected(self) -> int:
@@ -197,7 +197,7 @@ class _Rounds(Generic[Planned]):
             campaign.seconds = time.monotonic() - self._began
 
     def _chosen(self, name: str) -> Planned:
-        """Of ALTERNATIVES rounds of one kind, mode and sink, the one whose faults reach most that is new."""
+        """The one of ALTERNATIVES rounds of one kind, mode and sink whose faults reach the most new pairs."""
         kind, _, number = name.partition("-")
         several = [self._plan(f"{kind}-{int(number) + turn * TURN}") for turn in range(ALTERNATIVES)]
         return self._campaign.reached.choose([(one, marks_of(one, one.faults)) for one in several])[0]
@@ -232,7 +232,7 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
             campaign.skipped = f"rounds with a killed server, or a frozen sink in front of one: {missing}"
             frozen = [name for name in frozen if name not in on_server]
             servers, on_server = [], []
-    from_broker = KeptBroker(campaign.seed) if campaign.source == KAFKA else nullcontext()
+    from_broker = FaultyBroker(campaign.seed) if campaign.source == KAFKA else nullcontext()
     with KeptStore(campaign.seed) if in_store else nullcontext() as store, from_broker as broker:
         with KeptServer() if on_server else nullcontext() as server:
             rounds.run(frozen, lambda planned, folder: _run_frozen(planned, folder, server, store))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from conformance.torture.account import Reader
-from conformance.torture.brokers.kept_broker import KeptBroker
+from conformance.torture.brokers.faulty_broker import FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import left_behind
@@ -43,7 +43,7 @@ def run_local(
     master: str = MASTER,
     server: KeptServer | None = None,
     store: KeptStore | None = None,
-    broker: KeptBroker | None = None,
+    broker: FaultyBroker | None = None,
 ) -> Outcome:
     """Run a round under `folder`, which is emptied first, and judge it.
 
@@ -93,8 +93,8 @@ def checkpoints_in(place: str | None) -> str | None:
     return None if place is None else f"{place}/checkpoints"
 
 
-def faults_of(store: KeptStore | None, broker: KeptBroker | None) -> Counter[str]:
-    """The faults of the round in store and broker, which are over."""
+def faults_of(store: KeptStore | None, broker: FaultyBroker | None) -> Counter[str]:
+    """Ends the faults of the round in store and broker, and returns their number by kind."""
     return (store.judging() if store else Counter()) + (broker.judging() if broker else Counter())
 
 

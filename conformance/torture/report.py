@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conformance.observe.guarantees.anomalies import Guarantee
-from conformance.torture.brokers.kept_broker import BrokerFault
+from conformance.torture.brokers.faulty_broker import BrokerFault
 from conformance.torture.campaign import Campaign
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.rounds import FROZEN

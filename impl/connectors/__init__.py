@@ -1,6 +1,7 @@
 """Sources that can be read again from an offset, and sinks that commit in two phases.
 
 sources           CSV, Parquet, JSON lines, folders of Parquet files, generated rows
+kafka             topics of the Kafka protocol
 two_phase         the two-phase commit of every sink, and the contract of an external system
 parquet_sink      files that become visible by `manifests`; `frontier`: up to where they are whole
 sqlite_sink       a table of an embedded database

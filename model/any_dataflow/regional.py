@@ -4,7 +4,7 @@ A *region* is a set of tasks that channels connect. If a task of a region does n
 checkpoint may complete nevertheless: for the tasks of that region it refers to the snapshots that the latest
 completed checkpoint has of them. The module follows the public discussion of the proposal; where the text
 leaves a choice, it takes the one under which `model.any_dataflow.properties` hold, and
-`conformance.explore.regional` has the others.
+`conformance.explore.readings` has the others.
 
 Source: FLIP-600, and the pull requests of FLINK-40209 and FLINK-40210.
 """

@@ -73,7 +73,7 @@ class Scheduler(NamedTuple):
 
 
 class Regional(NamedTuple):
-    """What a coordinator knows whose checkpoints may fall back for regions: proposed, no released jar."""
+    """The additional state of a coordinator whose checkpoints may fall back: proposed, no released jar."""
 
     consecutive: int = 0
     """Number of checkpoints that have fallen back since the last global one."""

@@ -188,7 +188,7 @@ def on_reserve(fencing: Fencing, driver: int) -> Step[Fencing]:
 
 
 def on_check(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Look for a newer attempt: it saves a publication in vain."""
+    """Look for a newer attempt; if there is one, the driver ends before a useless publication."""
     if not is_newest(fencing, driver):
         return _superseded(fencing, driver, "FENCE-04")
     return Step(_now(fencing, driver, CHECKED, fencing.checkpoints[driver - 1]), (), ("FENCE-04",))

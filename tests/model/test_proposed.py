@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.adapters.in_process import offer_of, proposed_of
-from conformance.explore import proposal
+from conformance.explore import proposed_coordinator
 from model.checker.explore import explore
 from model.coordinator.coordinator import CoordinatorSteps
 from model.coordinator.environment.subjects import closed_coordinator_models, closed_drift, closed_regions
@@ -59,7 +59,7 @@ def forgets_what_it_holds(self, coordinator, done):
     return step._replace(state=step.state._replace(regional=step.state.regional._replace(held=())))
 
 
-def tells_of_a_decline(self, coordinator, task, checkpoint, reason):
+def completes_at_a_decline(self, coordinator, task, checkpoint, reason):
     step = on_decline(self, coordinator, task, checkpoint, reason)
     return step if step.effects else step._replace(effects=(Complete(checkpoint),))
 
@@ -74,7 +74,7 @@ fall_back, add_to_store, on_decline = FallsBack.fall_back, FallsBack.add_to_stor
 @pytest.mark.parametrize(
     ("method", "instead", "found"),
     [
-        ("on_decline", tells_of_a_decline, "a_decline_is_kept"),
+        ("on_decline", completes_at_a_decline, "a_decline_is_kept"),
         ("fall_back", notifies_all, "who_fell_back_is_not_notified"),
         ("fall_back", refers_to_the_start, "completes_with_snapshots_of_all"),
         ("lasting", CoordinatorSteps.lasting, "referenced_checkpoints_stay"),
@@ -90,16 +90,17 @@ def test_each_property_goes_red(monkeypatch, method, instead, found):
 
 
 def test_the_limit_in_a_row_does_not_bound_the_age_of_a_snapshot():
-    (found,) = proposal.violations(closed_drift(NAME), tuple(HOPED.properties))
+    (found,) = proposed_coordinator.violations(closed_drift(NAME), tuple(HOPED.properties))
 
     assert found.properties == ("snapshots_are_young",)
-    assert proposal.failure(closed_drift(NAME), found.run) == "the job does not fail"
-    assert proposal.failure(closed_drift("2.3"), found.run) == "the job fails at step 11"
+    assert proposed_coordinator.failure(closed_drift(NAME), found.run) == "the job does not fail"
+    assert proposed_coordinator.failure(closed_drift("2.3"), found.run) == "the job fails at step 11"
 
 
 def test_the_rules_that_have_to_change_are_listed():
-    printed = CliRunner().invoke(proposal.main, []).output
+    printed = CliRunner().invoke(proposed_coordinator.main, []).output
 
     assert printed.startswith("proposed-FLIP-600: proposed, no released jar\n")
     assert "has to change: COORD-15, COORD-09\n" in printed
+    assert "expected of the proposal, but violated: REGION-07" in printed
     assert "hold of the proposal: REGION-01, REGION-02, REGION-03, REGION-04, REGION-05, REGION-06" in printed

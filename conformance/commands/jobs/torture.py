@@ -26,7 +26,7 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 @click.option("--storage", default="folders", type=click.Choice(("folders", "s3")),
               help="Of checkpoints and output; s3: the server of moto, whose requests go wrong.")  # fmt: skip
 @click.option("--source", default="generated", type=click.Choice(("generated", "kafka")),
-              help="Of the records; kafka: a broker that is frozen, disconnected and killed.")  # fmt: skip
+              help="Source of records; kafka: a broker that is frozen, disconnected and killed.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")
 @click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, ...; may be repeated.")
 @click.option(

@@ -1,6 +1,6 @@
 """Cases at the bounds: large checkpoint ids, many channels, batches with an error; and what was tried.
 
 A verdict is worth as much as its bound. `tried` records what the cases of a component reached, `ids` and
-`channels` make cases that go further than random ones do, which `play` plays. `conduct` sends batches with an
-event that must be refused, and makes new instances behind failed ones.
+`wide_gate_cases` make cases that go further than random ones do; `play` and `wide_gates` play
+them. `conduct` sends batches with an event that must be refused, and makes new instances after failed ones.
 """

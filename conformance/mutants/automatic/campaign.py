@@ -12,10 +12,10 @@ from conformance.mutants.automatic.complaints import Judged
 from conformance.mutants.automatic.forked import answers
 from conformance.mutants.automatic.judges import Judges
 from conformance.mutants.automatic.modules import folder_of, modules
+from conformance.mutants.automatic.mypy_refusals import if_typed
 from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.automatic.prepared import judge_anew, serve, unchanged_scripts
 from conformance.mutants.automatic.tla_schema import judge_schema
-from conformance.mutants.automatic.typed import if_typed
 from conformance.mutants.score import ScoreError
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.mutants.automatic.complaints import crash, too_long
-from conformance.mutants.automatic.scripts import Script, scripts_of
+from conformance.mutants.automatic.lockstep_scripts import Script, scripts_of
 from spec.manifest import load_manifest
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Judges:
         self._folder = folder
         self._dumps = dumps
         self.scripts: list[Script] | None = None
-        """What lock-step plays; None: it is made when it is needed."""
+        """The scripts of lock-step; None: they are made when they are needed."""
         self._oracles: dict[str, Oracles] = {}
 
     @cached_property

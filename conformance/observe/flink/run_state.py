@@ -25,7 +25,7 @@ class Taken(NamedTuple):
     event: Wire
     effects: Effects
     bookmark: object
-    """Of the state afterwards."""
+    """The bookmark of the state afterwards."""
     rules: tuple[str, ...]
 
 
@@ -110,7 +110,7 @@ class Part:
         self._model.state = state
 
     def bookmark(self) -> object:
-        """Something by which `observe` and `describe` find this state again."""
+        """A key with which `observe` and `describe` find this state again."""
         return self._model.bookmark()
 
     def observe(self, bookmark: object = None) -> dict[str, Any]:

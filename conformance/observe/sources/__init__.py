@@ -1,1 +1,1 @@
-"""What a trace shows of a source that commits its offsets: one file for each component of a source."""
+"""The replay of what a source does itself: `offsets`, the commits of its offsets."""

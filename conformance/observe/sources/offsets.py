@@ -1,7 +1,7 @@
 """The offsets of a source that commits them, replayed within one file: a new attempt is a new component.
 
-Beside the model's own guards: the source does what its subtask requires (OFFSET-01, OFFSET-03), and restores
-the offset that the task's log has (OFFSET-06).
+It checks what the model cannot: the source does only what its subtask requires (OFFSET-01, OFFSET-03,
+OFFSET-05), and restores the offset in the task's log (OFFSET-06).
 """
 
 from conformance.observe.eventlog import Line

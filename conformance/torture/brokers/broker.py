@@ -135,8 +135,8 @@ class Broker:
 
         consumer = Consumer({"bootstrap.servers": f"127.0.0.1:{self.port}", "group.id": group})
         try:
-            asked = [TopicPartition(topic, number) for number in range(partitions)]
-            return [one.offset for one in consumer.committed(asked, timeout=_ANSWER_SECONDS)]
+            requested = [TopicPartition(topic, number) for number in range(partitions)]
+            return [one.offset for one in consumer.committed(requested, timeout=_ANSWER_SECONDS)]
         finally:
             consumer.close()
 

@@ -1,7 +1,7 @@
 """A source that reads topics of the Kafka protocol.
 
 declaration   what a user declares: brokers, topics, where to start and to end
-cluster       questions to the brokers: topics, their ids, the offsets that they hold
+cluster       requests to the brokers: topics, their ids, the offsets that they hold
 reader        the consumer of one subtask, and its position in each partition
 
 Only `cluster` and `reader` import the client, confluent-kafka.

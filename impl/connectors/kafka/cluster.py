@@ -1,4 +1,4 @@
-"""Questions to the brokers about topics and offsets. All of them wait for the answer."""
+"""Requests to the brokers about topics and offsets. Each call waits for the answer."""
 
 import time
 from collections import deque
@@ -56,8 +56,8 @@ class Cluster:
         """The bounds as the brokers list them. `high` may be too low: see `KafkaReader.bounds`."""
         ends = []
         for spec in (OffsetSpec.earliest(), OffsetSpec.latest()):
-            asked = {TopicPartition(*one): spec for one in partitions}
-            listed = self._admin.list_offsets(asked, request_timeout=ANSWER_SECONDS) if asked else {}
+            requested = {TopicPartition(*one): spec for one in partitions}
+            listed = self._admin.list_offsets(requested, request_timeout=ANSWER_SECONDS) if requested else {}
             ends.append(
                 {
                     (where.topic, where.partition): self._answer(answer, "its offsets").offset
@@ -69,19 +69,22 @@ class Cluster:
 
     def committed(self, consumer: Consumer, partitions: Collection[Partition]) -> Mapping[Partition, int]:
         """The offsets that the consumer's group has committed, of those partitions that have one."""
-        asked = [TopicPartition(*one) for one in partitions]
+        requested = [TopicPartition(*one) for one in partitions]
         try:
-            answers = consumer.committed(asked, timeout=ANSWER_SECONDS)
+            answers = consumer.committed(requested, timeout=ANSWER_SECONDS)
         except KafkaException as failed:
             raise self._error("the committed offsets", failed) from failed
         return {(one.topic, one.partition): one.offset for one in answers if one.offset >= 0}
 
-    def patiently(self, ask: Callable[[], Answer], seconds: float) -> Answer:
-        """Ask again until there is an answer, for at most `seconds`; then the SourceError of the last try."""
+    def patiently(self, request: Callable[[], Answer], seconds: float) -> Answer:
+        """The answer to a request, which is repeated until it succeeds.
+
+        Raises the SourceError of the last try, the first that ends after `seconds`.
+        """
         until = time.monotonic() + seconds
         while True:
             try:
-                return ask()
+                return request()
             except SourceError:
                 if time.monotonic() > until:
                     raise

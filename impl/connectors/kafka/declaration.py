@@ -39,7 +39,7 @@ class KafkaStart(StrEnum):
 
 
 class KafkaEnd(StrEnum):
-    """Where the job stops to read a partition."""
+    """Where the job stops reading a partition."""
 
     NEVER = "never"
     LATEST = "latest"
@@ -59,7 +59,7 @@ _OURS: Final[Mapping[str, object]] = MappingProxyType(
     }
 )
 _NO_GROUP: Final = "barrierspec"
-"""The client demands the name of a group. Without a group of the user nothing is committed."""
+"""The group of a client whose declaration has none, as the client needs one; nothing is committed to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class KafkaInput:
     when the job starts; a mapping has offsets, and other partitions begin at their earliest one. Partitions
     that appear later are read from their earliest offset. `until`: a mapping has the offset before which each
     partition ends; partitions that are not in it are not read. `discovery_seconds`: the interval between two
-    looks at the topics. `options`: further settings of librdkafka, such as those of TLS and SASL.
+    requests for the topics. `options`: further settings of librdkafka, such as those of TLS and SASL.
 
     Raises ConfigError for a declaration that cannot work.
     """
@@ -125,6 +125,6 @@ class KafkaInput:
         topic, number = partition
         return (zlib.crc32(topic.encode()) + number) % parallelism
 
-    def wants(self, partition: Partition) -> bool:
-        """Whether the partition is to be read at all."""
+    def includes(self, partition: Partition) -> bool:
+        """Whether the partition is read: if `until` is a mapping, only partitions that it has are."""
         return not isinstance(self.until, Mapping) or partition in self.until

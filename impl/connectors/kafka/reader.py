@@ -116,7 +116,7 @@ class KafkaReader:
                     position.records += 1
                     records.append(_record(message, where, offset))
             elif code == KafkaError._PARTITION_EOF and offset is not None:
-                position.offset = max(position.offset, offset)  # behind markers of transactions
+                position.offset = max(position.offset, offset)  # after markers of transactions
             else:
                 self._refuse(message, where, position)
             if position.has_ended:
@@ -133,7 +133,7 @@ class KafkaReader:
 
     def close(self) -> None:
         """Wait a moment for the last commit, and leave."""
-        # it waits for the answer to the last commit: with a broker that hangs, for a minute
+        # close() waits for the answer to the last commit: up to a minute if the broker hangs
         closing = threading.Thread(target=self._consumer.close, name="kafka close", daemon=True)
         closing.start()
         closing.join(_LAST_COMMIT_SECONDS)
@@ -154,7 +154,7 @@ class KafkaReader:
                 f"to read: {error.str()}. The broker has lost or deleted records that were not read; {REMEDY}"
             )
         if error.code() in _GONE:
-            raise SourceError(  # a broker that starts may say so; the next attempt asks again, for longer
+            raise SourceError(  # a broker that starts may answer this; the next attempt tries longer
                 f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or "
                 f"{REMEDY}"
             )

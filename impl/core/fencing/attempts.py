@@ -1,4 +1,4 @@
-"""What follows from the attempts that a storage has recorded. Rules FENCE-02 and FENCE-05.
+"""Decisions from the attempts that a storage has recorded. Rules FENCE-02 and FENCE-05.
 
 The component `fencing` has the records in memory, `impl.state.checkpoints` reads them from its location, and
 a claim of an output has a copy of them. All decide with these functions.
@@ -16,9 +16,9 @@ def to_close(drawn: Collection[int], recorded: Collection[int], attempt: int) ->
 
 
 def overtaken_by(starts: Mapping[int, int | None], checkpoint: int, publisher: int) -> int | None:
-    """The attempt that has left a checkpoint behind; None if there is none (FENCE-05).
+    """The first newer attempt than the publisher's that started before the checkpoint, or None (FENCE-05).
 
-    That is the first attempt after the publisher's which has started from before the checkpoint. The
+    It started from an earlier checkpoint or from the beginning. The
     checkpoint is then of a dead attempt, and no attempt may start from it. `starts`: from each attempt that
     has started to its checkpoint; None: the beginning.
     """

@@ -1,8 +1,8 @@
-"""The operator of a Kafka source: which partitions it reads, what a snapshot has, and what is committed.
+"""The operator of a Kafka source: it reads partitions, takes snapshots of its positions, and commits offsets.
 
-The core's `OffsetCommitter` decides which offsets are committed (OFFSET-01 to OFFSET-07). The offsets in a
-restored checkpoint win over those that the group has committed. A thread looks at the topics again and again:
-for partitions that have appeared, and for topics that are no longer those of the checkpoint.
+The core's `OffsetCommitter` decides which offsets are committed (OFFSET-01 to OFFSET-07). A restore continues
+at the offsets of the checkpoint, not at those that the group has committed. A thread requests the topics at
+an interval: it finds new partitions, and topics that are no longer those of the checkpoint.
 """
 
 import time
@@ -34,20 +34,21 @@ from impl.state import AsynchronousPart, Sections, StateError, encode
 from impl.state.shared import SharedFiles
 
 _START_SECONDS: Final = 30.0
-"""How long brokers that do not answer are asked at the start."""
+"""How long each request of the start is repeated if the brokers do not answer."""
 _IDLE_SECONDS: Final = 0.01
 _SPLITS: Final = 0
 """Stands in a snapshot for the number of splits: partitions may appear at any time."""
-_MISSED_LOOKS: Final = 3
+_MISSED_LISTS: Final = 3
 _MISSED_SECONDS: Final = 1.0
-"""So many looks in turn, at this interval, must miss a topic: a broker that starts may not know it yet."""
+"""A topic is lost if it is missing from so many lists in turn, at this interval: a broker that starts may not
+know it yet."""
 
 
-class Look(NamedTuple):
-    """What the brokers have."""
+class Discovery(NamedTuple):
+    """The topics of the brokers at one moment."""
 
     began: float
-    """Its time, by the monotonic clock."""
+    """The time of the request, by the monotonic clock."""
     topics: Mapping[str, Topic]
     low: Mapping[Partition, int]
     """The lowest offset of each partition that was not known."""
@@ -78,9 +79,9 @@ class KafkaSourceOperator(SourceOperator):
         """By checkpoint: the offset of each partition."""
         self._cluster = Cluster(declaration)
         self._reader = KafkaReader(declaration, self._cluster)
-        self._looking = ThreadPoolExecutor(1, thread_name_prefix="topics")
-        self._look: Future[Look] | None = None
-        self._next_look = time.monotonic() + declaration.discovery_seconds
+        self._discoverer = ThreadPoolExecutor(1, thread_name_prefix="topics")
+        self._discovery: Future[Discovery] | None = None
+        self._next_discovery = time.monotonic() + declaration.discovery_seconds
         self._missed = 0
         self._idle_until = 0.0
         self._ended_at: float | None = None
@@ -104,7 +105,7 @@ class KafkaSourceOperator(SourceOperator):
     def read_next(self, most: int) -> tuple[int, Rows] | None:
         """The records that have come. None when each partition has ended, and its topic is still the same."""
         now = time.monotonic()
-        self._look_around(now)
+        self._discover(now)
         records = self._reader.read(most)
         if not records:
             self._idle_until = now + _IDLE_SECONDS
@@ -134,8 +135,8 @@ class KafkaSourceOperator(SourceOperator):
         """Leave the brokers; a second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
-            self._looking.submit(self._cluster.close)  # behind a look that has begun
-            self._looking.shutdown(wait=False)
+            self._discoverer.submit(self._cluster.close)  # after a discovery that has begun
+            self._discoverer.shutdown(wait=False)
             self._reader.close()
 
     # ------------------------------------------------------------ the core
@@ -163,7 +164,7 @@ class KafkaSourceOperator(SourceOperator):
         own = {one: at for one, at in restored_positions.items() if self._owns(one)}
         _require_same(topics, own)
         new = [one for one in _partitions_of(topics) if self._owns(one) and one not in own]
-        new = [one for one in new if self._declaration.wants(one)]
+        new = [one for one in new if self._declaration.includes(one)]
         bounds = self._cluster.patiently(lambda: self._reader.bounds([*own, *new]), _START_SECONDS)
         start = KafkaStart.EARLIEST if restored else self._declaration.start
         offsets = self._offsets(start, new, bounds)
@@ -239,48 +240,49 @@ class KafkaSourceOperator(SourceOperator):
 
     # ------------------------------------------------------------ while it runs
 
-    def _look_around(self, now: float) -> None:
-        """Take the result of a look, and begin the next one when it is due."""
-        if self._look is None:
-            if now >= self._next_look:
-                self._look = self._looking.submit(self._looked, frozenset(self._reader.positions))
+    def _discover(self, now: float) -> None:
+        """Take the result of a discovery, and begin the next one when it is due."""
+        if self._discovery is None:
+            if now >= self._next_discovery:
+                known = frozenset(self._reader.positions)
+                self._discovery = self._discoverer.submit(self._discovered, known)
             return
-        if not self._look.done():
+        if not self._discovery.done():
             return
-        looked, self._look = self._look, None
-        self._next_look = now + self._declaration.discovery_seconds
+        done, self._discovery = self._discovery, None
+        self._next_discovery = now + self._declaration.discovery_seconds
         try:
-            look = looked.result()
+            found = done.result()
         except SourceError:
-            return  # the brokers are away; the next look asks them again
-        gone = {topic for topic, _ in self._reader.positions} - set(look.topics)
+            return  # no broker answers; the next discovery tries again
+        gone = {topic for topic, _ in self._reader.positions} - set(found.topics)
         self._missed = self._missed + 1 if gone else 0
-        if self._missed >= _MISSED_LOOKS:
+        if self._missed >= _MISSED_LISTS:
             raise OffsetsLostError(f"the topics {sorted(gone)} no longer exist; {REMEDY}")
-        _require_same(look.topics, self._reader.positions)
+        _require_same(found.topics, self._reader.positions)
         begun = {
-            one: Position(look.topics[one[0]].id, low, self._end_of(one, low, low))
-            for one, low in look.low.items()
+            one: Position(found.topics[one[0]].id, low, self._end_of(one, low, low))
+            for one, low in found.low.items()
         }
         if begun:
             self._reader.begin(begun)
-        if self._ended_at is not None and not gone and look.began >= self._ended_at:
+        if self._ended_at is not None and not gone and found.began >= self._ended_at:
             self._same_at_end = True
         elif self._missed:
-            self._next_look = min(self._next_look, now + _MISSED_SECONDS)
+            self._next_discovery = min(self._next_discovery, now + _MISSED_SECONDS)
 
-    def _looked(self, known: Collection[Partition]) -> Look:
-        """Look at the topics. Runs in a thread of its own."""
+    def _discovered(self, known: Collection[Partition]) -> Discovery:
+        """Request the topics. Runs in a thread of its own."""
         began = time.monotonic()
         topics = self._cluster.topics()
         new: list[Partition] = []
         if self._declaration.until is not KafkaEnd.LATEST:
             new = [one for one in _partitions_of(topics) if one not in known and self._owns(one)]
-            new = [one for one in new if self._declaration.wants(one)]
-        return Look(began, topics, {one: at.low for one, at in self._cluster.listed(new).items()})
+            new = [one for one in new if self._declaration.includes(one)]
+        return Discovery(began, topics, {one: at.low for one, at in self._cluster.listed(new).items()})
 
     def _has_ended(self, now: float) -> bool:
-        """Whether nothing is left to read, and a look after the last record has seen the same topics."""
+        """Whether nothing is left to read, and a discovery after the last record found the same topics."""
         until, positions = self._declaration.until, self._reader.positions
         if until is KafkaEnd.NEVER or not all(one.has_ended for one in positions.values()):
             return False
@@ -290,8 +292,8 @@ class KafkaSourceOperator(SourceOperator):
             return True
         if self._ended_at is None:
             self._ended_at = now
-        if self._look is None and not self._missed:
-            self._next_look = now
+        if self._discovery is None and not self._missed:
+            self._next_discovery = now
         return self._same_at_end
 
     def _row(self, record: KafkaRecord) -> tuple[object, ...] | None:

@@ -1,6 +1,6 @@
-"""What has to hold of checkpoints that fall back: rules of FLIP-600, proposed and in no released jar.
+"""The rules of checkpoints that fall back: FLIP-600, proposed and in no released jar.
 
-They are no rules of the index. `conformance.explore.proposal` explores them beside the released rules.
+They are not in the rule index. `conformance.explore.proposed_coordinator` explores them.
 """
 
 from model.coordinator.events import Complete, DeclineMessage, DiscardCheckpoint
@@ -70,7 +70,7 @@ def referenced_checkpoints_stay(
 
 @PROPOSED.step("REGION-05")
 def dropped_checkpoints_go(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """What is dropped is deleted at once, or when nothing refers to it any more."""
+    """A dropped checkpoint is deleted at once, or when nothing refers to it any more."""
     was = (*(one.checkpoint for one in before.store.entries if one.type == CHECKPOINT), *before.regional.held)
     is_now = (*(one.checkpoint for one in after.store.entries), *after.regional.held)
     gone = tuple(effect.checkpoint for effect in effects if isinstance(effect, DiscardCheckpoint))
@@ -79,12 +79,12 @@ def dropped_checkpoints_go(before: Coordinator, event: Event, effects: Effects, 
 
 @PROPOSED.state("REGION-06")
 def the_count_is_bounded(coordinator: Coordinator) -> bool:
-    """At most so many checkpoints in a row fall back."""
+    """At most `region_consecutive` checkpoints in a row fall back."""
     return coordinator.regional.consecutive <= coordinator.plan.profile.region_consecutive
 
 
 HOPED = Registry("coordinator")
-"""What the discussion expects of the bound on checkpoints that fall back; it does not follow."""
+"""A property that the discussion expects of the bound on fallbacks; the explorer finds a violation."""
 
 
 @HOPED.state("REGION-07")

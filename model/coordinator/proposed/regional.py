@@ -28,7 +28,7 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ declines and time-outs
 
     def may_fall_back(self, coordinator: Coordinator, pending: Pending) -> bool:
-        """The checkpoint need not be global, and an older complete one has a snapshot of every task."""
+        """Whether the checkpoint need not be global, and an older complete one has a snapshot of every task."""
         sources = zip(coordinator.plan.sources, coordinator.tasks_finished, strict=True)
         has_older_savepoint = any(
             other.checkpoint < pending.checkpoint and other.type != CHECKPOINT
@@ -44,7 +44,7 @@ class FallsBack(CoordinatorSteps):
         )
 
     def is_within_bound(self, coordinator: Coordinator, pending: Pending, failed: Flags) -> bool:
-        """Few enough of the regions have failed."""
+        """Whether the share of failed regions is above 0 and at most `region_failed_percent`."""
         many = sum(1 for takes_part in pending.tasks if takes_part)
         percent = coordinator.plan.profile.region_failed_percent
         return 0 < sum(1 for fails in failed if fails) * 100 <= percent * many
@@ -187,7 +187,7 @@ def used_by(coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, .
 
 
 def declined(coordinator: Coordinator, pending: Pending) -> Flags:
-    """By task: it has declined the checkpoint."""
+    """Whether each task has declined the checkpoint."""
     for checkpoint, flags in coordinator.regional.declined:
         if checkpoint == pending.checkpoint:
             return flags
@@ -203,7 +203,7 @@ def _others(kept: tuple[tuple[int, Flags], ...], checkpoint: int) -> tuple[tuple
 
 
 def _ended(coordinator: Coordinator, ended: Pending, consecutive: int | None) -> Coordinator:
-    """Nothing is known of a checkpoint that has ended."""
+    """Forget the declines of an ended checkpoint; `consecutive` is the new count, None keeps it."""
     regional = coordinator.regional
     return coordinator._replace(
         regional=regional._replace(

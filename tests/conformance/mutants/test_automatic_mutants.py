@@ -12,13 +12,13 @@ from conformance.drive.oracle import Oracle
 from conformance.mutants.automatic import campaign, record
 from conformance.mutants.automatic.complaints import UNPARSED, UNTYPED, Judged, crash
 from conformance.mutants.automatic.equivalent import same_paths
+from conformance.mutants.automatic.lockstep_scripts import other_configurations, with_illegal_events
 from conformance.mutants.automatic.modules import edits
+from conformance.mutants.automatic.mypy_refusals import if_typed
 from conformance.mutants.automatic.operators import Edit, edits_of
-from conformance.mutants.automatic.scripts import other_configurations, with_illegal_events
 from conformance.mutants.automatic.tla_judge import tlc
 from conformance.mutants.automatic.tla_operators import tla_edits_of
 from conformance.mutants.automatic.tla_schema import judge_schema
-from conformance.mutants.automatic.typed import if_typed
 from conformance.mutants.score import ScoreError
 from conformance.mutants.source_edit import EditError, install_text
 from conformance.report import automatic_mutants as report

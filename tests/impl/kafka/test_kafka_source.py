@@ -76,6 +76,7 @@ def test_a_group_without_committed_offsets_is_an_error_unless_another_start_is_n
 
 
 @pytest.mark.rule("OFFSET-03")
+@pytest.mark.rule("OFFSET-05")
 def test_exactly_the_offsets_of_a_completed_checkpoint_are_committed(broker, topic, reading):
     (subtask,) = reading.begin(source(broker, topic, group=topic, rows_per_second=300.0))
     some_of(subtask, 60)
@@ -86,6 +87,9 @@ def test_exactly_the_offsets_of_a_completed_checkpoint_are_committed(broker, top
     subtask.notify_abort(2)
     assert broker.committed(topic, topic, 3) == [-1001] * 3
     subtask.notify_complete(1)
+    some_of(subtask, 60)
+    subtask.snapshot(3)
+    subtask.notify_abort(3)  # a wrong commit here would be the last one
     subtask.close()
 
     assert broker.committed(topic, topic, 3) == first

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.torture.brokers.kept_broker import BrokerFault, KeptBroker
+from conformance.torture.brokers.faulty_broker import BrokerFault, FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import files
@@ -50,7 +50,7 @@ def test_five_faults_in_one_run_change_nothing(spark, tmp_path, mode):
 @pytest.mark.rule("ONCE-03")
 def test_faults_behind_a_broker_that_is_frozen_disconnected_and_killed_change_nothing(spark, tmp_path):
     planned = Round("round-0", "exactly-once", FAULTS[2:], 4_000, 2_000.0, 40, 5, 0)
-    with KeptBroker(1) as broker:
+    with FaultyBroker(1) as broker:
         outcome = run_local(planned, tmp_path / "run", spark, broker=broker)
         assert outcome.findings == []
         assert set(outcome.struck) == set(FAULTS[2:])

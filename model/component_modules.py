@@ -1,9 +1,9 @@
-"""What the folder of a component has under names that follow from the component's name.
+"""Finds the modules of a component, and their values, by names that follow from the component's name.
 
 A component that is one module of steps, without generations, needs no entry in the tables of `model/`. Its
 steps are functions of `model/<name>/<name>.py`, its rules `<NAME>` in `properties`, its closed models
-`closed_<name>_models` in `environment`. Its cases for z3, if there are any, are `all_<name>_cases` in
-`proofs`, beside its `SIZE`.
+`closed_<name>_models` in `environment`. The module `proofs`, if there is one, has its cases for z3,
+`all_<name>_cases`, and their `SIZE`.
 """
 
 from importlib import import_module

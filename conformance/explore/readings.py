@@ -1,11 +1,12 @@
-"""Readings of protocols under discussion: which keep exactly-once, and what breaks in the others.
+"""Readings of protocols under discussion: which keep exactly-once, and which property the others violate.
 
 FLIP-600 (regional checkpoints) is proposed and in no released jar; FLINK-38544 (checkpoints during recovery)
 is an option of 2.3.0 whose classes are not driven.
 
-`python -m conformance.explore.regional` explores each reading on the smallest dataflow that shows it;
-with the name of one it prints that one alone. A reading that breaks nothing where one should break, or
-breaks another property than it names, ends the command with 1.
+`python -m conformance.explore.readings` explores each reading on the smallest dataflow that shows it; with
+the name of one it explores that one alone and prints its run. A reading that names a property is explored for
+that property only, every other one for all properties. The command ends with 1 if a named property holds, or
+if a reading that names none violates one.
 """
 
 import sys

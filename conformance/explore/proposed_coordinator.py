@@ -1,8 +1,8 @@
-"""A proposed generation beside the rules of the released ones: which hold, and which have to change.
+"""Explores a proposed generation with the rules of the released ones: which hold, and which have to change.
 
-`python -m conformance.explore.proposal` explores a small closed model of the coordinator of FLIP-600 with
-every property of the released coordinators, one violation after the other, then with the properties of the
-proposal itself. Nothing here was compared with a jar: there is none.
+`python -m conformance.explore.proposed_coordinator` explores a small closed model of the coordinator of
+FLIP-600 with every property of the released coordinators, one violation after the other, then with the
+properties of the proposal itself. Nothing here was compared with a jar: there is none.
 """
 
 import sys
@@ -35,7 +35,7 @@ def violations(closed: ClosedModel, properties: tuple[Property, ...]) -> Iterato
 
 
 def failure(closed: ClosedModel, run: tuple[Event, ...]) -> str:
-    """Whether the run fails the job: one failure is tolerated."""
+    """A sentence: at which step the run fails the job, or that it does not."""
     state = closed.state
     for number, event in enumerate(run, start=1):
         step = closed.step(state, event)
@@ -62,13 +62,16 @@ def main() -> None:
     kept = [one for one in dict.fromkeys(one.rule for one in released) if one not in changed]
     exercised = [rule for rule in kept if rule in graph.rules]
     click.echo(f"\nhold as before: {', '.join(exercised)}")
-    click.echo(f"not exercised by this model, or of every state: {len(kept) - len(exercised)} rules")
+    click.echo(f"hold, but no step of this model names them: {len(kept) - len(exercised)} rules")
     own = dict.fromkeys(one.rule for one in PROPOSED.properties)
     broken = graph.violation.rules if graph.violation else ()
     click.echo(f"hold of the proposal: {', '.join(one for one in own if one not in broken)}")
-    click.echo("\nexpected of the proposal, and not so: no snapshot is older than the next global checkpoint")
     drift = closed_drift(NAME)
     for found in violations(drift, tuple(HOPED.properties)):
+        rules = ", ".join(found.rules)
+        click.echo(
+            f"\nexpected of the proposal, but violated: {rules}, the limit bounds the age of a snapshot"
+        )
         for number, event in enumerate(script(drift, found.run).events, start=1):
             click.echo(f"  {number:>3}  {phrases.of_event(event)}")
         for name in (NAME, "2.3"):

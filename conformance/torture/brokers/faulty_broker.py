@@ -1,4 +1,4 @@
-"""The broker of a campaign, which is frozen, disconnected and killed while the jobs of its rounds read."""
+"""The broker of a campaign: it is frozen, disconnected and killed while the jobs of its rounds read."""
 
 import random
 import threading
@@ -22,15 +22,15 @@ GROUP: Final = "torture"
 
 
 class BrokerFault(StrEnum):
-    """What becomes of the broker."""
+    """The kinds of faults."""
 
     FROZEN = "frozen"
     DISCONNECTED = "disconnected"
     KILLED = "killed"
 
 
-class KeptBroker:
-    """A broker behind a proxy. Its topics are in an object store of its own, so that it can be killed.
+class FaultyBroker:
+    """A broker with a proxy. Its topics are in an object store of its own, so that it can be killed.
 
     As a context manager it ends with the block.
     """
@@ -58,8 +58,9 @@ class KeptBroker:
         return self._broker.pid, self._store.pid
 
     def begin(self, planned: Round) -> KafkaInput:
-        """The source of a round, in a new topic: partition p has the numbers p, p + 2, ..., and is read by
-        subtask p. From now on faults happen to the broker.
+        """Fills a new topic, starts the faults, and returns the source of the round.
+
+        Partition p has the numbers p, p + SOURCES, ..., and subtask p reads it.
         """
         ends = dict[tuple[str, int], int]()
         while not ends:
@@ -88,7 +89,7 @@ class KeptBroker:
         )
 
     def judging(self) -> Counter[str]:
-        """The faults of the round, which are over."""
+        """Ends the faults of the round, and returns their number by kind."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()

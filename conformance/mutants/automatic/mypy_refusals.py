@@ -1,4 +1,4 @@
-"""Edits that mypy refuses: no program of this project, as others are no TLA+."""
+"""Edits of Python that mypy refuses. Like edits that are no TLA+, they are no mutants."""
 
 import subprocess
 import sys
@@ -13,10 +13,10 @@ _REFUSED = 1
 
 
 def if_typed(judged: Judged, text: str) -> Judged:
-    """The outcome; of a mutant that only crashes, UNTYPED if mypy refuses the module with this text.
+    """Returns the outcome, or UNTYPED if the mutant only crashes and mypy refuses the module with this text.
 
-    `make lint` has mypy judge every module, so such an edit cannot be committed. Without mypy the
-    outcome stays as it is. Raises ScoreError if mypy cannot judge.
+    `make lint` runs mypy on every module, so such an edit cannot be committed. If mypy is not installed,
+    the outcome does not change. Raises ScoreError if mypy cannot judge.
     """
     if not judged.crashed or find_spec("mypy") is None:
         return judged

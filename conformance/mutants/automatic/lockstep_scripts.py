@@ -1,4 +1,4 @@
-"""What lock-step plays with a mutant: seedless runs, walks, illegal events, other configurations, tours."""
+"""The scripts that lock-step plays with a mutant: seedless runs, walks, illegal events, tours, and others."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 WALKS = 300
 """Seeded walks, before the tours."""
 ILLEGAL = 5
-"""Before one event of so many, an event is sent that must be refused."""
+"""One event in this many follows an event that must be refused."""
 TRIES = 8
-"""So many events are tried for one that is illegal in this state."""
-BEHIND = 3
-"""Events behind a failure of the task, each of which must be refused."""
+"""Number of events that are tried to find one that is illegal in a state."""
+AFTER_FAILURE = 3
+"""Number of events after a failure of the task, each of which must be refused."""
 LENGTH = 40
-"""Events of the walk under a configuration that the suite does not have."""
+"""Number of events of the walk in a configuration that the suite does not have."""
 SEED = 20261121
 
 
@@ -31,7 +31,7 @@ class Script(NamedTuple):
 
 
 def scripts_of(component: str) -> Iterator[Script]:
-    """Pinned runs, seeded walks, both again with illegal events, other configurations, and tours."""
+    """Seedless runs, seeded walks, other configurations, runs and walks with illegal events, and tours."""
     from conformance.cases.directed import graphs_of
     from conformance.cases.scripts import scripted, tours_of
     from conformance.cases.seedless_runs import seedless_runs
@@ -76,7 +76,7 @@ def other_configurations(component: str) -> Iterator[Script]:
             chooser = generate.chooser(component, {**config, **one}, Random(spelled), injects=True)
             events, _ = drawn(oracle, chooser, LENGTH)
         except (WireError, KeyError):
-            pass  # the implementation has to refuse it too; or the walks of the changed mode are others
+            pass  # no events: the implementation must refuse it too, or no walk fits it (KeyError)
         yield Script(component, one, tuple(events))
 
 
@@ -91,7 +91,7 @@ def _varied(component: str, config: "Wire") -> "Iterator[Wire]":
 
 
 def _values(schema: Mapping[str, Any]) -> Iterator[object]:
-    """Values of a type: its words, its bounds and what is just beyond them, names twice and none."""
+    """Values of a type: each word, numbers around its lower bound, lists without a name or with one twice."""
     yield from schema.get("enum", ())
     if schema.get("type") == "boolean":
         yield from (True, False)
@@ -109,7 +109,8 @@ def with_illegal_events(
 ) -> Iterator[Script]:
     """The runs with events between theirs that the model refuses.
 
-    They are legal in another state, or have a number or a name that none has. Some more follow a failure.
+    The events are legal in another state, or have a number or a name that nothing has. After a failure up to
+    AFTER_FAILURE more follow.
     """
     runs = list(runs)
     every = list({repr(event): event for _, events in runs for event in events}.values())
@@ -131,13 +132,13 @@ def with_illegal_events(
             mixed.append(event)
             edge = oracle.step(node, event)
             node, fails = edge.after, edge.fails
-        behind = refused(oracle, node)[:BEHIND] if fails else []
-        if illegal or behind:
-            yield Script(component, oracle.config, (*mixed, *behind))
+        after = refused(oracle, node)[:AFTER_FAILURE] if fails else []
+        if illegal or after:
+            yield Script(component, oracle.config, (*mixed, *after))
 
 
 def _wrong(event: "Wire") -> "Iterator[Wire]":
-    """The event with a number below all, or a name that nothing has, in one of its fields."""
+    """The event with a negative number, or a name that nothing has, in one of its fields."""
     for name, value in event.items():
         if name != "kind" and type(value) in (int, str):
             yield {**event, name: -2 if type(value) is int else "nobody"}

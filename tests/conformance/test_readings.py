@@ -1,14 +1,14 @@
-"""Regional checkpoints (FLIP-600, proposed): each reading breaks what it names, and nothing else."""
+"""Readings of protocols under discussion: each violates the property that it names, the others none."""
 
 import pytest
 from click.testing import CliRunner
 
-from conformance.explore import regional
+from conformance.explore import readings
 from model.any_dataflow.any_dataflow import begin
 from model.any_dataflow.regional import regions_of
 
 
-@pytest.mark.parametrize("reading", regional.READINGS, ids=lambda reading: reading.name)
+@pytest.mark.parametrize("reading", readings.READINGS, ids=lambda reading: reading.name)
 def test_each_reading_breaks_what_it_names(reading):
     violation = reading.explore().violation
 
@@ -21,8 +21,8 @@ def test_regions_are_the_tasks_that_channels_connect():
 
 
 def test_a_checkpoint_that_falls_back_twice_refers_to_the_same_snapshot():
-    dataflow = regional.RegionalDataflow(
-        regional.TWO_CHAINS, regions_of(regional.TWO_CHAINS), 2, frozenset({2, 4})
+    dataflow = readings.RegionalDataflow(
+        readings.TWO_CHAINS, regions_of(readings.TWO_CHAINS), 2, frozenset({2, 4})
     )
     job = dataflow.new(3)
     for checkpoint in (1, 2):
@@ -38,7 +38,7 @@ def test_a_checkpoint_that_falls_back_twice_refers_to_the_same_snapshot():
 
 
 def test_the_run_of_one_reading_is_printed():
-    result = CliRunner().invoke(regional.main, ["sender-ahead"])
+    result = CliRunner().invoke(readings.main, ["sender-ahead"])
 
     assert result.exit_code == 0
     assert "proposed, no released jar" in result.output
@@ -49,7 +49,7 @@ def test_the_run_of_one_reading_is_printed():
 
 
 def test_a_reading_that_breaks_nothing_although_it_names_a_property_ends_with_1(monkeypatch):
-    mended = regional.READINGS[0]._replace(breaks="visible_once")
-    monkeypatch.setattr(regional, "READINGS", (mended,))
+    mended = readings.READINGS[0]._replace(breaks="visible_once")
+    monkeypatch.setattr(readings, "READINGS", (mended,))
 
-    assert CliRunner().invoke(regional.main, []).exit_code == 1
+    assert CliRunner().invoke(readings.main, []).exit_code == 1
