@@ -68,8 +68,9 @@ def page():
         "shortest of a breadth-first search through both of them side by side, over a few kinds of events. "
         "A run of a mutant is the shortest that breaks a property in the closed models, or, where the broken "
         "state is hidden from the wire, the shortest that the search finds in comparison with the model. The "
-        f"job and its tasks run when a coordinator's run begins. For {jars} defects a release that has it and one that "
-        "does not were driven through the run, and each gave exactly the answers of its generation (*seen*). "
+        f"job and its tasks run when a coordinator's run begins. For {jars} defects a release that has it "
+        "and one that does not were driven through the run, and each gave exactly the answers of its "
+        "generation (*seen*). "
         "One release there means that only one side could be driven: the older one of a known divergence, "
         "else the newer one. A dash means that none was: PyPI has no release with the defect, or the harness "
         "does not drive that part.\n",
