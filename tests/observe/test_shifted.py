@@ -252,6 +252,7 @@ def test_remembered_answers_are_those_of_the_model(component: str, monkeypatch: 
             if random.random() < (0.98 if life % 3 else 0.3):  # most lives know no handle
                 event.pop("state", None)
             event |= {"odd": random.choice([1, "x", None])} if random.random() < 0.03 else {}
+            event |= {"checkpoint": "7"} if "checkpoint" in event and random.random() < 0.01 else {}
             known = len(quick.table.answers)
             assert answer(quick, event) == answer(plain, event), event
             remembered += len(quick.table.answers) == known

@@ -190,7 +190,7 @@ def _names_ids_only(message: Wire) -> bool:
     """Whether every value of an event or effect is a text, a checkpoint's id, or a channel."""
     for field, value in message.items():
         kind = type(value)
-        if kind is not str and (kind is not int or field not in _IDS or value < 0):
+        if (kind is not int or value < 0) if field in _IDS else kind is not str:
             return False
     return True
 

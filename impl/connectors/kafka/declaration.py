@@ -85,7 +85,7 @@ class KafkaInput:
     until: KafkaEnd | Mapping[Partition, int] = KafkaEnd.NEVER
     rows_per_second: float | None = None
     discovery_seconds: float = 10.0
-    options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    options: Mapping[str, str | int | float | bool] = field(default_factory=dict, repr=False)  # secrets
 
     def __post_init__(self) -> None:
         if importlib.util.find_spec("confluent_kafka") is None:
