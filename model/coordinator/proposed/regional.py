@@ -28,7 +28,7 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ declines and time-outs
 
     def may_fall_back(self, coordinator: Coordinator, pending: Pending) -> bool:
-        """Whether the checkpoint need not be global, and an older complete one has a snapshot of every task."""
+        """Whether it need not be global, and an older complete checkpoint has a snapshot of every task."""
         sources = zip(coordinator.plan.sources, coordinator.tasks_finished, strict=True)
         has_older_savepoint = any(
             other.checkpoint < pending.checkpoint and other.type != CHECKPOINT
