@@ -126,7 +126,7 @@ def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bo
 
 
 def unchanged_scripts(layer: str, folder: str, dumps: Path, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send what lock-step plays: with a mutant of the model loaded, other events would be drawn."""
+    """Send the scripts of lock-step: with a mutant of the model loaded, other events would be drawn."""
     judges = Judges(layer, folder, dumps)
     judges.record(keeps=False)
     found.send(judges.scripts)
