@@ -36,6 +36,7 @@ from impl.state.errors import (
     StateError,
     StorageError,
     SupersededError,
+    UncertainPublicationError,
     UnsupportedKeyError,
 )
 from impl.state.savepoints import SavepointFolder, savepoint_name, savepoints_in
@@ -70,6 +71,7 @@ __all__ = [
     "StateHandle",
     "StorageError",
     "SupersededError",
+    "UncertainPublicationError",
     "UnsupportedKeyError",
     "ValueState",
     "begin_from",

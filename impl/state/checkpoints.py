@@ -28,6 +28,7 @@ This needs a storage on which a name that one process creates is visible at once
 system, NFS mounted with `noac`, or an object store with conditional writes. `locations` has what differs.
 """
 
+import contextlib
 import json
 import re
 import secrets
@@ -64,6 +65,8 @@ class CheckpointStorage(SnapshotFiles):
     def __init__(self, where: Where | Location, inline_bytes: int = 0) -> None:
         super().__init__(where)
         self._inline_bytes = inline_bytes
+        self._unclosed: int | None = None
+        """An attempt that is drawn, but could not close all older ones."""
         self._location.make_folder(ATTEMPTS)
 
     @property
@@ -80,20 +83,25 @@ class CheckpointStorage(SnapshotFiles):
 
         `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. An older
         attempt that has not recorded its start cannot record it any more. `owner`: who draws it, for
-        `owner_of`.
+        `owner_of`. Raises StorageError on a full disk, say; then the next call continues.
         """
+        unclosed, self._unclosed = self._unclosed, None
+        attempt = self._draw(after, owner) if unclosed is None else unclosed
+        try:
+            if after is not None or unclosed is not None:  # else it is above all that were there
+                self.require_newest("drawing a new attempt", attempt)
+            self._supersede(attempt)
+        except errors.StorageError:  # the number stays drawn: a free one below the newest breaks FENCE-01
+            self._unclosed = attempt
+            raise
+        return attempt
+
+    def _draw(self, after: int | None, owner: str) -> int:
         attempt = (self.newest_attempt() if after is None else after) + 1
         while not self._location.publish(f"{ATTEMPTS}/{attempt}", owner.encode()):
             if after is not None:
                 self.require_newest("drawing a new attempt", after)
             attempt += 1
-        if after is not None:
-            self.require_newest("drawing a new attempt", attempt)  # after a gap that a savepoint has left
-        try:
-            self._supersede(attempt)
-        except errors.StorageError:  # a full disk: the attempt has not begun, and the driver draws it again
-            self._location.remove(f"{ATTEMPTS}/{attempt}")
-            raise
         return attempt
 
     def _supersede(self, attempt: int) -> None:
@@ -123,6 +131,8 @@ class CheckpointStorage(SnapshotFiles):
     def require_newest(self, doing: str, attempt: int) -> None:
         """Raise SupersededError if `attempt` is not the newest. `doing`: its action."""
         newest = self.newest_attempt()
+        if newest == self._unclosed:
+            return  # this driver's own
         if attempt < newest:
             raise errors.SupersededError.of(doing, attempt, newest, str(self._location))
         if attempt > newest:
@@ -213,7 +223,8 @@ class CheckpointStorage(SnapshotFiles):
 
         Raises CheckpointConflictError if the id has other content, SnapshotCorruptError if a file is missing,
         SupersededError if a newer attempt exists before or directly after the publication; the caller must
-        then not act on the checkpoint.
+        then not act on the checkpoint. Raises StorageError if the checkpoint is not complete, and
+        UncertainPublicationError if that is not known; the caller must then delete none of its files.
         """
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         by_task = {one.task: one for one in handles}
@@ -222,15 +233,34 @@ class CheckpointStorage(SnapshotFiles):
         self._location.make_folder(_folder(checkpoint))
         name, content = f"{_folder(checkpoint)}/{METADATA}", completed.encode()
         # this name and those of all snapshots in the folder are durable then
-        if not self._location.publish(name, content, f"{attempt}-") and self._location.read(name) != content:
+        with self._uncertain(name):
+            is_new = self._location.publish(name, content, f"{attempt}-")
+        if not is_new and self._location.read(name) != content:
             raise errors.CheckpointConflictError(
                 f"{self._location}/{name}: checkpoint {checkpoint} is complete already with other content; "
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
-        self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # superseded in between
-        if self.shared.any and (referenced := self._referenced()) is not None:
-            self.shared.collect(referenced)
+        with self._uncertain(name):
+            self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # superseded in between
+        with contextlib.suppress(errors.StorageError):  # the next publication, or a sweep, deletes them
+            if self.shared.any and (referenced := self._referenced()) is not None:
+                self.shared.collect(referenced)
         return completed
+
+    @contextlib.contextmanager
+    def _uncertain(self, name: str) -> Iterator[None]:
+        """Raise UncertainPublicationError for a StorageError, unless the name is known to be free."""
+        try:
+            yield
+        except errors.StorageError as failed:
+            is_free = False
+            with contextlib.suppress(errors.StorageError):
+                is_free = self._location.size(name) is None
+            if is_free:
+                raise
+            raise errors.UncertainPublicationError(
+                f"{failed}; whether {self._location}/{name} is complete is not known: let the job restart"
+            ) from failed
 
     def completed_ids(self) -> tuple[int, ...]:
         """The ids of all published checkpoints, ascending; they are not verified."""

@@ -34,6 +34,10 @@ class NoFileError(StorageError):
     """A file that is needed does not exist."""
 
 
+class UncertainPublicationError(StorageError):
+    """Whether the checkpoint is complete is not known; a newer driver may find it, so its files must stay."""
+
+
 @contextmanager
 def storage_errors(doing: str, path: Path, *unchanged: type[OSError]) -> Iterator[None]:
     """Raise StorageError for an OSError, except `unchanged` ones. `doing`: the action, as in "writing"."""

@@ -32,7 +32,7 @@ from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
 from impl.spark.errors import AttemptFailedError, JobCancelledError, UnknownEffectError
 from impl.spark.snapshots.locations import SnapshotLocations
-from impl.state import Refused, StateHandle, StorageError, discard
+from impl.state import Refused, StateHandle, StorageError, UncertainPublicationError, discard
 
 _CLEARED_AGAIN = 3
 """At a completion the files of so many aborted checkpoints are deleted again, the last ones."""
@@ -187,7 +187,10 @@ class Coordination:
         return next(iter(self._coordinator.pending), None)
 
     def acknowledge(self, task: str, state: StateHandle) -> None:
-        """`task` acknowledges; the last task's checkpoint is published before, or declined if that fails."""
+        """`task` acknowledges; the last task's checkpoint is published before, or declined if that fails.
+
+        Raises UncertainPublicationError if it may be published: the next attempt finds out.
+        """
         checkpoint = state.checkpoint
         if self._coordinator.awaiting(checkpoint) == (task,):
             if not self._savepoints.has(checkpoint):  # the driver may die after the publication
@@ -195,6 +198,8 @@ class Coordination:
             handles = [*map(_handle, self._coordinator.collected(checkpoint).values()), state]
             try:
                 self._files.publish(checkpoint, self._attempt, handles)
+            except UncertainPublicationError:
+                raise
             except StorageError as failed:
                 self._context.line(kind="publication_failed", checkpoint=checkpoint, reason=str(failed))
                 self.decline(task, checkpoint, events.FINALIZE_CHECKPOINT_FAILURE)

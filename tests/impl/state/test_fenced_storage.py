@@ -1,8 +1,9 @@
 """Drivers that share one storage, stopped between any two of its operations: FENCE-01 to FENCE-05 hold.
 
 Each driver is a thread that does what the runtime does with `CheckpointStorage`: it draws an attempt, looks
-for its checkpoint, records its start, publishes checkpoints and discards older ones. It waits before each
-operation on the location. A seed decides who goes on, fails or crashes, so a run is repeated by its seed.
+for its checkpoint, records its start, publishes checkpoints, and discards older and failed ones. It waits
+before each operation on the location, which may also fail, before or after it is done. A seed decides who
+goes on, what fails and who crashes, so a run is repeated by its seed.
 """
 
 import threading
@@ -10,7 +11,7 @@ from random import Random
 
 import pytest
 
-from impl.state import CheckpointStorage, SupersededError
+from impl.state import CheckpointStorage, StorageError, SupersededError, UncertainPublicationError, encode
 from impl.state.locations import Location, location_of
 from model.fencing.fencing import CLOSED, OPEN, new_fencing
 from model.fencing.properties import fence_03, fence_05
@@ -36,8 +37,13 @@ class Stepped:
             return found
 
         def operation(*arguments, **more):
-            self._driver.wait()
-            return found(*arguments, **more)
+            fails = self._driver.wait()
+            if fails == "before":
+                raise StorageError("refused")
+            result = found(*arguments, **more)
+            if fails == "after":
+                raise StorageError("no answer")
+            return result
 
         return operation
 
@@ -54,6 +60,7 @@ class History:
     def __init__(self):
         self.drawn, self.starts, self.completed = [], {}, []
         self.publishers = {}
+        """By checkpoint: the attempt in its metadata, since it was first there."""
 
     def check(self, location):
         """The rules, on the records of the storage and on what the drivers acted on."""
@@ -68,11 +75,14 @@ class History:
             for one in range(1, newest + 1)
         ]
         assert len({one for one, _ in self.completed}) == len(self.completed), "FENCE-04"
-        published = dict(self.publishers)
-        size = max([0, *published, *(one for one, _ in self.completed)])
+        for checkpoint in storage.completed_ids():
+            publisher = storage.manifest(checkpoint).attempt
+            assert self.publishers.setdefault(checkpoint, publisher) == publisher, "FENCE-04"
+        assert all(self.publishers[one] == attempt for one, attempt in self.completed), "FENCE-04"
+        size = max(self.publishers, default=0)
         state = new_fencing(DRIVERS)._replace(
             starts=tuple(record),
-            published=tuple(published.get(one, 0) for one in range(1, size + 1)),
+            published=tuple(self.publishers.get(one, 0) for one in range(1, size + 1)),
             completed=tuple(sorted(one for one, _ in self.completed)),
         )
         assert fence_03(state), f"FENCE-03: {state}"
@@ -84,7 +94,7 @@ class Driver:
 
     def __init__(self, location, history, seed):
         self._go, self._paused = threading.Semaphore(0), threading.Semaphore(0)
-        self._crashes, self.error, self.ended = False, None, False
+        self._crashes, self._fails, self.error, self.ended = False, None, None, False
         self._random, self._history = Random(seed), history
         self._storage_of = lambda: CheckpointStorage(Stepped(location, self))
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -96,12 +106,13 @@ class Driver:
         self._go.acquire()
         if self._crashes:
             raise Crash
+        return self._fails
 
-    def step(self, *, crashes=False):
-        """Do one operation more, or crash in its place."""
+    def step(self, *, crashes=False, fails=None):
+        """Do one operation more, which fails `before` or `after` it is done, or crash in its place."""
         if self.ended:
             return
-        self._crashes = crashes
+        self._crashes, self._fails = crashes, fails
         self._go.release()
         self._paused.acquire()
 
@@ -115,7 +126,7 @@ class Driver:
             while True:
                 try:
                     self._life()
-                except (Crash, SupersededError):
+                except (Crash, SupersededError, StorageError):
                     if self._crashes:
                         return
         except BaseException as error:  # noqa: BLE001 - raised where the schedule runs
@@ -126,42 +137,59 @@ class Driver:
 
     def _life(self):
         """A driver from its start to its end, or to the operation at which it crashes or is superseded."""
-        storage, attempt, history = self._storage_of(), None, self._history
+        storage, earlier, history = self._storage_of(), None, self._history
         while True:
-            earlier, attempt = attempt, storage.new_attempt(attempt)
+            try:
+                attempt = storage.new_attempt(earlier)
+            except StorageError:
+                continue
             assert earlier in {None, attempt - 1}, "FENCE-01: a superseded driver has drawn an attempt"
+            earlier = attempt
             history.drawn.append(attempt)
-            latest = storage.latest_completed().completed
-            found = None if latest is None else latest.checkpoint
-            storage.record_restored(attempt, found)
-            history.starts[attempt] = found
-            while self._random.random() < 0.8:  # else the attempt fails
-                checkpoint = storage.next_checkpoint_id()
-                while not storage.reserve(checkpoint):
-                    checkpoint += 1
-                history.publishers.setdefault(checkpoint, attempt)
-                storage.publish(checkpoint, attempt, [])
-                history.completed.append((checkpoint, attempt))
-                if self._random.random() < 0.7:
-                    for older in storage.completed_ids():
-                        if older < checkpoint:
-                            storage.discard(older)
+            try:
+                self._attempt(storage, attempt)
+            except StorageError:
+                continue  # the attempt fails, as it does by chance
+
+    def _attempt(self, storage, attempt):
+        latest = storage.latest_completed().completed
+        found = None if latest is None else latest.checkpoint
+        storage.record_restored(attempt, found)
+        self._history.starts[attempt] = found
+        while self._random.random() < 0.8:
+            checkpoint = storage.next_checkpoint_id()
+            while not storage.reserve(checkpoint):
+                checkpoint += 1
+            handle = storage.write(checkpoint, "task", attempt, encode(checkpoint))
+            try:
+                storage.publish(checkpoint, attempt, [handle])
+            except UncertainPublicationError:
+                raise
+            except StorageError:
+                storage.discard_state(handle)
+                continue
+            self._history.completed.append((checkpoint, attempt))
+            if self._random.random() < 0.7:
+                for older in storage.completed_ids():
+                    if older < checkpoint:
+                        storage.discard(older)
 
 
-def run(location, seed):
-    """One run; the rules are checked after each operation that may have changed something."""
+def run(location, seed, failing=0.0):
+    """One run; the rules are checked after each operation. `failing`: the share of failures."""
     random, history = Random(f"fenced {seed}"), History()
     drivers = [Driver(location, history, f"{seed} {one}") for one in range(DRIVERS)]
     try:
         for _ in range(OPERATIONS):
             driver = random.choice(drivers)
             for _ in range(random.choice([1, 1, 2, 5, 20])):  # a driver that is paused longer, or less
-                driver.step(crashes=random.random() < 0.01)
+                fails = random.choice(["before", "after"]) if random.random() < failing else None
+                driver.step(crashes=random.random() < 0.01, fails=fails)
+                history.check(location)
                 if driver.ended:
                     break
             if driver.error is not None:
                 raise driver.error
-            history.check(location)
             if driver.ended:  # another one follows in its place
                 drivers[drivers.index(driver)] = Driver(location, history, f"{seed} {random.random()}")
     finally:
@@ -170,11 +198,18 @@ def run(location, seed):
     return history
 
 
-@pytest.mark.parametrize("first", range(0, 40, 10))
+@pytest.mark.parametrize("first", range(0, 20, 5))
 def test_a_run_in_memory_keeps_the_rules(first):
-    seen = [run(location_of(f"memory://fenced-{seed}"), seed) for seed in range(first, first + 10)]
-    assert sum(len(one.completed) for one in seen) > 30
+    seen = [run(location_of(f"memory://fenced-{seed}"), seed) for seed in range(first, first + 5)]
+    assert sum(len(one.completed) for one in seen) > 5
     assert sum(len(one.drawn) - len(one.starts) for one in seen) > 10, "attempts that never started"
+
+
+@pytest.mark.parametrize("first", range(0, 20, 5))
+def test_a_run_on_a_storage_that_fails_keeps_the_rules(first):
+    seen = [run(location_of(f"memory://failing-{seed}"), seed, 0.03) for seed in range(first, first + 5)]
+    assert sum(len(one.completed) for one in seen) > 5
+    assert sum(len(one.publishers) - len(one.completed) for one in seen) > 0, "published and never confirmed"
 
 
 def test_a_run_on_local_files_keeps_the_rules(tmp_path):

@@ -5,7 +5,13 @@ from coordination_bench import TASKS, Bench
 
 from impl.eventlog import EventLog
 from impl.savepoints import SavepointRequest, SavepointRequests
-from impl.state import CheckpointStorage, SupersededError, savepoints_in
+from impl.state import (
+    CheckpointStorage,
+    StorageError,
+    SupersededError,
+    UncertainPublicationError,
+    savepoints_in,
+)
 
 pytestmark = pytest.mark.rule("ONCE-06")
 
@@ -81,6 +87,47 @@ def test_the_ended_driver_discards_nothing_of_the_newer_one(drivers):
     found = CheckpointStorage(newer.storage.location).latest_completed()
     assert found.completed.checkpoint == 5
     assert found.refused == ()
+
+
+@pytest.mark.rule("FENCE-03")
+def test_a_checkpoint_whose_publication_is_uncertain_keeps_its_files(drivers, monkeypatch):
+    older, newer = drivers
+    older.pass_ms(1_000)
+    require_newest, calls = older.storage.require_newest, []
+
+    def silent_after_the_publication(doing, attempt):
+        calls.append(doing)
+        if calls.count("publishing checkpoint 2") == 2:
+            raise StorageError("no answer")
+        require_newest(doing, attempt)
+
+    monkeypatch.setattr(older.storage, "require_newest", silent_after_the_publication)
+    with pytest.raises(UncertainPublicationError, match="let the job restart"):
+        older.acknowledge(2)
+    assert resume(newer) == 2
+    older.it.fail_attempt("the storage failed")
+    older.it._files.clear([2])
+    found = CheckpointStorage(newer.storage.location).latest_completed()
+    assert (found.completed.checkpoint, found.refused) == (2, ())
+
+
+def test_the_next_attempt_of_a_driver_takes_over_what_it_may_have_published(drivers, monkeypatch):
+    driver, _ = drivers
+    driver.pass_ms(1_000)
+    publish = driver.storage._location.publish
+
+    def lost_answer(name, data, owner=""):
+        publish(name, data, owner)
+        raise StorageError("no answer")
+
+    with monkeypatch.context() as silent:
+        silent.setattr(driver.storage._location, "publish", lost_answer)
+        with pytest.raises(UncertainPublicationError):
+            driver.acknowledge(2)
+    driver.it.fail_attempt("the storage failed")
+    driver.attempt = driver.storage.new_attempt(driver.attempt)
+    restored, _ = driver.it.begin_attempt(driver.attempt, lambda *sent: driver.sent.append(sent))
+    assert restored == 2
 
 
 def test_a_savepoint_of_a_superseded_driver_is_withdrawn(drivers, monkeypatch):
