@@ -7,7 +7,7 @@ import pytest
 
 from impl.eventlog import EventLog
 from impl.metrics import JobMetrics, read_metrics
-from impl.state import CheckpointStorage, StorageError
+from impl.state import CheckpointStorage, StorageError, SupersededError
 
 
 class FullAfter:
@@ -58,3 +58,14 @@ def test_a_driver_is_not_superseded_by_an_attempt_that_it_could_not_draw_to_its_
             storage.new_attempt(after=first)
     storage.require_newest("going on", first)
     assert storage.new_attempt(after=first) == first + 1
+
+
+@pytest.mark.rule("FENCE-01")
+def test_a_number_that_was_drawn_on_a_full_disk_is_drawn_by_nobody_else(tmp_path):
+    storage, another = CheckpointStorage(tmp_path), CheckpointStorage(tmp_path)
+    first = storage.new_attempt()
+    with FullAfter(0), pytest.raises(StorageError):
+        storage.new_attempt(after=first)
+    assert another.new_attempt() == first + 2
+    with pytest.raises(SupersededError, match="expected attempt 2 to be the newest"):
+        storage.new_attempt(after=first)
