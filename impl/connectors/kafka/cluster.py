@@ -31,13 +31,21 @@ class Bounds(NamedTuple):
     high: int
 
 
+def made(client: Callable[[dict[str, Any]], Answer], settings: dict[str, Any]) -> Answer:
+    """A client. Raises SourceError if librdkafka refuses a setting, without the values of the settings."""
+    try:
+        return client(settings)
+    except KafkaException as refused:
+        raise SourceError(f"the client refuses a setting: {refused}; correct `options`") from refused
+
+
 class Cluster:
     """The brokers of a declaration. May be used by any thread."""
 
     def __init__(self, declaration: KafkaInput) -> None:
         self._declaration = declaration
         self._errors: deque[KafkaError] = deque(maxlen=1)
-        self._admin = AdminClient({**declaration.settings(), "error_cb": self._errors.append})
+        self._admin = made(AdminClient, {**declaration.settings(), "error_cb": self._errors.append})
 
     def topics(self) -> dict[str, Topic]:
         """The topics of the declaration that exist. Raises SourceError if no broker answers."""

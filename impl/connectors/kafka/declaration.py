@@ -58,6 +58,8 @@ _OURS: Final[Mapping[str, object]] = MappingProxyType(
         "allow.auto.create.topics": False,
     }
 )
+_NEVER: Final = frozenset({"bootstrap.servers", "metadata.broker.list", "group.id", "default.topic.config"})
+"""Settings apart from `_OURS` that `options` may not have: the declaration has them, or they replace ours."""
 _NO_GROUP: Final = "barrierspec"
 """The group of a client whose declaration has none, as the client needs one; nothing is committed to it."""
 
@@ -97,11 +99,24 @@ class KafkaInput:
         committed = isinstance(self.start, KafkaStart) and self.start.startswith("committed")
         if committed and self.group is None:
             raise ConfigError(f"start {self.start} takes the group that has committed; set `group`")
-        own = sorted({*_OURS, "bootstrap.servers", "group.id"} & set(self.options))
+        own = sorted({*_OURS, *_NEVER} & set(self.options))
         if own:
             raise ConfigError(f"the source sets {', '.join(own)} itself; leave it out of `options`")
-        if self.discovery_seconds <= 0:
-            raise ConfigError(f"discovery_seconds takes more than 0, not {self.discovery_seconds}")
+        for name, value in self.options.items():
+            if not isinstance(value, str | int | float | bool):
+                raise ConfigError(f"options[{name!r}] takes a text or a number, not a {type(value).__name__}")
+        for name, number in (
+            ("discovery_seconds", self.discovery_seconds),
+            ("rows_per_second", self.rows_per_second),
+        ):
+            if number is not None and number <= 0:
+                raise ConfigError(f"{name} takes more than 0, not {number}")
+        for name, offsets in (("start", self.start), ("until", self.until)):
+            for topic, _ in offsets if isinstance(offsets, Mapping) else ():
+                if isinstance(self.topics, tuple) and topic not in self.topics:
+                    raise ConfigError(
+                        f"{name} names {topic!r}, which is not in `topics`; correct one of them"
+                    )
 
     def settings(self) -> dict[str, Any]:
         """The settings of a client, for librdkafka."""

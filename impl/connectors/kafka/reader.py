@@ -10,7 +10,7 @@ from typing import Final
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from impl.connectors.errors import OffsetsLostError, SourceError
-from impl.connectors.kafka.cluster import ANSWER_SECONDS, Bounds, Cluster
+from impl.connectors.kafka.cluster import ANSWER_SECONDS, Bounds, Cluster, made
 from impl.connectors.kafka.declaration import KafkaInput, KafkaRecord, Partition
 
 _LOST: Final = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
@@ -51,7 +51,9 @@ class KafkaReader:
     def __init__(self, declaration: KafkaInput, cluster: Cluster) -> None:
         self._cluster = cluster
         self._positions: dict[Partition, Position] = {}
-        self._consumer = Consumer({**declaration.consumer_settings(), "on_commit": self._committed})
+        settings = {**declaration.consumer_settings(), "on_commit": self._committed}
+        self._group = settings["group.id"]
+        self._consumer = made(Consumer, settings)
 
     @property
     def positions(self) -> Mapping[Partition, Position]:
@@ -75,8 +77,8 @@ class KafkaReader:
         until = time.monotonic() + ANSWER_SECONDS
         while missing and time.monotonic() < until:
             for message in self._consumer.consume(1_000, 0.1):
-                where = _where(message)
-                if _code(message) in (None, KafkaError._PARTITION_EOF):
+                where = partition_of(message, self._group)
+                if where is not None and _code(message) in (None, KafkaError._PARTITION_EOF):
                     _, ends[where] = self._consumer.get_watermark_offsets(TopicPartition(*where), cached=True)
                     missing.discard(where)
         self._consumer.unassign()
@@ -102,9 +104,9 @@ class KafkaReader:
         """
         records = []
         for message in self._consumer.consume(most, 0):
-            where = _where(message)
-            position = self._positions.get(where)
-            if position is None or position.has_ended:
+            where = partition_of(message, self._group)
+            position = None if where is None else self._positions.get(where)
+            if where is None or position is None or position.has_ended:
                 continue
             offset = message.offset()
             code = _code(message)
@@ -118,7 +120,7 @@ class KafkaReader:
             elif code == KafkaError._PARTITION_EOF and offset is not None:
                 position.offset = max(position.offset, offset)  # after markers of transactions
             else:
-                self._refuse(message, where, position)
+                require_mendable(message.error(), where, position.offset)
             if position.has_ended:
                 self._consumer.incremental_unassign([TopicPartition(*where)])
         return records
@@ -143,26 +145,6 @@ class KafkaReader:
         for why in filter(None, failed):
             _LOGGER.warning("no offsets were committed to the group: %s; the next checkpoint tries", why)
 
-    def _refuse(self, message: Message, where: Partition, position: Position) -> None:
-        """Raise the error that a message carries, unless the client tries again itself."""
-        error, (topic, number) = message.error(), where
-        if error is None or error.retriable():
-            return
-        if error.code() in _LOST:
-            raise OffsetsLostError(
-                f"partition {number} of topic {topic!r} has no record at offset {position.offset}, the next "
-                f"to read: {error.str()}. The broker has lost or deleted records that were not read; {REMEDY}"
-            )
-        if error.code() in _GONE:
-            raise SourceError(  # a broker that starts may answer this; the next attempt tries longer
-                f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or "
-                f"{REMEDY}"
-            )
-        raise SourceError(
-            f"partition {number} of topic {topic!r} cannot be read at offset {position.offset}: {error}; "
-            "correct what it names"
-        )
-
 
 REMEDY: Final = (
     "restore the records in the broker and resume the job, or start a new job, without the checkpoints, from "
@@ -170,11 +152,40 @@ REMEDY: Final = (
 )
 
 
-def _where(message: Message) -> Partition:
-    topic, number = message.topic(), message.partition()
-    assert topic is not None
-    assert number is not None
-    return topic, number
+def partition_of(message: Message, group: str) -> Partition | None:
+    """The partition of a message; None for an error of the whole client, which it mends itself.
+
+    Raises SourceError for one that it does not mend.
+    """
+    topic, number, error = message.topic(), message.partition(), message.error()
+    if topic is not None and number is not None:
+        return topic, number
+    if error is not None and not error.retriable():
+        raise SourceError(
+            f"the consumer of group {group!r} cannot go on: {error}; allow the group to this client, or "
+            "correct `options`"
+        )
+    return None
+
+
+def require_mendable(error: KafkaError | None, where: Partition, offset: int) -> None:
+    """Raise for an error of a partition, unless the client tries again itself. `offset`: the next to read."""
+    if error is None or error.retriable():
+        return
+    topic, number = where
+    if error.code() in _LOST:
+        raise OffsetsLostError(
+            f"partition {number} of topic {topic!r} has no record at offset {offset}, the next to read: "
+            f"{error.str()}. The broker has lost or deleted records that were not read; {REMEDY}"
+        )
+    if error.code() in _GONE:
+        raise SourceError(  # a broker that starts may answer this; the next attempt tries longer
+            f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or {REMEDY}"
+        )
+    raise SourceError(
+        f"partition {number} of topic {topic!r} cannot be read at offset {offset}: {error}; correct what it "
+        "names"
+    )
 
 
 def _code(message: Message) -> int | None:

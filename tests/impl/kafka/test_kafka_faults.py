@@ -4,14 +4,14 @@ import json
 
 import obstore
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, Message
 from obstore.store import S3Store
 
 from conformance.torture.brokers.broker import Broker
 from conformance.torture.object_server import BUCKET
 from impl.connectors.errors import OffsetsLostError, SourceError
 from impl.connectors.kafka.declaration import KafkaEnd
-from impl.connectors.kafka.reader import KafkaReader, Position
+from impl.connectors.kafka.reader import partition_of, require_mendable
 from tests.impl.kafka.conftest import rest_of, snapshot_of, some_of, source, values
 from tests.waiting import until
 
@@ -210,17 +210,16 @@ def test_partitions_that_are_added_to_a_topic_are_read(kept, reading):
         (KafkaError.TOPIC_AUTHORIZATION_FAILED, "cannot be read at offset 7: .*correct what it names"),
     ],
 )
-def test_an_error_of_the_client_states_what_is_lost(broker, code, says):
+def test_an_error_of_the_client_states_what_is_lost(code, says):
     """Tansu never sends OFFSET_OUT_OF_RANGE, to which Kafka's answer is the first of these."""
-
-    class Refused:
-        def error(self):
-            return KafkaError(code, "gone")
-
-    reader = KafkaReader.__new__(KafkaReader)
     with pytest.raises(SourceError, match=says) as raised:
-        reader._refuse(Refused(), ("t", 0), Position("id", 7))
+        require_mendable(KafkaError(code, "gone"), ("t", 0), 7)
     assert isinstance(raised.value, OffsetsLostError) == (code == KafkaError._AUTO_OFFSET_RESET)
+
+
+def test_an_error_of_the_whole_client_names_the_group():
+    with pytest.raises(SourceError, match=r"group 'g' cannot go on: .*allow the group to this client"):
+        partition_of(Message(error=KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)), "g")
 
 
 @pytest.mark.rule("ONCE-01")

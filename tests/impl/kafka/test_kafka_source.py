@@ -4,6 +4,7 @@ import pytest
 
 from impl.config import ConfigError
 from impl.connectors.errors import OffsetsLostError, SourceChangedError, SourceError
+from impl.connectors.kafka.cluster import Cluster
 from impl.connectors.kafka.declaration import KafkaEnd, KafkaInput, KafkaRecord, KafkaStart
 from impl.job import Job
 from tests.impl.kafka.conftest import rest_of, snapshot_of, some_of, source, values
@@ -191,12 +192,24 @@ def test_a_partition_that_appeared_is_in_the_snapshot_and_a_later_one_begins_wit
         ({"topics": ()}, "at least one topic"),
         ({"start": KafkaStart.COMMITTED}, "set `group`"),
         ({"options": {"auto.offset.reset": "latest"}}, "sets auto.offset.reset itself"),
-        ({"discovery_seconds": 0}, "more than 0"),
+        ({"options": {"default.topic.config": {"auto.offset.reset": "latest"}}}, "sets default.topic.config"),
+        ({"options": {"sasl.password": None}}, "takes a text or a number, not a NoneType"),
+        ({"discovery_seconds": 0}, "discovery_seconds takes more than 0"),
+        ({"rows_per_second": 0}, "rows_per_second takes more than 0"),
+        ({"start": {("u", 0): 1}}, "start names 'u', which is not in `topics`"),
+        ({"until": {("u", 0): 1}}, "until names 'u', which is not in `topics`"),
     ],
 )
 def test_a_declaration_that_cannot_work_is_refused(wrong, says):
     with pytest.raises(ConfigError, match=says):
         KafkaInput(**{"servers": "127.0.0.1:1", "topics": "t", **wrong})
+
+
+def test_a_misspelled_setting_is_a_typed_error_and_no_text_has_a_secret():
+    declared = KafkaInput("127.0.0.1:1", "t", options={"sasl.pasword": "hunter2"})
+    with pytest.raises(SourceError, match=r"sasl\.pasword.*correct `options`") as raised:
+        Cluster(declared)
+    assert "hunter2" not in f"{raised.value} {declared}"
 
 
 def test_the_partitions_are_the_splits():
