@@ -76,8 +76,8 @@ def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]
     toured = (one for graph in graphs_of(mutant.component) for one in tours_of(graph))
     sources = {
         f"lock-step, seed {seed}": islice(walks(mutant.component, seed), CASES),
-        "pinned runs": seedless_runs(mutant.component),
-        f"{CASES} seeded cases, pinned runs and every tour": scripted(toured, "tour"),
+        "seedless runs": seedless_runs(mutant.component),
+        f"{CASES} seeded cases, seedless runs and every tour": scripted(toured, "tour"),
     }
     other: dict[str, Any] | None = None
     for where, cases in sources.items():

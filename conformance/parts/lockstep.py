@@ -1,6 +1,6 @@
 """Lock-step: the bundled implementation beside the model, from seedless runs to Hypothesis.
 
-Pinned runs come first: the scenarios of every generation, and a case of each rule wherever it can fire. Tours
+Seedless runs come first: scenarios of every generation, and a case of each rule wherever it can fire. Tours
 take every transition of the small closed models, those of the smallest ones also with large ids and late
 times; directed cases take every path that z3 reads in a step function and that a closed model reaches; seeded
 walks go on with larger ids and more channels; Hypothesis looks where the others did not. A thorough run has
@@ -91,7 +91,7 @@ def drive_all(component: str, context: Context) -> Driven:
     if played.divergence is None:
         run_machine(component, adapter, Source(context.seed, examples, injects=True), played)
         counted["examples"] = examples
-    counted.update(steps=played.steps, cases=played.cases, pinned=played.origins["pinned"])
+    counted.update(steps=played.steps, cases=played.cases, pinned=played.origins["seedless"])
     findings = tuple(_findings(component, played, context.build))
     expected = REGISTRY[component].paths_hit
     if not findings and counted["paths_hit"] < expected:

@@ -141,4 +141,4 @@ def _wrong(event: "Wire") -> "Iterator[Wire]":
     """The event with a negative number, or a name that nothing has, in one of its fields."""
     for name, value in event.items():
         if name != "kind" and type(value) in (int, str):
-            yield {**event, name: -2 if type(value) is int else "nobody"}
+            yield {**event, name: -2 if type(value) is int else "unknown"}

@@ -308,7 +308,7 @@ def test_the_interval_is_that_of_wilson():
 
 
 def test_a_bar_is_stated_if_its_judges_were_consulted():
-    """With `first`, nobody knows what the triangle would say of a mutant that the proofs killed."""
+    """With `first`, the triangle does not judge a mutant that the proofs have killed."""
     edit = next(iter(edits("model")))
     consulted = [
         Judged(edit, {"proofs": "COORD-01"}),
