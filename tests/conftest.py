@@ -5,8 +5,8 @@ import gc
 import pytest
 from hypothesis import settings
 
-from conformance.torture.object_server import ObjectServer
-from conformance.torture.postgres_server import PostgresServer, ServerNotFoundError
+from conformance.torture.servers.object_server import ObjectServer
+from conformance.torture.servers.postgres_server import PostgresServer, ServerNotFoundError
 from tests.distribution import SlowestFirst
 
 settings.register_profile("barrierspec", deadline=None, derandomize=True)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from conformance.torture.object_server import ObjectServer
+from conformance.torture.servers.object_server import ObjectServer
 from impl.state import CheckpointStorage, StateHandle, encode
 
 TASKS: Final = 8

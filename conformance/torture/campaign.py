@@ -23,7 +23,6 @@ from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.frozen_round import run_frozen
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.local import MASTER, run_local
-from conformance.torture.postgres_server import ServerNotFoundError, programs
 from conformance.torture.rounds import (
     DRIVER,
     EXECUTOR,
@@ -47,6 +46,7 @@ from conformance.torture.rounds import (
     streaming_round,
 )
 from conformance.torture.server import KeptServer
+from conformance.torture.servers.postgres_server import ServerNotFoundError, programs
 from conformance.torture.streaming import run_streaming
 from conformance.torture.streaming_query import IDEMPOTENT
 from conformance.verdict import Verdict

@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-from conformance.torture.object_server import ObjectServer
+from conformance.torture.servers.object_server import ObjectServer
 
 
 class StoreFault(StrEnum):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import psutil
 
 from conformance.observe.guarantees.guarantee import Row
-from conformance.torture.postgres_server import PostgresServer, ServerFailedError
+from conformance.torture.servers.postgres_server import PostgresServer, ServerFailedError
 from impl.connectors.postgres import connect, patiently
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.jobs.numbers import UPDATES

@@ -9,34 +9,30 @@ are lost.
 """
 
 import re
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from impl.connectors import retries
 from impl.connectors.errors import (
     ConnectorError,
     PreparedTransactionsDisabledError,
     ServerLostError,
     TransactionLostError,
 )
+from impl.connectors.retries import Answer
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 _PREFIX: Final = "barrierspec"
 _GID: Final = re.compile(rf"{_PREFIX}:([0-9a-f]+):([A-Za-z0-9_-]+):(\d+):(\d+)")
-_FIRST_PAUSE: Final = 0.05
-_LONGEST_PAUSE: Final = 2.0
 COMMITS: Final = """
     CREATE TABLE IF NOT EXISTS barrierspec_commits (
         gid text PRIMARY KEY, job text NOT NULL, lineage text NOT NULL, target text NOT NULL,
         subtask text NOT NULL, checkpoint bigint NOT NULL, rows bigint NOT NULL,
         prepared_at timestamptz NOT NULL DEFAULT now())"""
-
-
-Answer = TypeVar("Answer")
 
 
 class GlobalId(NamedTuple):
@@ -111,20 +107,8 @@ def connect(conninfo: str) -> "Connection[Any]":
 
 
 def patiently(act: Callable[[], Answer], seconds: float) -> Answer:
-    """Call `act`, and repeat it while it raises ServerLostError, for about `seconds`.
-
-    Then raise the error.
-    """
-    pause, waited = _FIRST_PAUSE, 0.0
-    while True:
-        try:
-            return act()
-        except ServerLostError:
-            if waited >= seconds:
-                raise
-        threading.Event().wait(pause)
-        waited += pause
-        pause = min(2 * pause, _LONGEST_PAUSE)
+    """Call `act`, and repeat it for about `seconds` while it raises ServerLostError."""
+    return retries.patiently(act, seconds, ServerLostError)
 
 
 def pid_file(conninfo: str) -> Path:

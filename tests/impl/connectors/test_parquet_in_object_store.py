@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.torture.faulty_store import FaultyStore, StoreFault, drawn
-from conformance.torture.object_server import BUCKET
+from conformance.torture.servers.object_server import BUCKET
 from impl.connectors import (
     OutputCorruptError,
     ParquetOutput,

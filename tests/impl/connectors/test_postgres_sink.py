@@ -9,7 +9,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from conformance.torture.postgres_server import PostgresServer
+from conformance.torture.servers.postgres_server import PostgresServer
 from impl.batches import rows_of
 from impl.connectors import (
     ConnectorError,

@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, Message
 from obstore.store import S3Store
 
 from conformance.torture.brokers.broker import Broker
-from conformance.torture.object_server import BUCKET
+from conformance.torture.servers.object_server import BUCKET
 from impl.connectors.errors import OffsetsLostError, SourceError
 from impl.connectors.kafka.declaration import KafkaEnd
 from impl.connectors.kafka.reader import partition_of, require_mendable

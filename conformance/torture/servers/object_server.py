@@ -4,12 +4,12 @@ It keeps everything in memory, and refuses a conditional write as Amazon S3 does
 """
 
 import importlib.util
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from typing import Final, Self
+
+from conformance.torture.servers.loopback import free_port, listens
 
 BUCKET: Final = "barrierspec"
 _START_SECONDS: Final = 60.0
@@ -27,8 +27,7 @@ class ObjectServer:
             raise ObjectServerNotFoundError(
                 "no object store to start: pip install 'moto[s3]' flask flask-cors"
             )
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port = free.getsockname()[1]
+        self._port = free_port()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self._port)],
             stdin=subprocess.DEVNULL,
@@ -36,7 +35,10 @@ class ObjectServer:
             stderr=subprocess.DEVNULL,
         )
         try:
-            self._wait()
+            if not listens(self._process, self._port, _START_SECONDS):
+                raise ObjectServerNotFoundError(
+                    "the server of moto does not start; run `python -m moto.server`"
+                )
             bucket = urllib.request.Request(f"{self.endpoint}/{BUCKET}", method="PUT")
             urllib.request.urlopen(bucket, timeout=_START_SECONDS).close()
         except BaseException:
@@ -72,17 +74,6 @@ class ObjectServer:
         """End it."""
         self._process.kill()
         self._process.wait()
-
-    def _wait(self) -> None:
-        until = time.monotonic() + _START_SECONDS
-        while self._process.poll() is None and time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
-            except OSError:
-                time.sleep(0.05)
-            else:
-                return
-        raise ObjectServerNotFoundError("the server of moto does not start; run `python -m moto.server`")
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,6 @@
+"""Servers for tests and campaigns, each a process of its own on loopback.
+
+object_server     an object store that speaks S3
+postgres_server   PostgreSQL
+loopback          a free port, and the wait for a server that starts
+"""

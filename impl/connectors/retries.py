@@ -1,0 +1,25 @@
+"""Repeats a request to a server that does not answer for a while."""
+
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+Answer = TypeVar("Answer")
+_FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 2.0
+
+
+def patiently(request: Callable[[], Answer], seconds: float, lost: type[Exception]) -> Answer:
+    """The answer to a request, which is repeated while it raises `lost`, with longer and longer pauses.
+
+    Raises the error of the first try that ends after `seconds`.
+    """
+    until, pause = time.monotonic() + seconds, _FIRST_PAUSE
+    while True:
+        try:
+            return request()
+        except lost:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
