@@ -15,7 +15,7 @@ EXECUTION = ExecutionConfig(state_backend=ROCKSDB, startup_timeout_ms=300_000, h
 
 
 def files(folder):
-    """Contents by path, without the workers' own folders: a worker that is being cancelled still empties its."""
+    """Contents by path, but not of the workers' folders: a worker that is being cancelled empties its own."""
     kept = (path for path in folder.iterdir() if path.name != WORKING)
     below = (path for one in kept for path in (one.rglob("*") if one.is_dir() else [one]))
     return {path: path.read_bytes() for path in below if path.is_file()}
