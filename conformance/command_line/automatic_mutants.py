@@ -83,7 +83,7 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
         record.add(judged)
         found.append(judged)
         click.echo(report.row(judged))
-    for line in (*report.score(found), *report.bars(found)):
+    for line in (*report.score(found), *report.shares(found)):
         click.echo(line)
     again = " ".join(
         [
