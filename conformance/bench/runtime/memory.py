@@ -63,7 +63,8 @@ def measure(folder: Path, scale: Scale) -> Report:
         f"resident memory of all {len(lasting)} processes each second",
         [
             Figure(f"{_NAME}: growth of the process that grew most", "%", [worst], TARGET_PER_CENT,
-                   at_most=True, note="mean of the last fifth of the time, compared with the fifth after the warm-up"),
+                   at_most=True,
+                   note="mean of the last fifth of the time, compared with the fifth after the warm-up"),
             Figure("all processes together, at the end", "MB", [sum(one[-1][1] for one in lasting.values())]),
         ],
         {f"{name} {number}": points

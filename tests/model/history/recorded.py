@@ -11,7 +11,7 @@ from model.registry import Registry
 from model.shared_events import Abort
 from model.sink.environment import Surrounded, closed_surrounded
 from model.sink.events import Commit, FailingRestore, PreCommit, Restore, SnapshotRequest
-from model.sink.two_phase_commit import Filed
+from model.sink.two_phase_commit import PreCommitted
 from model.steps import step_of
 
 
@@ -94,7 +94,7 @@ class RecordedSink(NamedTuple):
     """A sink with its coordinator, and what was pre-committed under which checkpoint: it decides nothing."""
 
     surrounded: Surrounded
-    belongs: tuple[Filed, ...]
+    belongs: tuple[PreCommitted, ...]
     """Ascending; a restore of an older checkpoint undoes what is newer."""
 
 
@@ -110,7 +110,7 @@ def closed_recorded_sink(ids: int, ends: int) -> ClosedModel:
         belongs = recorded.belongs
         if type(event) is SnapshotRequest:
             done = (one.transaction for one in taken.effects if type(one) is PreCommit)
-            belongs = tuple(sorted((*belongs, *(Filed(event.checkpoint, one) for one in done))))
+            belongs = tuple(sorted((*belongs, *(PreCommitted(event.checkpoint, one) for one in done))))
         if type(event) is Restore:
             belongs = tuple(one for one in belongs if one.checkpoint <= taken.state.completed)
         return taken._replace(state=RecordedSink(taken.state, belongs))
