@@ -50,12 +50,12 @@ def line(text: str) -> str:
 
 
 def block(text: str) -> str:
-    """The same for several lines: the ends of lines stay, a tab is four spaces."""
+    """Several lines as `line` escapes one: the ends of lines stay, a tab is four spaces."""
     return _no_command(_UNSEEN_IN_BLOCK.sub(_spelled, text.replace("\r\n", "\n").replace("\t", "    ")))
 
 
 def printed(text: str) -> str:
-    """The same for what a command of ours prints: colours stay, too."""
+    """What a command of ours prints, as `lines` escapes it: colours stay, too."""
     parts = _COLOUR.split(text)
     return _no_command(
         "".join(
@@ -66,7 +66,7 @@ def printed(text: str) -> str:
 
 
 def short(text: str, most: int = SHOWN) -> str:
-    """One line as above, of so many characters of the text at most."""
+    """One line as `line` escapes it, from at most this number of characters of the text."""
     if len(text) <= most:
         return line(text)
     return f"{line(text[:most])}... ({len(text):,} characters)"

@@ -1,7 +1,7 @@
 """Adapters for implementations in this process: anything with `apply(event)` and `observe()`.
 
 `InProcess` is generic over a mapping from component names to factories of such objects. `model_adapter`
-plugs in the reference model, which also tells which rules fired.
+plugs in the reference model, which also reports which rules fired.
 """
 
 import traceback

@@ -1,4 +1,4 @@
-"""What the suite asks of an implementation under test, and every answer that it can get.
+"""What the suite requests from an implementation under test, and every answer that it can get.
 
 `Adapter` is the in-process twin of the wire (docs/adapter-protocol.md): `hello`, `new`, `apply`, `bye`.
 An adapter never raises for what the implementation does; each outcome has a type of its own, so that

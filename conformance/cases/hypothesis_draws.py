@@ -19,7 +19,7 @@ from conformance.adapters.protocol import Wire
 from spec.vocabulary import Field, exists, types, vocabulary
 
 _STEPS = 1024
-"""A random number is one of so many, evenly spaced from 0 on; Hypothesis shrinks towards 0.5."""
+"""A random number is one of this number of values, evenly spaced from 0; Hypothesis shrinks towards 0.5."""
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "status": ("RUNNING", "FAILED"),
     "reason": ("ASYNC_EXCEPTION",),

@@ -1,6 +1,6 @@
 """Rule cases: for each rule a short run that ends where it fires, so that no coverage hangs on a seed.
 
-`conformance/rule-cases.txt` has one run a line, without a configuration; a rule that asks for other events in
+`conformance/rule-cases.txt` has one run a line, without a configuration; a rule that needs other events in
 other configurations has several. They were found beside the model alone and shrunk until no event can be left
 out; a test says whether one is missing, and makes the file anew.
 """
@@ -23,7 +23,7 @@ FILE = "rule-cases.txt"
 SHORT_RUNS = "short-runs.txt"
 SWITCH_RUNS = "switch-runs.txt"
 SMALL = 4
-"""Gates of so many channels have cases of their own."""
+"""Gates with these numbers of channels have separate cases."""
 LARGE = 129
 """Gates of more channels have none in which every channel delivers something."""
 

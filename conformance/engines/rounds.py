@@ -91,7 +91,7 @@ class Course:
             feeder.join()
 
     def _wait(self, processed: int, fed: int, until: float) -> None:
-        """Wait until so many records were processed, and then fed."""
+        """Wait until this number of records was processed, and then fed."""
         stuck = time.monotonic() + ALIVE_SECONDS
         more = time.monotonic() + TRICKLE_SECONDS
         while self.engine.place.processed() < processed:

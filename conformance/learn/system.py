@@ -22,7 +22,7 @@ NOT_SENT = '"not sent"'
 
 
 WORDS_AT_MOST = 300_000
-"""The learning ends after so many words."""
+"""Learning ends after this number of words."""
 
 
 class NotLearnedError(RuntimeError):

@@ -19,7 +19,7 @@ from conformance.report.divergence.refusal import Refusal
 from conformance.rules.coverage import rules_that_fire
 
 SAMPLES, SAMPLE_LENGTH = 24, 16
-"""Of the first so many steps of so many cases those that fire most rules are shown where nothing diverges."""
+"""Without a divergence, the page shows those of the first steps of the first cases that fire most rules."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WIDEST = 110
 """Columns at most, more than prose has: the bound of a part is printed between its name and its cost."""
 FINDINGS_SHOWN = 8
-"""So many findings are listed; the rest stands in the JSON."""
+"""Maximum number of findings on the screen; the JSON has all."""
 NAME, MARK = 13, 4
 _MARGIN = " " * (2 + NAME + 3 + MARK + 3)
 

@@ -55,7 +55,7 @@ class Guarantee(NamedTuple):
     """Why k is lower than the plan's, or why nothing was played."""
 
     def values(self) -> dict[str, object]:
-        """The same as JSON values."""
+        """As JSON values."""
         return {
             "config": dict(self.config),
             "subject": self.subject,

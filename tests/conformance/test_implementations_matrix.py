@@ -157,13 +157,13 @@ def test_a_whole_job_with_faults_is_classified(tmp_path, monkeypatch):
     right = [Row("a", 0, 1, 1), Row("a", 1, 2, 2)]
     ran = {"runtime": right, "structured-streaming appending": [*right, Row("a", 1, 2, 2)]}
 
-    def struck(runs):
+    def injected(runs):
         def run(seed, folder):
             return Outcome(streaming_round(0, seed), classification=classify(Account(sent, ran[runs])))
 
         return run
 
-    monkeypatch.setattr(pipelines, "RUNS", {runs: struck(runs) for runs in ran})
+    monkeypatch.setattr(pipelines, "RUNS", {runs: injected(runs) for runs in ran})
     ran_command = run(file, "--out", str(out))
     assert ran_command.return_value == 1
     page = out.read_text(encoding="utf-8")
@@ -200,7 +200,7 @@ def test_texts_of_implementations_and_jobs_are_escaped_on_the_page():
     job = SimpleNamespace(
         pipeline=SimpleNamespace(name=hostile, keeps=SimpleNamespace(value=hostile)),
         keeps=lambda subject: hostile,
-        outcome=SimpleNamespace(struck=(), classification=None, findings=(hostile,)),
+        outcome=SimpleNamespace(injected=(), classification=None, findings=(hostile,)),
         verdict=Verdict.DIVERGES,
     )
     made = matrix_report.page([done], [job], seed=1, examples=2)

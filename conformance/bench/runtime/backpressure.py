@@ -12,7 +12,7 @@ _BATCH_ROWS, _CHANNEL_BATCHES, _SECONDS = 100, 32, 45.0
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """The same job in both modes. Raises MeasurementError."""
+    """Run the same job in both modes. Raises MeasurementError."""
     seconds = min(_SECONDS, scale.slow_seconds)
     lasted = {}
     with driving(OURS, folder / OURS) as driver:

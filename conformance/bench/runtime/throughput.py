@@ -15,7 +15,7 @@ TARGETS = {word_counts.ROW: 1.5, word_counts.ARROW: 4.0}
 """Times as fast as Structured Streaming, by API, with state in memory."""
 INTERVAL_MS = 500
 _CALIBRATED_ON = 4
-"""The share of the rows, one in so many, that warms up Java and shows how large a micro-batch is."""
+"""One in this number of rows warms up Java, and shows how large a micro-batch is."""
 VARIANTS = (
     (word_counts.ROW, "memory"),
     (word_counts.ARROW, "memory"),

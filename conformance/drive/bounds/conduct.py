@@ -19,7 +19,7 @@ from conformance.generators import generate
 LENGTH = 24
 """Events of a run that the protocol allows."""
 CUTS = (0, 1, 3, 7, 12)
-"""Before so many events of the run nothing strange comes; then a batch has an event to be refused."""
+"""The number of events of a run before the first batch that has an event to be refused."""
 
 
 def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[FailedCheck, ...]:

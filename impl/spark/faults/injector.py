@@ -1,7 +1,7 @@
 """What a fault of the plan does in the process of a worker, and the driver's consent to it.
 
 Each fault is real: a signal, a closed socket, a limit of the kernel. A worker that reaches the point of a
-fault asks the driver first, so that each fault happens once in a job.
+fault requests it from the driver first, so that each fault happens once in a job.
 """
 
 import os

@@ -350,7 +350,7 @@ final class DrivenCoordinator {
         }
     }
 
-    /** Tell of ends of which others hear before us: whoever asks a future last is answered first. */
+    /** Report ends that other listeners receive before ours: a future calls its last listener first. */
     private void reportEnds() {
         for (Map.Entry<CompletableFuture<?>, Long> entry : new ArrayList<>(open.entrySet())) {
             CompletableFuture<?> end = entry.getKey();
