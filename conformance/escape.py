@@ -35,7 +35,7 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
-"""A workflow command of GitHub begins a line, behind spaces or not."""
+"""A workflow command of GitHub begins a line, after spaces or not."""
 _OLD_COMMAND = re.compile(r"##(?=\w*\[)")
 """Commands of older runners and of other services stand anywhere in a line: `##[error]`, `##teamcity[`."""
 _MARKDOWN = re.compile(r"[\\`*_\[\]|~]|^[#+=:-]")

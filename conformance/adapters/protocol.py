@@ -199,4 +199,4 @@ class Concurrent(Adapter, Protocol):
     """An adapter that gives its implementation several events without waiting between them."""
 
     def apply_at_once(self, events: Sequence[Wire]) -> Applied | Failure:
-        """Give the instance events in no order: the effects of each, and the state behind all."""
+        """Give the instance events in no order: the effects of each, and one state after all."""

@@ -34,7 +34,7 @@ def without_local_constants() -> Iterator[None]:
     """Draw no numbers because they stand in the source of a loaded module.
 
     Hypothesis does so for modules outside site-packages. Then one seed would give other cases in a checkout
-    than in an installation, and other ones behind each change of the suite.
+    than in an installation, and other ones after each change of the suite.
     """
     with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):
         providers.CONSTANTS_CACHE.cache.clear()

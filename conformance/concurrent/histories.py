@@ -141,7 +141,7 @@ def after(
     *,
     in_order: bool = False,
 ) -> list[Node] | None:
-    """The states behind every order of the step, or only behind those in which each event has these effects.
+    """The states after every order of the step, or only after those in which each event has these effects.
 
     None if an event is refused, or fails the task, on the way. Orders that meet after the same events in the
     same state go on as one. `in_order`: only the order of the step.

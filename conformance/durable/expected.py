@@ -61,7 +61,7 @@ class ExpectedSink:
         self._values = 0
         self._newest = 0
         self._complete = 0
-        """The newest checkpoint that is known to be complete: a restore never goes back behind it."""
+        """The newest checkpoint that is known to be complete: a restore never goes back further."""
         self._aborted: set[int] = set()
         self._restored = False
 

@@ -18,7 +18,7 @@ from conformance.drive.oracle import Node, Oracle
 from conformance.suites.alphabet import REFUSED, Alphabet, failure, newest_id, output
 
 NOT_SENT = '"not sent"'
-"""The output of a letter that is not defined where it comes, or behind the end of an instance."""
+"""The output of a letter that is not defined where it comes, or after the end of an instance."""
 
 
 WORDS_AT_MOST = 300_000

@@ -128,4 +128,4 @@ PARTS_OF_COORDINATOR = (
         lambda action, event: type(event) is not DeclineMessage,
     ),
 )
-"""In the order of the page, behind the parts."""
+"""In the order of the page, after the parts."""

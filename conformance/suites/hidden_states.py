@@ -2,7 +2,7 @@
 
 A hidden state is a copy of a state of the model's machine that one transition only leads to, so that it is a
 flag that this transition sets. Several hidden states follow each other: the flag stays for some letters.
-Letters that leave the state alone keep the flag or clear it. Behind the last hidden state one output or one
+Letters that leave the state alone keep the flag or clear it. After the last hidden state one output or one
 target is wrong. All other transitions are the model's.
 """
 

@@ -1,6 +1,6 @@
 """What holds of every component, whatever it answers: batches that end with an error, and life after `fail`.
 
-What stands before a refused event of a batch has happened, the refused event and all behind it have not, and
+The events before a refused event of a batch have happened, the refused event and all after it have not, and
 `at` names its position. A `fail` ends one instance only: the next `new` gives one that knows nothing of it.
 """
 

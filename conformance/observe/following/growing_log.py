@@ -1,4 +1,4 @@
-"""A file of an event log that is still written: its lines so far, and later the lines behind them."""
+"""A file of an event log that is still written: its lines so far, and later the lines that follow."""
 
 from collections import deque
 from collections.abc import Iterator
