@@ -37,7 +37,11 @@ def measure(folder: Path, scale: Scale) -> Report:
         [
             Figure(f"unaligned {_NAME}", "ms", lasted[True], UNALIGNED_TARGET_MS, at_most=True),
             Figure(
-                f"aligned {_NAME}", "ms", lasted[False], ALIGNED_TARGET_MS, note="shows the back-pressure"
+                f"aligned {_NAME} (control)",
+                "ms",
+                lasted[False],
+                ALIGNED_TARGET_MS,
+                note="shows the back-pressure",
             ),
         ],
     )
