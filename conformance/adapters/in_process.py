@@ -31,7 +31,7 @@ INJECT = "inject"
 
 
 def offer_of(component: str) -> protocol.Offer:
-    """What version 1 of the protocol knows of a component."""
+    """A component as version 1 of the protocol defines it."""
     known = vocabulary()[component]
     words = {option.name: tuple(types()[option.type].get("enum", ())) for option in known.config}
     injects = tuple(event.kind for event in known.events if event.kind == INJECT)

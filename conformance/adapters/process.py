@@ -185,7 +185,7 @@ class ProcessAdapter:
     def receive(self) -> bytes | protocol.Failure:
         """The lines that answer what was sent, as they came and without the last end of line.
 
-        They are not read: whoever knows what must come compares them. The time limit is that of all.
+        They are not parsed: the caller compares them with the expected ones. One time limit holds for all.
         """
         if self._process is None:
             return protocol.Errored("nothing was sent")

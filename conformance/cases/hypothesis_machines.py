@@ -60,7 +60,7 @@ class Source(NamedTuple):
     seed: int
     examples: int
     limits: Limits = Limits()
-    """Its budget is looked at before each example; each example gives its events one by one."""
+    """Its budget is checked before each example; each example yields its events one by one."""
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
     selected: frozenset[str] = frozenset()

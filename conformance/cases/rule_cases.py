@@ -23,7 +23,7 @@ FILE = "rule-cases.txt"
 SHORT_RUNS = "short-runs.txt"
 SWITCH_RUNS = "switch-runs.txt"
 SMALL = 4
-"""Gates with these numbers of channels have separate cases."""
+"""Gates with at most this number of channels have separate cases."""
 LARGE = 129
 """Gates of more channels have none in which every channel delivers something."""
 
@@ -46,7 +46,7 @@ def chosen_cases(
 ) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
     """The case of each chosen rule, in the first configuration that fires it.
 
-    Where a gate has more channels than the cases know, the last one that they know stands for all others.
+    If a gate has more channels than the cases, the last channel of a case stands for all further ones.
     """
     configs = generate.fitting(component, pinned)
     chosen_from = (component, injects, canonical(dict(pinned)))

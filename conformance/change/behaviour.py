@@ -36,7 +36,7 @@ class Kind(Enum):
 
 
 class Meaning(Enum):
-    """What that means for whoever relies on the old side."""
+    """What the difference means for a user of the old side."""
 
     COMPATIBLE = "compatible"
     WEAKENING = "weakening"

@@ -41,7 +41,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """A sequence of steps with its picture and what there is to say about it."""
+    """A sequence of steps with its picture and its texts."""
 
     title: str
     under: str

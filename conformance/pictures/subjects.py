@@ -34,7 +34,7 @@ def _named(name: str, members: list[Any]) -> str:
 
 
 def _two_lines(*words: str) -> tuple[str, ...]:
-    """At most two lines, of the words that say something."""
+    """At most two lines, of the words that are not empty."""
     shown = [word for word in words if word]
     half = (len(shown) + 1) // 2
     lines = (" · ".join(shown[:half]), " · ".join(shown[half:])) if len(shown) > 1 else tuple(shown)

@@ -130,7 +130,7 @@ def page(driven: Iterable[Driven], say: Callable[[str], None]) -> str:
 
 
 def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
-    """What the model of a generation says to each event; None if the generation has no such mode."""
+    """The answers of the model of a generation to each event; None if the generation has no such mode."""
     try:
         oracle = Oracle(scenario.component, {**scenario.config, "profile": profile})
         edges = oracle.transcript((*scenario.opening, *scenario.events))[len(scenario.opening) :]

@@ -164,7 +164,7 @@ ENGINES: dict[str, Callable[..., Counted]] = {
 
 
 def main(engine: str, *how: str) -> None:
-    """Search, and say what came of it."""
+    """Search, and print the result."""
     states, transitions, seconds = ENGINES[engine](*(int(word) if word.isdigit() else word for word in how))
     sys.stdout.write(f"states {states} transitions {transitions} seconds {seconds:.4f}\n")
 

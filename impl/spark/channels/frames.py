@@ -236,7 +236,7 @@ class OvertakingBarrier(NamedTuple):
 
     checkpoint: int
     alignment: str
-    """How it wants to be aligned."""
+    """Its alignment."""
     timestamp: int
     """When it was triggered, in ms since the attempt began."""
     order: bytes = b""

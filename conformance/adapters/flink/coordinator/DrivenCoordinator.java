@@ -266,7 +266,7 @@ final class DrivenCoordinator {
 //# from 2.3
         boolean starts = next == ExecutionState.RUNNING && settings.interval >= 0 && !flink.isShutdown();
         if (starts && !flink.isPeriodicCheckpointingStarted()) {
-            flink.startCheckpointScheduler(); // as the execution graph does when it hears of a running task
+            flink.startCheckpointScheduler(); // as the execution graph does when a task reports that it runs
         }
         try {
             ((ExecutionStateUpdateListener) listener).onStateUpdate(attempt, before, next);
