@@ -208,7 +208,7 @@ class Savepoints:
     # ------------------------------------------------------------ the end of an attempt and of the job
 
     def attempt_failed(self, reason: str) -> None:
-        """The attempt has failed. The job continues, even if the savepoint that should stop it is complete."""
+        """The attempt has failed. The job continues, even if its stop-with-savepoint is complete."""
         self._stopping = None
         stopped, self._stopped = self._stopped, None
         if stopped is not None:
