@@ -29,7 +29,7 @@ from conformance.generators import generate
 LONGEST = 600
 """If a widened rule case has more events, the channel at its other end is widened instead."""
 KINDS = 8
-"""Up to this number of configurations, each has its long cases at every size; more of them take turns."""
+"""With k times this number of configurations, each has its long cases at one of k sizes."""
 MANY = 20
 """Runs of fewer examples have no large gates."""
 LARGE_BATCH = 100
