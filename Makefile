@@ -85,8 +85,8 @@ hidden-states: $(READY)  ## 2,000 wrong machines of each alphabet, none may pass
 	$(BIN)/python -m conformance.suites.detection_rate --machines 500 --extra 2 --largest 64000 --resume
 
 million: $(READY)  ## No false alarm: a million random steps in each component; SEED=7 for others; takes an hour
-	$(BIN)/barrierspec conform --adapter impl --steps 8000000 --seed $(or $(SEED),0)
-	$(BIN)/barrierspec conform --adapter model --steps 8000000 --seed $(or $(SEED),0)
+	$(BIN)/barrierspec conform --adapter impl --steps 9000000 --seed $(or $(SEED),0)
+	$(BIN)/barrierspec conform --adapter model --steps 9000000 --seed $(or $(SEED),0)
 	$(BIN)/barrierspec flink conform 2.2.1 --sequences 45000 --seed $(or $(SEED),0) \
 	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
 

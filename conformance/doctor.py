@@ -45,7 +45,7 @@ def python(version: tuple[int, ...]) -> Check:
 
 
 def java(version_text: str | JavaNotFoundError) -> Check:
-    """What `java -version` says, or why there is none."""
+    """The check of Java, from what `java -version` prints, or from why there is no Java."""
     remedy = f"install a JDK or JRE from {JAVA} on and put it on PATH, or set JAVA_HOME"
     if isinstance(version_text, JavaNotFoundError):
         return Check("Java", False, str(version_text), remedy)
@@ -57,7 +57,7 @@ def java(version_text: str | JavaNotFoundError) -> Check:
 
 
 def java_version_text() -> str | JavaNotFoundError:
-    """What the java that Spark and TLC would use says about itself, or why it says nothing."""
+    """What `java -version` prints for the java that Spark and TLC use, or why it prints nothing."""
     try:
         command = find_java()
     except JavaNotFoundError as none:

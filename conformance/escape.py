@@ -35,7 +35,7 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
-"""A workflow command of GitHub begins a line, behind spaces or not."""
+"""A workflow command of GitHub begins a line, after spaces or not."""
 _OLD_COMMAND = re.compile(r"##(?=\w*\[)")
 """Commands of older runners and of other services stand anywhere in a line: `##[error]`, `##teamcity[`."""
 _MARKDOWN = re.compile(r"[\\`*_\[\]|~]|^[#+=:-]")
@@ -50,12 +50,12 @@ def line(text: str) -> str:
 
 
 def block(text: str) -> str:
-    """The same for several lines: the ends of lines stay, a tab is four spaces."""
+    """Several lines as `line` escapes one: the ends of lines stay, a tab is four spaces."""
     return _no_command(_UNSEEN_IN_BLOCK.sub(_spelled, text.replace("\r\n", "\n").replace("\t", "    ")))
 
 
 def printed(text: str) -> str:
-    """The same for what a command of ours prints: colours stay, too."""
+    """What a command of ours prints, as `lines` escapes it: colours stay, too."""
     parts = _COLOUR.split(text)
     return _no_command(
         "".join(
@@ -66,7 +66,7 @@ def printed(text: str) -> str:
 
 
 def short(text: str, most: int = SHOWN) -> str:
-    """One line as above, of so many characters of the text at most."""
+    """One line as `line` escapes it, from at most this number of characters of the text."""
     if len(text) <= most:
         return line(text)
     return f"{line(text[:most])}... ({len(text):,} characters)"

@@ -15,9 +15,9 @@ class Exit(IntEnum):
 
 
 class Verdict(Enum):
-    """What a check found out.
+    """The result of a check.
 
-    UNDETERMINED: the budget ended, rules were not exercised, or a part could not run. A skip is one too.
+    UNDETERMINED: the budget ended, rules were not exercised, or a part could not run or was skipped.
     """
 
     CONFORMS = "CONFORMS"
@@ -26,12 +26,12 @@ class Verdict(Enum):
 
     @property
     def exit_code(self) -> Exit:
-        """What the command ends with."""
+        """The exit code of a command with this verdict."""
         return Exit[self.name]
 
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """One verdict for many parts: any divergence counts, then any doubt; without parts it is UNDETERMINED."""
+    """DIVERGES if a part diverges; else CONFORMS if there are parts and all conform; else UNDETERMINED."""
     found = set(verdicts)
     if Verdict.DIVERGES in found:
         return Verdict.DIVERGES

@@ -138,7 +138,7 @@ def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def key_column(column: pa.Array) -> pa.Array:
-    """The same values in a type that Arrow can group. Raises `UnsupportedKeyError` for one without keys."""
+    """The values in a type that Arrow can group. Raises `UnsupportedKeyError` for one without keys."""
     kind = column.type
     try:
         if pa.types.is_nested(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
@@ -152,7 +152,7 @@ def key_column(column: pa.Array) -> pa.Array:
 
 
 def exact(column: pa.Array) -> pa.Array:
-    """The same values in a type that Python has; raises `pa.ArrowInvalid` if it has none for them.
+    """The values in a type that Python has; raises `pa.ArrowInvalid` if it has none for them.
 
     Without it a time of day in nanoseconds would lose them.
     """
@@ -171,7 +171,7 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 _WORTH_IT: Final = 2
-"""A dictionary is kept if each of its values has so many rows on average."""
+"""A dictionary is kept if its values have at least this number of rows on average."""
 
 
 def taken(batch: pa.RecordBatch, rows: Codes) -> pa.RecordBatch:

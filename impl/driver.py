@@ -106,7 +106,7 @@ def _make_private(folder: Path, *, empty: bool) -> None:
 
 
 def _run(driver_job: DriverJob, supervisor: _Supervisor, result: Path) -> str | None:
-    """Run one driver to its end; the signal that killed it, None if it ended by itself."""
+    """Run one driver to its end; the signal that killed it, None if no signal did."""
     from pyspark import cloudpickle
 
     packed: bytes = cloudpickle.dumps((driver_job, supervisor.lock, result))

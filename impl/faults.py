@@ -1,8 +1,8 @@
 """Planned faults, for tests and demonstrations: each happens at a point of the protocol, never at a time.
 
 A plan names the point, perhaps the task, how often that task has to reach the point, and what happens then.
-A fault happens once in a job: the task asks the driver, which consents once, so that the next attempt runs
-undisturbed. The event log has each fault.
+A fault happens once in a job: the task requests it from the driver, which consents once, so that the next
+attempt runs undisturbed. The event log has each fault.
 """
 
 from collections import Counter

@@ -2,7 +2,7 @@
 
 State belongs to the engine, is held by key or by subtask and is in every snapshot; a function that keeps
 anything else keeps what a restore forgets. A function must be deterministic in its row and its state, or a
-replay after a failure tells another story than the one before it.
+replay after a failure computes something else than before it.
 
 Every subtask has a copy of its function, made when an attempt starts. It is called in this order, by one
 thread; only `process_element` must be there, or in its place a function of whole batches.

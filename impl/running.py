@@ -33,7 +33,7 @@ class RunningJob:
         return self._requests.checkpoints.request().result(seconds)
 
     def savepoint(self, directory: Where | None = None, *, seconds: float | None = None) -> Savepoint:
-        """Take a savepoint; the job goes on. Waits until all tasks run and the savepoint is complete.
+        """Take a savepoint; the job continues. Waits until all tasks run and the savepoint is complete.
 
         `directory`: where its folder is made, None for `savepoints` in the job's output. Raises
         `SavepointFailedError` if it fails, `TimeoutError` after `seconds`: it may still complete.
@@ -47,7 +47,7 @@ class RunningJob:
         committed.
 
         With `drain` every function first sees the end of its data, for a job that will not run again.
-        Raises as `savepoint` does; `SavepointFailedError` also if the job goes on.
+        Raises as `savepoint` does; `SavepointFailedError` also if the job continues.
         """
         taken = self._requests.add(SavepointRequest(directory, stop=True, drain=drain)).result(seconds)
         self._result.result(seconds)

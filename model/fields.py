@@ -1,9 +1,9 @@
 """Reads and writes the wire's objects as the vocabulary describes them (`spec/vocabulary/*.toml`).
 
-`Words` holds the words of one component. It reads a configuration into values of the model, an event into
-the model's record of it, and writes a record as the object on the wire. The vocabulary gives names, types,
-bounds, defaults, and how the model names and numbers them. The model has -1 where the wire has null or leaves
-out a number.
+`Words` holds the options, events and effects of one component. It reads a configuration into values of the
+model and an event into its record, and writes a record as the object on the wire. The vocabulary gives names,
+types, bounds, defaults, and how the model names and numbers them. The model has -1 where the wire has null or
+leaves out a number.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -28,7 +28,7 @@ def names_of(numbered: str) -> Mapping[int, str]:
 
 
 def only(wire: object, known: Collection[str], what: str) -> Wire:
-    """The object, with no fields but the `known` ones. Raises WireError if it has others."""
+    """The object. Raises WireError if it is none, or has a field that is not in `known`."""
     if type(wire) is not dict and not isinstance(wire, Mapping):
         raise WireError(f"{what}: expected an object with {', '.join(known)}, got {wire!r}")
     strange = [name for name in wire if name not in known]
@@ -157,7 +157,7 @@ def _named(name: str, read: Read, value: object) -> Any:  # noqa: ANN401 - the m
 
 
 class Spelled(NamedTuple):
-    """One field of a word: how its values are read and written."""
+    """One field of an event or effect, or one option: how its values are read and written."""
 
     field: Field
     model: str
@@ -207,7 +207,7 @@ def _holds(where: Where, options: Mapping[str, str]) -> bool:
 
 
 class Words:
-    """The words of one component, under some options."""
+    """The options, events and effects of one component, as far as they exist under some options."""
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class Words:
         *,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        """Words for these records of events. `options`: only what exists under them."""
+        """`records`: the model's classes of events. `options`: leaves out what does not exist under them."""
         given = options or {}
         known = vocabulary()[component] if isinstance(component, str) else component
         self._config = {one.name: _spelled(one) for one in known.config if _holds(one.where, given)}
@@ -267,7 +267,7 @@ class Words:
         return self.record(kind, {**left_out, **given})
 
     def record(self, kind: str, fields: Mapping[str, Any]) -> Event:
-        """The model's event of a kind that takes the most of these fields."""
+        """The event: of the model's classes of this kind, the one that uses most of these fields."""
         for record in self._records[kind]:
             if all(map(fields.__contains__, _fields(record))):
                 made: Event = record(*map(fields.__getitem__, _fields(record)))
@@ -288,16 +288,16 @@ class Words:
         return f"expected {needed}, got {', '.join(self._options[option] for option in unmet)}"
 
 
-Spoken = Mapping[str, Mapping[str, Spelled]]
-"""By kind, the fields by their name."""
+FieldsByKind = Mapping[str, Mapping[str, Spelled]]
+"""By kind of event or effect: its fields, by name."""
 
 
-def _by_model(spoken: Spoken) -> Spoken:
-    """The same under the names of the model."""
+def _by_model(spoken: FieldsByKind) -> FieldsByKind:
+    """The same fields, by their names in the model."""
     return {kind: {one.model: one for one in fields.values()} for kind, fields in spoken.items()}
 
 
-def _written(record: Event, spoken: Spoken) -> dict[str, object]:
+def _written(record: Event, spoken: FieldsByKind) -> dict[str, object]:
     kind = str(record[-1])
     fields = spoken.get(kind)
     if fields is None:

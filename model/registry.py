@@ -30,11 +30,11 @@ class Property(NamedTuple):
     over_steps: bool
     holds: Callable[..., bool]
     over_starts: bool = False
-    """It says something only of the step that makes a component."""
+    """It concerns only the step that makes a component."""
     part: Callable[[Any], Any] | None = None
     """The part of the state that it concerns, where that is a component of its own."""
     events: tuple[type, ...] = ()
-    """It says something only of steps for events of these classes; empty: of every step, or of states."""
+    """It concerns only steps for events of these classes; empty: every step, or states."""
 
     @property
     def name(self) -> str:
@@ -42,7 +42,7 @@ class Property(NamedTuple):
         return self.holds.__name__
 
     def concerns(self, event: Event) -> bool:
-        """Whether it says something of a step for this event; else it is true of every such step."""
+        """Whether it concerns a step for this event; else it is true of every such step."""
         return not self.events or type(event) in self.events
 
     @property

@@ -196,7 +196,7 @@ SIZES: Mapping[str, Size] = {
     ),
     "sink": Size(
         {
-            "filed transactions": lambda sink: len(sink.pending),
+            "pre-committed transactions": lambda sink: len(sink.pending),
             "committed transactions": lambda sink: len(sink.committed),
             "snapshots": lambda sink: len(sink.snapshots),
         },

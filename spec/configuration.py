@@ -24,7 +24,7 @@ class Configuration(NamedTuple):
         return self.invariants + self.properties
 
     def unchecked(self) -> "Configuration":
-        """The same without invariants and properties: a violation would cut a state graph short."""
+        """The configuration without invariants and properties: a violation would cut the graph short."""
         return self._replace(invariants=(), properties=())
 
     def text(self, comment: str = "") -> str:

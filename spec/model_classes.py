@@ -77,7 +77,7 @@ def _classes(kind: Kind, is_event: bool) -> Iterator[ModelClass]:
 
 
 def _members(fields: Iterable[Field]) -> tuple[Member, ...]:
-    """The fields; one has its default if every field behind it has one, as Python requires."""
+    """The fields; one has its default if every field after it has one, as Python requires."""
     members: list[Member] = []
     for field in reversed(tuple(fields)):
         name, _, annotation = field.model.partition(": ")

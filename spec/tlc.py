@@ -1,7 +1,7 @@
 """TLC, which checks the models of the manifest.
 
 TLC runs as a process of its own, with all its files in a temporary folder: the modules, and the
-configuration that is made from the manifest. Which Java and which jar, `java` tells.
+configuration that is made from the manifest. `spec.java` finds Java and the jar.
 """
 
 import re

@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
     violated: str | Location | SomeTemporalProperty | None
     """The violated definition, or where it stands if TLC does not name it; None if everything holds."""
     trace: Trace
-    """The counterexample; empty if everything holds. One of a temporal property has a last step that tells
+    """The counterexample; empty if everything holds. One of a temporal property has a last step that states
     how it goes on for ever."""
 
 

@@ -30,7 +30,7 @@ FRAME_LIMIT = 4 * 1024 * 1024
 DEEPEST = 32
 """How deep lists and objects of a frame may be nested; the protocol's own are 6 deep."""
 EFFECTS_OF_ONE_EVENT = 200_000
-"""So many effects at most may answer one event; a gate has at most 32,768 channels to resume."""
+"""Maximum number of effects of one event; a gate resumes at most 32,768 channels."""
 
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 """A string, or a bracket outside of strings."""
@@ -154,7 +154,7 @@ def _offer(offer: Offer) -> dict[str, Any]:
 def parse_answer(
     line: bytes, seq: int, op: str, events: int = 0, limit: int = FRAME_LIMIT
 ) -> Result | Unsupported | Errored:
-    """Read the answer to request `seq`, an `op` with so many events; raises FrameError."""
+    """Read the answer to request `seq`, an `op` with this number of events. Raises FrameError."""
     frame = _object(line, limit)
     if _seq(frame) != seq:
         raise FrameError(f"seq: expected {seq}, got {frame['seq']}; answer each request once, in order", seq)

@@ -1,7 +1,7 @@
 """Adapters for implementations in this process: anything with `apply(event)` and `observe()`.
 
 `InProcess` is generic over a mapping from component names to factories of such objects. `model_adapter`
-plugs in the reference model, which also tells which rules fired.
+plugs in the reference model, which also reports which rules fired.
 """
 
 import traceback
@@ -31,7 +31,7 @@ INJECT = "inject"
 
 
 def offer_of(component: str) -> protocol.Offer:
-    """What version 1 of the protocol knows of a component."""
+    """A component as version 1 of the protocol defines it."""
     known = vocabulary()[component]
     words = {option.name: tuple(types()[option.type].get("enum", ())) for option in known.config}
     injects = tuple(event.kind for event in known.events if event.kind == INJECT)

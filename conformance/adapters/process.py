@@ -22,7 +22,7 @@ from conformance.adapters import frames, protocol
 from conformance.adapters.frames import FRAME_LIMIT, FrameError
 
 FIRST_ANSWER = 2
-"""The first answer of a process may take so many time limits: the process has to start."""
+"""The time limit of the first answer of a process, in time limits: the process has to start."""
 STDERR_HEAD, STDERR_TAIL = 2048, 4096
 """How many bytes of stderr are kept for the report, from its beginning and from its end."""
 _CHUNK = 65536
@@ -170,7 +170,7 @@ class ProcessAdapter:
         return self._seq
 
     def send(self, frames: bytes, count: int) -> protocol.Failure | None:
-        """Send so many prepared frames, numbered from `next_number` on, and do not wait.
+        """Send prepared frames, numbered from `next_number` on, and do not wait.
 
         What the pipe does not take now is sent by `receive`, which is next.
         """
@@ -185,7 +185,7 @@ class ProcessAdapter:
     def receive(self) -> bytes | protocol.Failure:
         """The lines that answer what was sent, as they came and without the last end of line.
 
-        They are not read: whoever knows what must come compares them. The time limit is that of all.
+        They are not parsed: the caller compares them with the expected ones. One time limit holds for all.
         """
         if self._process is None:
             return protocol.Errored("nothing was sent")
@@ -224,7 +224,7 @@ class ProcessAdapter:
         return answer
 
     def _exchange(self, lines: int = 1) -> bytes | protocol.Crashed | protocol.Hung | protocol.Malformed:
-        """Write what is unsent and read so many lines, both within the time limit."""
+        """Write what is unsent and read this number of lines, both within the time limit."""
         process = self._process
         assert process is not None
         stdin, stdout, stderr = _pipes(process)

@@ -1,4 +1,4 @@
-"""What the suite asks of an implementation under test, and every answer that it can get.
+"""What the suite requests from an implementation under test, and every answer that it can get.
 
 `Adapter` is the in-process twin of the wire (docs/adapter-protocol.md): `hello`, `new`, `apply`, `bye`.
 An adapter never raises for what the implementation does; each outcome has a type of its own, so that
@@ -199,4 +199,4 @@ class Concurrent(Adapter, Protocol):
     """An adapter that gives its implementation several events without waiting between them."""
 
     def apply_at_once(self, events: Sequence[Wire]) -> Applied | Failure:
-        """Give the instance events in no order: the effects of each, and the state behind all."""
+        """Give the instance events in no order: the effects of each, and one state after all."""

@@ -69,7 +69,7 @@ def _answer(adapter: Adapter, request: Request) -> frames.Result | Unsupported |
         return Unsupported("at_once: this implementation takes one event after the other")
     else:
         applied = adapter.apply(request.events)
-        if isinstance(applied, Crashed):  # the next `new` starts afresh; the frames go on
+        if isinstance(applied, Crashed):  # the next `new` makes a new instance
             return Errored(f"{applied.describe()}; the instance is lost, send `new`")
         return (
             applied if isinstance(applied, Applied | Unsupported | Errored) else Errored(applied.describe())

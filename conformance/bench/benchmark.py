@@ -26,11 +26,11 @@ class MeasurementError(RuntimeError):
 
 
 class Benchmark(NamedTuple):
-    """Work to measure. `bar`: the rate to reach; None without one. `setting`: what is run."""
+    """Work to measure. `target`: the rate to reach; None without one. `setting`: what is run."""
 
     name: str
     unit: str
-    bar: int | None
+    target: int | None
     setting: str
     work: Callable[[], Run]
 
@@ -49,4 +49,6 @@ class Benchmark(NamedTuple):
         own = [run.amount / run.own_seconds for run in runs if run.own_seconds]
         note = f"{len(runs)} run{'s' * (len(runs) > 1)} of {amounts.pop():,}: {self.setting}"
         note += f"; {median(own):,.0f} a second of processor time" if own else ""
-        return Figure(self.name, self.unit, [run.amount / run.seconds for run in runs], self.bar, note=note)
+        return Figure(
+            self.name, self.unit, [run.amount / run.seconds for run in runs], self.target, note=note
+        )

@@ -1,4 +1,4 @@
-"""Figures: quantities that are measured several times, with their bars, and the report of a measurement."""
+"""Figures: quantities measured several times, with their targets, and the report of a measurement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -28,36 +28,40 @@ class Summary(NamedTuple):
     low: float
     high: float
     times: int
-    """How many samples there were."""
+    """The number of samples."""
     note: str = ""
-    bar: float | None = None
-    """What the median has to reach, or with `at_most` must not exceed; None: measured without a bar."""
+    target: float | None = None
+    """The median must be at least this, or with `at_most` at most this; None: there is no target."""
     at_most: bool = False
 
     @property
     def met(self) -> bool | None:
-        """Whether the median is on the right side of the bar; None without one."""
-        if self.bar is None:
+        """Whether the median meets the target; None if there is none."""
+        if self.target is None:
             return None
-        return self.median <= self.bar if self.at_most else self.median >= self.bar
+        return self.median <= self.target if self.at_most else self.median >= self.target
 
     def cells(self) -> tuple[str, str, str, str, str]:
-        """The row of a table: name, median, interval, bar, and whether the median meets it."""
+        """The row of a table: name, median, interval, target, and whether the median meets it."""
         few = f", all {self.times}" if self.times < FEWEST else ""
         span = "once" if self.times == 1 else f"{number(self.low)} to {number(self.high)}{few}"
-        bar = "" if self.bar is None else f"{'at most' if self.at_most else 'at least'} {number(self.bar)}"
+        target = (
+            ""
+            if self.target is None
+            else f"{'at most' if self.at_most else 'at least'} {number(self.target)}"
+        )
         met = {True: "met", False: "MISSED", None: ""}[self.met]
-        return self.name, f"{number(self.median)} {self.unit}", span, bar, met
+        return self.name, f"{number(self.median)} {self.unit}", span, target, met
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One quantity with all its samples; `bar` and `at_most` as in `Summary`."""
+    """One quantity with all its samples; `target` and `at_most` as in `Summary`."""
 
     name: str
     unit: str
     samples: Sequence[float]
-    bar: float | None = None
+    target: float | None = None
     at_most: bool = False
     note: str = ""
 
@@ -66,7 +70,7 @@ class Figure:
         low, high = interval(self.samples)
         middle, low, high = (float(f"{value:.5g}") for value in (median(self.samples), low, high))
         times = len(self.samples)
-        return Summary(self.name, self.unit, middle, low, high, times, self.note, self.bar, self.at_most)
+        return Summary(self.name, self.unit, middle, low, high, times, self.note, self.target, self.at_most)
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class Report:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, build: Path, command: str) -> Path:
-        """Write every sample, with the machine, the commit and the command that measures again."""
+        """Write every sample, with the machine, the commit and the command that repeats the measurement."""
         load = machine.load()
         busy = "" if load is None else f"; load at the end {load:.1f}"
         place = {"commit": machine.source(), "machine": machine.machine().describe() + busy}

@@ -28,11 +28,11 @@ def flink_benchmarks() -> Iterator[Benchmark]:
     if cached(release) is None:
         return
     setting = f"gate of Flink {release.version}, {CASES:,} walks of {LENGTH} events in batches of {BATCH}"
-    for name, bar, prepared in (("real Flink", 50_000, False), ("real Flink, prepared", 100_000, True)):
+    for name, target, prepared in (("real Flink", 50_000, False), ("real Flink, prepared", 100_000, True)):
         setting_of = (
             f"{setting}, {'drawn before' if prepared else 'drawn and answered by the model on the way'}"
         )
-        yield Benchmark(name, "events/s", bar, setting_of, partial(_driven, release, prepared=prepared))
+        yield Benchmark(name, "events/s", target, setting_of, partial(_driven, release, prepared=prepared))
 
 
 def _driven(release: Release, *, prepared: bool) -> Run:

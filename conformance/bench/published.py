@@ -21,7 +21,7 @@ from conformance.report.plots import lines
 PLOTS, PAGE, README = "docs/run/performance", "docs/run/performance.md", "README.md"
 STORED = f"{PLOTS}/figures.toml"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
-COLUMNS = ("measured", "median", "95 % interval of the median", "bar", "met")
+COLUMNS = ("measured", "median", "95 % interval of the median", "target", "met")
 AXES = {
     "memory": ("seconds", "MB resident, of each process"),
     "incremental": ("keys changed since the checkpoint before", "MB written, mean"),
@@ -90,7 +90,7 @@ def _toml(value: object) -> str:
 def _summarised(report: Mapping[str, Any]) -> dict[str, Any]:
     rows = []
     for summary in (Figure(**one).summary() for one in report["figures"]):
-        least = 6 + bool(summary.note) if summary.bar is None else 8 + summary.at_most
+        least = 6 + bool(summary.note) if summary.target is None else 8 + summary.at_most
         rows.append(summary[:least])
     thin = {
         name: [[round(x), round(y, 2)] for x, y in points[:: max(1, len(points) // MOST_POINTS)]]
@@ -108,8 +108,8 @@ def pages(stored: Stored, readme: str) -> dict[str, str]:
         for name, axes in AXES.items()
         if name in stored
     }
-    barred = [one for report in known for one in _figures(report) if one.bar is not None]
-    return {README: with_table(readme, barred), PAGE: _page(stored), **plots}
+    with_target = [one for report in known for one in _figures(report) if one.target is not None]
+    return {README: with_table(readme, with_target), PAGE: _page(stored), **plots}
 
 
 def with_table(readme: str, figures: Iterable[Summary]) -> str:
@@ -126,7 +126,7 @@ def _figures(report: Mapping[str, Any]) -> list[Summary]:
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table; a bar that is missed stands out."""
+    """A Markdown table; a target that is missed stands out."""
     cells = (("**missed**" if cell == "MISSED" else cell for cell in row) for row in rows)
     head = f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"
     return [*head, *(f"| {' | '.join(row)} |" for row in cells)]

@@ -1,4 +1,4 @@
-"""Rates of the suite: lock-step, the explorer and TLC, with the bars of the project's goals."""
+"""Rates of the suite: lock-step, the explorer and TLC, with the targets of the project's goals."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ def benchmarks() -> Iterator[Benchmark]:
 
 
 ALIGNED: Mapping[str, object] = MappingProxyType({"mode": "exactly-once", "profile": "flink-1.14"})
-"""The newest gate that aligns: the bars are set for it."""
+"""The newest gate that aligns: the targets are set for it."""
 
 
 def _walks_in_process(pinned: Mapping[str, object], cases: int = 1000) -> Run:

@@ -44,7 +44,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     figures = [
         Figure("event log, steps remembered", "events/s", remembered, EVENTS),
         Figure("event log, every step by the model", "events/s", plain),
-        Figure("event log, steps remembered beside every step by the model", "times as many", ratios),
+        Figure("event log, steps remembered, compared with every step by the model", "times as many", ratios),
         Figure("Flink log at DEBUG, parsed and replayed", "lines/s", replayed, LINES),
         Figure("Flink log at DEBUG, every step by the model", "lines/s", modelled),
         Figure("Flink log at INFO, watched", "lines/s", watched, LINES),

@@ -19,7 +19,7 @@ from conformance.adapters.protocol import Wire
 from spec.vocabulary import Field, exists, types, vocabulary
 
 _STEPS = 1024
-"""A random number is one of so many, evenly spaced from 0 on; Hypothesis shrinks towards 0.5."""
+"""A random number is one of this number of values, evenly spaced from 0; Hypothesis shrinks towards 0.5."""
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "status": ("RUNNING", "FAILED"),
     "reason": ("ASYNC_EXCEPTION",),
@@ -34,7 +34,7 @@ def without_local_constants() -> Iterator[None]:
     """Draw no numbers because they stand in the source of a loaded module.
 
     Hypothesis does so for modules outside site-packages. Then one seed would give other cases in a checkout
-    than in an installation, and other ones behind each change of the suite.
+    than in an installation, and other ones after each change of the suite.
     """
     with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):
         providers.CONSTANTS_CACHE.cache.clear()

@@ -35,7 +35,7 @@ from conformance.generators.chooser import Chooser
 STEPS = 40
 """Events of one example at most."""
 PLAIN = 8
-"""One event in so many is a plain word of the vocabulary."""
+"""One in this number of events is drawn from the vocabulary alone."""
 
 
 class DivergenceFound(AssertionError):  # noqa: N818 - a finding of a test, not an error of this program
@@ -60,7 +60,7 @@ class Source(NamedTuple):
     seed: int
     examples: int
     limits: Limits = Limits()
-    """Its budget is looked at before each example; each example gives its events one by one."""
+    """Its budget is checked before each example; each example yields its events one by one."""
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
     selected: frozenset[str] = frozenset()

@@ -1,6 +1,6 @@
 """Rule cases: for each rule a short run that ends where it fires, so that no coverage hangs on a seed.
 
-`conformance/rule-cases.txt` has one run a line, without a configuration; a rule that asks for other events in
+`conformance/rule-cases.txt` has one run a line, without a configuration; a rule that needs other events in
 other configurations has several. They were found beside the model alone and shrunk until no event can be left
 out; a test says whether one is missing, and makes the file anew.
 """
@@ -23,7 +23,7 @@ FILE = "rule-cases.txt"
 SHORT_RUNS = "short-runs.txt"
 SWITCH_RUNS = "switch-runs.txt"
 SMALL = 4
-"""Gates of so many channels have cases of their own."""
+"""Gates with at most this number of channels have separate cases."""
 LARGE = 129
 """Gates of more channels have none in which every channel delivers something."""
 
@@ -46,7 +46,7 @@ def chosen_cases(
 ) -> Iterator[tuple[str, Oracle, tuple[Wire, ...]]]:
     """The case of each chosen rule, in the first configuration that fires it.
 
-    Where a gate has more channels than the cases know, the last one that they know stands for all others.
+    If a gate has more channels than the cases, the last channel of a case stands for all further ones.
     """
     configs = generate.fitting(component, pinned)
     chosen_from = (component, injects, canonical(dict(pinned)))

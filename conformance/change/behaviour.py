@@ -36,7 +36,7 @@ class Kind(Enum):
 
 
 class Meaning(Enum):
-    """What that means for whoever relies on the old side."""
+    """What the difference means for a user of the old side."""
 
     COMPATIBLE = "compatible"
     WEAKENING = "weakening"
@@ -57,7 +57,7 @@ class Change(NamedTuple):
     old: Answer
     new: Answer
     runs: int
-    """So many runs differ in this way."""
+    """The number of runs that differ in this way."""
     rules: tuple[str, ...] = ()
     """What fires where they part, in the model that wrote the run."""
     model: Answer | None = None

@@ -87,7 +87,7 @@ def archive(repository: Path, resolved: str, paths: Sequence[str]) -> bytes:
 
 
 def _blob(file: Path, digits: int) -> str:
-    """The hash that git gives to the bytes of a file, of so many digits; empty if it is not there."""
+    """Git's hash of a file, with this number of digits; empty if the file does not exist."""
     try:
         content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
     except OSError:

@@ -17,7 +17,7 @@ class Chosen(NamedTuple):
     components: tuple[str, ...]
     """Folders; empty: all."""
     sample: int | None
-    """So many, drawn by the seed; None: all."""
+    """The number of mutants, drawn by the seed; None: all."""
     seed: int
 
     def edits(self) -> tuple[list["Edit"], int]:
@@ -51,7 +51,7 @@ class How(NamedTuple):
     first: bool
     """No judge follows the first that complains."""
     threshold: float
-    """So many percent at least must be killed or proved equivalent."""
+    """The minimum percentage that must be killed or proved equivalent."""
     page: Path | None
 
 
@@ -83,7 +83,7 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
         record.add(judged)
         found.append(judged)
         click.echo(report.row(judged))
-    for line in (*report.score(found), *report.bars(found)):
+    for line in (*report.score(found), *report.shares(found)):
         click.echo(line)
     again = " ".join(
         [

@@ -36,8 +36,8 @@ def install() -> None:
 def visible() -> Iterator[None]:
     """Within it, what is printed has no control characters but the ends of lines and the codes of colours.
 
-    It is the last of the places that see to it: whoever knows which part of a line comes from outside
-    escapes that part, so that it brings no colours either.
+    It is the last protection: code that knows which part of a line comes from outside escapes that part,
+    so that it has no colours either.
     """
     kept = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = map(_visible, kept)

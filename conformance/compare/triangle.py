@@ -77,7 +77,7 @@ def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:
 
 
 def _two_as_one(dumped: StateGraph, nodes: dict[int, int]) -> Difference | None:
-    """Two states of TLA+ that read as one node: then TLA+ tells apart what the model does not."""
+    """Two states of TLA+ that read as one node: TLA+ then has a difference that the model has not."""
     first: dict[int, int] = {}
     for fingerprint, number in nodes.items():
         other = first.setdefault(number, fingerprint)
@@ -141,7 +141,7 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
     only_explorer = explored.keys() - tlc
     if not only_tlc and not only_explorer:
         return None
-    met = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # what both reach tells most
+    met = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # what both reach explains most
     first = min((*only_tlc, *only_explorer), key=lambda edge: (edge[0] not in met, _order(edge)))
     source, action, target = first
     if first in explored:

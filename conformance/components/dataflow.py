@@ -124,7 +124,7 @@ def _vector(function: Mapping[int, int]) -> tuple[int, ...]:
 
 
 def _counts(function: Mapping[int, int], records: int) -> Counts:
-    """So many of each source, from the first on, once each."""
+    """This number of records of each source, from the first on, each once."""
     return tuple(tuple(int(record < many) for record in range(records)) for many in _vector(function))
 
 

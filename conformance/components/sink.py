@@ -17,13 +17,13 @@ from conformance.vectors.tla.text import Raw, Word, plain, steps
 from model.components import COMPONENTS
 from model.events import NONE
 from model.sink.environment import CompleteCheckpoint, Surrounded, closed_surrounded
-from model.sink.two_phase_commit import NEWEST_SINK, SINK_PROFILES, Filed, SinkSnapshot
+from model.sink.two_phase_commit import NEWEST_SINK, SINK_PROFILES, PreCommitted, SinkSnapshot
 from spec.values import State
 
 SINK = Record(
     *fields("running", "finished", next="next_transaction"),
     *fields("open", of=OR_ZERO),
-    *fields("pending", of=each(lambda filed: Filed(*filed))),
+    *fields("pending", of=each(lambda filed: PreCommitted(*filed))),
     *fields("committed", of=IDS),
 )
 
@@ -37,7 +37,9 @@ def _event(event: Wire, edge: Edge) -> Word:
 
 def snapshot_of(checkpoint: int, held: Mapping[str, Any]) -> SinkSnapshot:
     """The snapshot of a checkpoint, from what the sink held."""
-    return SinkSnapshot(checkpoint, held["open"] or NONE, tuple(Filed(*filed) for filed in held["pending"]))
+    return SinkSnapshot(
+        checkpoint, held["open"] or NONE, tuple(PreCommitted(*filed) for filed in held["pending"])
+    )
 
 
 def _closed_event(event: Wire) -> Word:

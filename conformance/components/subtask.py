@@ -30,7 +30,7 @@ SUBTASK = Record(
 _FAILURE: Word = ("fail", "snapshot")
 """The failure of a task in the module, which has no texts."""
 _TASK_SWITCHES = ("1.9", "1.11", "1.14", "1.15", "1.17")
-"""The releases since which a subtask is as a set of switches in SubtaskGenerations.tla says."""
+"""The first release of each generation: each has a set of switches in SubtaskGenerations.tla."""
 
 
 def project_subtask(given: Given) -> Projection:

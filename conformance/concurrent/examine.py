@@ -1,4 +1,4 @@
-"""Examine how a component takes events at once: histories by seed; the first unexplained is made shorter."""
+"""Plays random histories with concurrent events, and shortens the first one that no order explains."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 
 PLAYS = 5
-"""How often a history is played while it is right: what happens at once differs from play to play."""
+"""Plays of each history that is right: threads interleave differently in each play."""
 REPEATS = 20
 """How often the shortest history is played again."""
 
@@ -22,7 +22,7 @@ class Concurrency:
     histories: int
     groups: int
     reordered: int = 0
-    """Groups whose answer the order of the request does not explain."""
+    """Groups that only another order than that of the request explains."""
     wrong: str = ""
     doubt: str = ""
 
@@ -37,11 +37,11 @@ class Concurrency:
 def examine_concurrent(
     component: str, adapter: Adapter, offer: Offer, examples: int, seed: int, may_go_on: Callable[[], bool]
 ) -> Concurrency | None:
-    """Play `examples` histories; None if the component does not offer `concurrent`, or takes no messages."""
+    """Play `examples` histories; None without capability `concurrent`, or if it has no MESSAGES."""
     if component not in MESSAGES or CONCURRENT not in offer.capabilities:
         return None
     if not isinstance(adapter, Concurrent):
-        return Concurrency(0, 0, doubt="at once: this adapter sends no events at once; start it as a process")
+        return Concurrency(0, 0, doubt="at once: this adapter takes single events; start it as a process")
     random = Random(f"{seed} at once {component}")
     configs = generate.fitting(component, generate.offered(offer))
     histories = groups = reordered = 0
@@ -58,7 +58,7 @@ def examine_concurrent(
 
 
 def _judged(oracle: Oracle, outcome: Outcome, adapter: Concurrent) -> tuple[str, str]:
-    """The doubt and what is wrong; one of them is empty."""
+    """The reason why it is UNDETERMINED, and the wrong answer; one of them is empty."""
     if isinstance(outcome.failed, Hung | Unsupported):
         return f"at once: {outcome.failed.describe()}", ""
     outcome = shortest(oracle, outcome, adapter)

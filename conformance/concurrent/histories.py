@@ -31,9 +31,9 @@ LARGEST = 5
 LENGTH = 20
 """Steps of one history."""
 CANDIDATES = 12
-"""So many events are drawn for one step; of the messages among them those of one checkpoint come first."""
+"""Events drawn for one step; of the messages among them, those of the same checkpoint are preferred."""
 TRIES = 5
-"""How often a history with an event less is played until it cannot be explained either."""
+"""Plays of a shorter history: it is accepted if one of them cannot be explained."""
 REPEATED = 0.3
 """How likely the next event of a group is one that the group has already."""
 
@@ -141,7 +141,7 @@ def after(
     *,
     in_order: bool = False,
 ) -> list[Node] | None:
-    """The states behind every order of the step, or only behind those in which each event has these effects.
+    """The states after every order of the step, or only after those in which each event has these effects.
 
     None if an event is refused, or fails the task, on the way. Orders that meet after the same events in the
     same state go on as one. `in_order`: only the order of the step.

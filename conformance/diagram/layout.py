@@ -11,14 +11,14 @@ from conformance.diagram.elements import Arrow, Band, Diagram, Mark
 COLUMN, SLOT, LANE = 46, 30, 54
 """Pixels: the least width of a step, the width of one thing in it, the height of a lane."""
 ROOMY = 560
-"""Few steps share so many pixels, up to twice the least width each."""
+"""The width in pixels that few steps share; each gets at most twice the minimum width."""
 HEAD, FOOT, EDGE = 34, 12, 18
 AFTER = 128
-"""The width behind the last step, where the state stands that it leads to."""
+"""The width after the last step, for the state that it leads to."""
 LETTER = 7.0
 """The width of a letter of a lane's name, about."""
 HUES = 6
-"""So many colours take turns among checkpoints."""
+"""The number of colours, which checkpoints use in turn."""
 TIP, HALF, GAP = 8.0, 3.4, 7.0
 """The length of an arrow's head, half its width, and how far from marks it keeps."""
 
@@ -88,7 +88,7 @@ class Sheet(NamedTuple):
     """The path of a front, its hue, and whether it ended in a trigger."""
     columns: tuple[Column, ...]
     after: float
-    """Where the state behind the last step begins."""
+    """Where the state after the last step begins."""
     wrong: int | None
 
 
@@ -145,7 +145,7 @@ class _Layout:
         return max(least, self._slot[step] * self._slots[step] + COLUMN - SLOT)
 
     def _x(self, step: int, slot: int = 0) -> float:
-        """The middle of a slot; behind the last step the edge."""
+        """The middle of a slot; after the last step the edge."""
         if step > self._diagram.steps:
             return self._width
         free = self._wide(step) - self._slot[step] * (self._slots[step] - 1)

@@ -141,7 +141,7 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
 
 
 def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
-    """One component for machines; a divergence is saved, and its description is passed to `say`."""
+    """The result of one component; a divergence is saved, and its description is passed to `say`."""
     findings = [Finding(None, doubt) for doubt in done.doubts]
     if done.divergence is not None:
         shrunk = budget_of(done.divergence)

@@ -16,7 +16,7 @@ from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.drive.signatures import Signature, expected_of
 
 TRIED = 2
-"""So many known crashes in one situation are played."""
+"""The number of known crashes that are played in one situation."""
 
 
 class Crashes:
@@ -29,7 +29,7 @@ class Crashes:
         self._sent: Counter[Signature] = Counter()
 
     def copy(self) -> "Crashes":
-        """The same, which later crashes do not change."""
+        """A copy, which later crashes do not change."""
         copied = Crashes()
         copied._met, copied._sent = self._met.copy(), self._sent.copy()
         return copied

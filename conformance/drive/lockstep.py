@@ -118,7 +118,7 @@ class Case(NamedTuple):
     bound: str = ""
     """The bound that the case tests: an implementation that does not support it has a smaller bound."""
     plays_on: bool = False
-    """Events behind a `fail`, each of which must be refused, are sent too."""
+    """Events after a `fail`, each of which must be refused, are sent too."""
 
 
 def given(
@@ -158,7 +158,7 @@ def play(case: Case, adapter: Adapter, batch: int = 1, crashes: "Crashes | None"
 
 
 def replay(oracle: Expects, adapter: Adapter, events: Iterable[Wire], batch: int = 1) -> Played:
-    """Play the case of these events, also of those behind a `fail`."""
+    """Play the case of these events, also of those after a `fail`."""
     return play(given(oracle, events)._replace(plays_on=True), adapter, batch)
 
 

@@ -30,7 +30,7 @@ class Limits(NamedTuple):
     stops: int = 2
     """The loop ends after this many cases that hung or could not begin: each may cost a whole time limit."""
     steps: int = 0
-    """once there were so many steps."""
+    """once this number of steps was played."""
 
 
 NO_LIMITS = Limits()

@@ -16,10 +16,10 @@ from model.components import COMPONENTS, PARTS, Component, WireError
 GOES_ON = frozenset({"coordinator", "source"})
 """Components that refuse an event with an exception and go on, as their instances do in the real system."""
 NODES_KEPT = 100_000
-"""So many states are remembered; then the oracle forgets all of them and goes on."""
+"""The number of states that are cached; when it is reached, the oracle clears the cache."""
 
 CHANNELS_OF_A_NODE = 100
-"""The states of a gate of k times so many channels are as much larger, and fewer are remembered."""
+"""A gate with k times this number of channels has states k times as large, so fewer are cached."""
 
 
 class Node:

@@ -1,4 +1,4 @@
-"""What is to be done for each component of an implementation."""
+"""The plan of an examination: seed, numbers of cases, fixed options and limits of each component."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -16,16 +16,16 @@ from conformance.generators import generate
 from spec.vocabulary import types, vocabulary
 
 WALKS_PER_EXAMPLE = 10
-"""Walks are that much cheaper than examples of a Hypothesis machine."""
+"""Walks for each example of a Hypothesis machine; a walk is about as many times cheaper."""
 
 LIFE_PER_EXAMPLE = 20
 """Checkpoints of a long life for each example of a Hypothesis machine."""
 
 FEWER_FROM = 100
-"""A gate of k times so many chosen channels has one k-th of the examples: its answers are as much longer."""
+"""A gate of k times this number of channels, if the user chooses it, gets one k-th of the examples."""
 
 HUGE = LARGE[0]
-"""A gate of more chosen channels has its newest profile only, and no `inject`, which counts everywhere."""
+"""With more chosen channels, only the newest profile is played, and no `inject`, whose effects are long."""
 
 
 class Plan(NamedTuple):
@@ -37,23 +37,23 @@ class Plan(NamedTuple):
     batch: int = 1
     """Events of one request of a walk."""
     pinned: Mapping[str, object] = MappingProxyType({})
-    """Options of the configuration that have to have these values; a tuple stands for any of its own."""
+    """Fixed options of the configuration, with their values; a tuple: any of its values."""
     may_go_on: Callable[[], bool] = lambda: True
     """Called before each case; false: the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
-    """A divergence that is to be passed over; the case ends there."""
+    """Whether a divergence is known: it is ignored, and its case ends."""
     is_known_check: Callable[[FailedCheck], bool] = lambda _: False
-    """A check of conduct or of a long life whose failure is to be passed over."""
+    """Whether the failure of a check of conduct or of a long life is known: it is ignored."""
     crashes: Crashes | None = None
     """Known crashes of the component that were met; None: no list of known divergences is in use."""
     steps: int = 0
-    """The walks go on until so many steps are done, also when there were examples enough."""
+    """Further walks are added until the component has had this number of steps."""
     selected: frozenset[str] = frozenset()
     """Only cases that exercise one of these rules are played; empty: all."""
     injects: bool = False
-    """The task of a gate is triggered itself, too: the implementation offers the event `inject`."""
+    """Whether a gate gets the event `inject`, which the implementation has to offer."""
     first_id: bool = False
-    """A coordinator takes its first id: the implementation offers it, and the user has chosen none."""
+    """Whether the suite sets the first id of a coordinator: it is offered, and the user has chosen none."""
     chosen: Mapping[str, object] = MappingProxyType({})
     """The part of `pinned` that the user has chosen; the implementation offers the rest."""
     offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
@@ -69,7 +69,7 @@ class Plan(NamedTuple):
         return self.examples * LIFE_PER_EXAMPLE if self.checkpoints is None else self.checkpoints
 
     extra_states: int | None = None
-    """Complete suites are played for implementations of so many states more than the model; None: none."""
+    """Complete suites detect implementations with up to this number of extra states; None: no suites."""
 
     @property
     def limits(self) -> Limits:
@@ -78,7 +78,7 @@ class Plan(NamedTuple):
 
 
 def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
-    """The plan for what an implementation offers of a component; what the user has chosen comes before it."""
+    """The plan for a component as an implementation offers it; the user's choices take precedence."""
     offered = generate.offered(offer)
     channels = plan.pinned.get("channels")
     many = channels // FEWER_FROM if type(channels) is int else 0
@@ -97,7 +97,7 @@ def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
 
 
 def with_options(plan: Plan, hello: Hello, components: Sequence[str], *, are_named: bool) -> list[str]:
-    """Those of the components that can have the options that the user has chosen with --config.
+    """The components that can have the options that the user has chosen with --config.
 
     A component that the implementation does not offer stays. Raises InputError, with the nearest right word,
     if there is none, or if one that the user has named (`are_named`) cannot have them.

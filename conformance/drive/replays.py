@@ -107,7 +107,7 @@ def _due(last: State) -> str:
 
 
 def _named(trace: Trace) -> Trace:
-    """Each step by its event, and without what the module keeps for itself."""
+    """Each step by its event, without the module's auxiliary variables."""
     return tuple(
         step._replace(
             action=str(step.state["out"][0][0]) if step.action else "",

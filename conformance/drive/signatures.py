@@ -67,7 +67,7 @@ def expects(looks: Signature) -> Signature:
 
 
 def expected_of(mode: str | None, event: Wire, edge: Edge) -> Signature:
-    """The same part for a transition of the model."""
+    """That part for a transition of the model."""
     return (mode, event["kind"], edge.rules, _kinds(edge.effects))
 
 

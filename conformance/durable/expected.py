@@ -61,7 +61,7 @@ class ExpectedSink:
         self._values = 0
         self._newest = 0
         self._complete = 0
-        """The newest checkpoint that is known to be complete: a restore never goes back behind it."""
+        """The newest checkpoint that is known to be complete: a restore never goes back further."""
         self._aborted: set[int] = set()
         self._restored = False
 
@@ -146,7 +146,7 @@ class ExpectedSink:
             self.take({"kind": "crash"})
 
     def _begin(self, event: Wire) -> None:
-        """What an event uses up as soon as it is sent."""
+        """Record values and ids that an event uses up as soon as it is sent."""
         checkpoint = event.get("checkpoint") or 0
         if event["kind"] == "write":
             self._values = max(self._values, event["value"])

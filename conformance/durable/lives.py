@@ -34,7 +34,7 @@ RECORDS = (8, 768)
 ADDITIONS = 32
 """Additions to a store that are sent as one batch."""
 SHOWN = ("latest",)
-"""Effects that are compared; of all others only what they leave behind counts."""
+"""Effects that are compared; of all others only their durable results count."""
 
 
 class Move(NamedTuple):
@@ -122,7 +122,7 @@ def _large_commit(random: Random, number: int) -> tuple[Move, ...]:
 
 
 def _many_additions(random: Random, number: int) -> tuple[Move, ...]:
-    """Many additions that are cut short; savepoints behind show whether the types are still known."""
+    """Many additions that are cut short; later savepoints show whether the types are still known."""
     added = tuple(
         {"kind": "add", "checkpoint": one, "type": random.choice(TYPES)} for one in range(1, ADDITIONS + 3)
     )

@@ -135,7 +135,7 @@ class Summary:
 
 
 def summaries(rounds: Iterable[Stored]) -> list[Summary]:
-    """The rounds by row, in the order of the table; a row `flink@RELEASE` stands behind `flink`."""
+    """The rounds by row, in the order of the table; a row `flink@RELEASE` follows `flink`."""
     by_row: dict[str, list[Stored]] = defaultdict(list)
     for one in rounds:
         by_row[one["row"]].append(one)

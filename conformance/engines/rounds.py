@@ -55,8 +55,8 @@ class RoundResult:
 
 
 @dataclass
-class Course:
-    """The course of one round: the input grows, faults occur at their points, and the output is read."""
+class RunningRound:
+    """One round: the input grows, faults occur at their points, and the output is read."""
 
     engine: Engine
     feed: Feed
@@ -91,7 +91,7 @@ class Course:
             feeder.join()
 
     def _wait(self, processed: int, fed: int, until: float) -> None:
-        """Wait until so many records were processed, and then fed."""
+        """Wait until this number of records was processed, and then fed."""
         stuck = time.monotonic() + ALIVE_SECONDS
         more = time.monotonic() + TRICKLE_SECONDS
         while self.engine.place.processed() < processed:
@@ -169,10 +169,10 @@ def run_round(
         place = Place(folder, processes)
         engine = make(place)
         result.settings = dict(engine.settings)
-        course = Course(engine, feed, faults, result)
+        running = RunningRound(engine, feed, faults, result)
         try:
-            lines = course.run()
-            result.classification = classify(account(records, lines, course.samples))
+            lines = running.run()
+            result.classification = classify(account(records, lines, running.samples))
         except (RoundError, EngineError) as failed:
             result.undetermined = str(failed)
         result.restarts, result.recorded = engine.restarts, engine.recorded

@@ -1,6 +1,6 @@
 """The faults of a round, drawn by a seed: the same for each engine.
 
-A fault is due when so many records were fed, and the engine has processed records since the fault before.
+A fault is due when a given number of records was fed, and records were processed since the fault before.
 """
 
 import tomllib

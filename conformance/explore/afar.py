@@ -21,7 +21,7 @@ def on_spark(
     reading: Reading,
     progress: Progress | None = None,
 ) -> Explored:
-    """A model that has bounds, in a folder, where a search that was ended goes on.
+    """Explore a model with bounds. An interrupted search continues from its folder.
 
     Labelled states are expanded as they are counted; else the numbers are those of the
     other engines. Raises what `SparkEngine.explore` does.

@@ -70,7 +70,7 @@ def explore_named(name: str) -> Graph:
 
 
 def explore_all(tasks: int, bounds: Bounds) -> Iterator[Graph]:
-    """Each connected dataflow of 2 to so many tasks. Raises TooManyStatesError over 5,000,000 states."""
+    """The graphs of all dataflows of 2 to `tasks` tasks. Raises TooManyStatesError over 5,000,000 states."""
     for size in range(2, tasks + 1):
         for channels in small_dataflows(size):
             yield explore(*closed_with_properties(channels, bounds), keep_transitions=False)

@@ -167,7 +167,7 @@ class SparkEngine:
         return search
 
     def _next(self, search: Search) -> tuple[Level, int, bytes, Words | None]:
-        """The level behind the last one, the transitions to it, what fired, a state with a broken move."""
+        """The level after the last one, the transitions to it, what fired, a state with a broken move."""
         known: list[list[str]] = [[] for _ in range(self.partitions)]
         for level in search.levels:
             for one in level.kept:

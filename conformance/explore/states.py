@@ -18,7 +18,7 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 _U = np.uint64
 PIECE = 1 << 20
-"""So many rows of a file are compared at once."""
+"""The number of rows of a file that are compared at once."""
 
 
 def mixed(words: Columns) -> Column:
@@ -103,7 +103,7 @@ def as_bytes(rows: Columns) -> bytes:
 
 
 def from_bytes(content: bytes, width: int) -> Columns:
-    """Rows of so many columns."""
+    """Rows with this number of columns."""
     return tuple(np.frombuffer(content, np.uint64).reshape(width, -1))
 
 

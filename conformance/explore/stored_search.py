@@ -40,7 +40,7 @@ class Level(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A search as far as it is complete."""
+    """The complete levels of a search."""
 
     identity: str
     """SHA-256 of the number of partitions and the kernel's source."""

@@ -20,7 +20,7 @@ from model.components import WireError
 from spec.vocabulary import types
 
 FEW = 4
-"""The configurations of the suite have at most so many channels."""
+"""Maximum number of channels in the configurations of the suite."""
 
 
 def configs(component: str) -> Sequence[Wire]:

@@ -71,7 +71,7 @@ class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
 
 
 def _first_difference(came: Sequence[str], expected: Sequence[Hashable]) -> int | None:
-    """The position of the first output that differs; nothing is sent behind an end."""
+    """The position of the first output that differs; nothing is sent after an end."""
     for position, output in enumerate(came):
         if position >= len(expected):
             return None if output == NOT_SENT else position

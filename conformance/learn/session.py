@@ -25,7 +25,7 @@ class Order(NamedTuple):
     pinned: Mapping[str, object]
     """Values that the configuration has to have."""
     extra: int
-    """k: the learned machine is right for an implementation of at most so many states more."""
+    """k: the learned machine is right if the implementation has at most k extra states."""
     out: Path
     """The folder of the files."""
     with_tlc: bool
@@ -90,7 +90,7 @@ def _written(
     try:
         module = tla.module_of(alphabet, found.machine, implementation)
         contents |= {f"{module.name}.tla": module.tla.encode(), f"{module.name}.cfg": module.cfg.encode()}
-        rules = tla.checked(module) if order.with_tlc else "not asked for"
+        rules = tla.checked(module) if order.with_tlc else "not requested"
     except NotInTlaError as why:
         rules = str(why)
     except TlcError as failed:

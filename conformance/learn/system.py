@@ -18,11 +18,11 @@ from conformance.drive.oracle import Node, Oracle
 from conformance.suites.alphabet import REFUSED, Alphabet, failure, newest_id, output
 
 NOT_SENT = '"not sent"'
-"""The output of a letter that is not defined where it comes, or behind the end of an instance."""
+"""The output of a letter that is not defined where it comes, or after the end of an instance."""
 
 
 WORDS_AT_MOST = 300_000
-"""The learning ends after so many words."""
+"""Learning ends after this number of words."""
 
 
 class NotLearnedError(RuntimeError):

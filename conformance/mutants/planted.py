@@ -60,7 +60,7 @@ class Planted(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What `conform` says of one defect."""
+    """The outcome of `conform` for one defect."""
 
     id: str
     run: str

@@ -24,7 +24,7 @@ def checkpoint_of(key: Key) -> int:
 
 
 class Need(NamedTuple):
-    """An event waits until `key` has happened so many `times`."""
+    """An event waits until `key` has happened `times` times."""
 
     key: Key
     times: int

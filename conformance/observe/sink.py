@@ -13,7 +13,7 @@ from conformance.observe.eventlog import Line, LogFile
 from conformance.observe.replay import Rejected, Replayed
 from conformance.observe.run_state import Attempt, EndRejection, Run
 from model.components import COMPONENTS
-from model.sink.two_phase_commit import Filed, Sink, SinkSnapshot
+from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 
 _RULE = {"snapshot": "SINK-02", "notify_complete": "SINK-03", "notify_abort": "SINK-05"}
 """The rule of each event that the subtask requires."""
@@ -164,5 +164,5 @@ def _restored(checkpoint: int, effects: list[dict[str, Any]]) -> SinkSnapshot:
             ("SINK-06",), f"a restore of {checkpoint}: expected numbers of transactions, got {odd}"
         )
     return SinkSnapshot(
-        checkpoint, aborted[0] if aborted else -1, tuple(Filed(checkpoint, one) for one in committed)
+        checkpoint, aborted[0] if aborted else -1, tuple(PreCommitted(checkpoint, one) for one in committed)
     )

@@ -19,7 +19,7 @@ from conformance.report.divergence.refusal import Refusal
 from conformance.rules.coverage import rules_that_fire
 
 SAMPLES, SAMPLE_LENGTH = 24, 16
-"""Of the first so many steps of so many cases those that fire most rules are shown where nothing diverges."""
+"""Without a divergence, the page shows those of the first steps of the first cases that fire most rules."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """A sequence of steps with its picture and what there is to say about it."""
+    """A sequence of steps with its picture and its texts."""
 
     title: str
     under: str

@@ -43,7 +43,7 @@ def embedded(value: object) -> str:
 
 
 def _visible(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """The same with texts in which each character is seen."""
+    """The value with texts in which each character is visible."""
     if isinstance(value, str):
         return escape.block(value)
     if isinstance(value, dict):

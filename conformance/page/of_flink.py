@@ -18,7 +18,7 @@ from conformance.parts.result import PartResult
 from conformance.verdict import together
 
 LOOKED_AT = 4
-"""The steps of so many logs are shown."""
+"""The number of logs whose steps are shown."""
 
 
 def page_of(

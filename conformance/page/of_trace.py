@@ -1,8 +1,8 @@
 """The page of `barrierspec trace`: pieces of the recorded runs, and the situations that they have witnessed.
 
-A run has more events than a page can show. Of a rejected one the events of that checkpoint are shown,
-up to the one that no rule allows; of accepted ones those checkpoints that show most of the named situations.
-The few logs that are shown are validated once more for it, whoever has judged them all.
+A run has more events than a page can show. Of a rejected run, the page shows the events of one checkpoint, up
+to the rejected event. Of accepted runs, it shows the checkpoints with most of the named situations. The logs
+that it shows are validated a second time, in this process.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,18 +31,18 @@ from conformance.verdict import Verdict
 from model.components import COMPONENTS, PARTS, WireError
 
 LOOKED_AT = 6
-"""So many logs are looked at: rejected ones first."""
+"""The page shows at most this number of logs: rejected ones only, if there are any."""
 PIECES = 4
-"""So many pieces of accepted runs are shown."""
+"""The page shows at most this number of pieces of accepted runs."""
 LONGEST = 120
-"""Events of a piece; of more the last ones, where one is rejected, else the first."""
+"""Maximum number of events in a piece: the first ones, or the last ones up to a rejected event."""
 
 _OLDER = frozenset({"discard", "notify_subsumed", "subsumed"})
 """Effects that name a checkpoint which their event is not about."""
 
 
 class Recorded(NamedTuple):
-    """A log, what came of it, and what was replayed."""
+    """A log, the result of its validation, and its replayed events."""
 
     log: Path
     result: TraceResult
@@ -92,7 +92,7 @@ def page_of(logs: Sequence[Path], watched: Watched, part: PartResult, again: str
 
 
 def _recorded(logs: Sequence[Path], part: PartResult) -> list[Recorded]:
-    """The logs that are looked at, with what was replayed of each."""
+    """The logs that the page shows, with their replayed events."""
     rejected = [Path(one.file).parent for one in part.findings if one.rule is not None and one.file]
     chosen = list(dict.fromkeys(rejected))[:LOOKED_AT] or list(logs)[:LOOKED_AT]
     found = []
@@ -105,7 +105,7 @@ def _recorded(logs: Sequence[Path], part: PartResult) -> list[Recorded]:
 
 def _looked_at(logs: Sequence[Path], chosen: Sequence[Path]) -> Iterator[tuple[str, str]]:
     if len(chosen) < len(logs):
-        yield "looked at here", _named(chosen)
+        yield "shown here", _named(chosen)
 
 
 def _named(logs: Sequence[Path]) -> str:
@@ -197,7 +197,7 @@ def _piece(log: Path, record: Record, piece: Piece) -> tuple[Case, dict[int, int
 
 
 def lanes_of(record: Record) -> list[str]:
-    """The coordinator, then each task behind those that it reads from."""
+    """The coordinator, then the tasks, each after those that it reads from."""
     above: dict[str, set[str]] = {seen.task: set() for seen in record.seen if seen.task != COORDINATOR}
     for (_, task), channels in record.channels.items():
         above.setdefault(task, set()).update(channels)

@@ -4,7 +4,7 @@ Seedless runs come first: scenarios of every generation, and a case of each rule
 take every transition of the small closed models, those of the smallest ones also with large ids and late
 times; directed cases take every path that z3 reads in a step function and that a closed model reaches; seeded
 walks go on with larger ids and more channels; Hypothesis looks where the others did not. A thorough run has
-directed cases for the gate of every mode and profile, and asks z3 about the paths without one; the others do
+directed cases for the gate of every mode and profile, and uses z3 for the paths without one; the others do
 so for the gates of the newest.
 """
 
@@ -37,7 +37,7 @@ from conformance.rules.coverage import coverage
 
 EXAMPLES = 30
 MAPPED = 1_000
-"""The tours of graphs with at most so many transitions are played with every map of ids and times, too."""
+"""Tours of graphs with at most this number of transitions are also played with each map of ids and times."""
 NO_RULE = "none"
 """Charged where the implementation acts although the model says that no rule fires."""
 

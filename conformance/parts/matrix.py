@@ -18,7 +18,7 @@ from conformance.verdict import together
 
 TOUR_NODES = 60
 TIMED_NODES = 30
-"""How many states of a small model are toured: a table is looked at, the matrix of releases is thorough."""
+"""Maximum number of toured states of a small model: fewer than `flink matrix` has, so it takes less time."""
 GATE, *OTHERS = SEARCHES
 
 

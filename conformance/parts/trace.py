@@ -97,7 +97,7 @@ def run(context: Context) -> PartResult:
 
 
 def judged(logs: Sequence[Path], say: Callable[[str], None]) -> Watched:
-    """Each log by itself, and the required situations of all of them together."""
+    """Each log separately, and the required situations of all of them together."""
     watched = Watched()
     for log in logs:
         say(watched.add(log))

@@ -42,7 +42,7 @@ def logs_under(folders: Sequence[Path]) -> list[Path]:
 
 
 def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", say: Callable[[str], None]) -> Watched:
-    """Each log by itself, and the required situations of all of them together: as `trace.judged` does.
+    """Each log separately, and the required situations of all of them together: as `trace.judged` does.
 
     `say` is called with the number of logs and of tasks.
     """

@@ -2,7 +2,7 @@
 
 They run one after the other; a paced one, which mostly waits for its source, runs beside all that come
 before it. A part that cannot be loaded or that raises is UNDETERMINED with the reason; the others still run.
-What a part leaves behind for a later one (the pipeline's event logs for the trace) lies in the build folder.
+What a part leaves for a later one (the pipeline's event logs for the trace) lies in the build folder.
 """
 
 import time

@@ -45,7 +45,7 @@ def _show_requests(state: Coordinator) -> tuple[str, ...]:
 def _show_scheduler(state: Coordinator) -> tuple[str, ...]:
     held = f"pause to {state.pause_ends}" if state.pause_ends > state.now else ""
     return (
-        f"{state.now} ms · asks at {state.scheduler.due}",
+        f"{state.now} ms · request at {state.scheduler.due}",
         " · ".join(word for word in (*(f"{one.checkpoint} pending" for one in state.pending), held) if word),
     )
 
@@ -128,4 +128,4 @@ PARTS_OF_COORDINATOR = (
         lambda action, event: type(event) is not DeclineMessage,
     ),
 )
-"""In the order of the page, behind the parts."""
+"""In the order of the page, after the parts."""

@@ -94,7 +94,7 @@ def walk(subject: Subject) -> Drawn:
 
 
 def walk_closed(closed: Closed) -> Drawn:
-    """Every state of a closed model behind its opening. Raises TooLargeError."""
+    """Every state of a closed model after its opening events. Raises TooLargeError."""
     closed_model = closed.closed_model
     start = closed_model.state
     for event in closed.opening:
@@ -135,7 +135,7 @@ SHORT = {
     "abort_transaction": "A",
     "commit_offsets": "C",
 }
-"""Effects that an arrow shows behind a slash, with the letter of each; all others are omitted."""
+"""Effects that an arrow shows after a slash, with the letter of each; all others are omitted."""
 ALONE = {"fail_job": "the job fails", "stop_reading": "stop", "go_on_reading": "go on"}
 """Those that need no number."""
 

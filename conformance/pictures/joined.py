@@ -130,4 +130,4 @@ JOINED = (
         lambda action, event: True,
     ),
 )
-"""In the order of the page, behind the parts."""
+"""In the order of the page, after the parts."""

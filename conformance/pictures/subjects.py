@@ -34,7 +34,7 @@ def _named(name: str, members: list[Any]) -> str:
 
 
 def _two_lines(*words: str) -> tuple[str, ...]:
-    """At most two lines, of the words that say something."""
+    """At most two lines, of the words that are not empty."""
     shown = [word for word in words if word]
     half = (len(shown) + 1) // 2
     lines = (" · ".join(shown[:half]), " · ".join(shown[half:])) if len(shown) > 1 else tuple(shown)
@@ -117,7 +117,7 @@ def _show_sink(seen: dict[str, Any]) -> tuple[str, ...]:
         return _two_lines("not running", _named("visible", seen["committed"]))
     return _two_lines(
         f"open {seen['open']}" if seen["open"] else "none open",
-        _named("filed", [transaction for _, transaction in seen["pending"]]),
+        _named("pre-committed", [transaction for _, transaction in seen["pending"]]),
         _named("visible", seen["committed"]),
     )
 
@@ -132,7 +132,7 @@ def _show_offsets(seen: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _show_source(seen: dict[str, Any]) -> tuple[str, ...]:
-    waiting = _named("told", seen["told"]), _named("ahead", seen["ahead"])
+    waiting = _named("triggered", seen["told"]), _named("ahead", seen["ahead"])
     return _two_lines("" if seen["running"] else "not running", *waiting) or ("runs",)
 
 

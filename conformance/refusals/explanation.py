@@ -17,7 +17,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.components import COMPONENTS, PARTS
 
 SHOWN = 6
-"""The number of actions in a refusal: those nearest to the answer and to what the model does."""
+"""The maximum number of actions that are shown, the most similar ones."""
 
 
 def lines(refused: RefusedAnswer) -> list[str]:
@@ -31,7 +31,7 @@ def of_rejection(refused: RefusedAnswer | None, waiting: Sequence[str]) -> list[
 
 
 def of_divergence(divergence: Divergence) -> list[str]:
-    """The same for the last step of a divergence; nothing where there was no answer."""
+    """The refusal of the last step of a divergence, as lines; none if there was no answer."""
     refused = refused_answer(divergence)
     return [] if refused is None else ["", *lines(refused)]
 
@@ -55,7 +55,7 @@ def refusal(refused: RefusedAnswer) -> Refusal:
     observed = {**COMPONENTS, **PARTS}[refused.component].observe(refused.before)
     more = ""
     if len(groups) > SHOWN or not found.is_complete:
-        more = f"{len(groups) - SHOWN} more" if found.is_complete else "more that were not looked at"
+        more = f"{len(groups) - SHOWN} more" if found.is_complete else "more that were not examined"
     return Refusal(
         phrases.of_state(observed, observed),
         tuple(_action(way, found) for way in groups[:SHOWN]),
@@ -65,7 +65,7 @@ def refusal(refused: RefusedAnswer) -> Refusal:
 
 
 def _grouped(found: Candidates) -> list[Candidate]:
-    """The nearest way of each action: what happens first, then the answer, then the fewest guards."""
+    """The best path of each action: what happens first, then the answer, then the fewest failing guards."""
     nearest: dict[object, Candidate] = {}
     for way in found.ways:
         nearest.setdefault((way.rules, way.refused, len(way.failing) == 0 or _was_answered(way, found)), way)
@@ -92,15 +92,15 @@ def _conflict(found: Candidates) -> str:
     if excluded is None:
         return ""
     if not excluded.is_answer:
-        bound = "whatever the values that guards ask for"
-        return f"No action answers so, {bound if found.is_complete else 'of those looked at'}."
+        bound = "whatever values its guards need" if found.is_complete else "of those examined"
+        return f"No action gives this answer, {bound}."
     facts = " and ".join(excluded.facts)
-    looked = "" if found.is_complete else ", on the ways looked at"
+    looked = "" if found.is_complete else ", on the paths examined"
     return f"The answer contradicts {facts}; z3 proves that none of these can be left out{looked}."
 
 
 def _named(value: Any) -> Any:  # noqa: ANN401 - any JSON value, with symbols
-    """The value with its symbols called after the fields that they stand for."""
+    """The value, with each symbol replaced by the name of its field."""
     if isinstance(value, Mapping):
         return {name: _named(one) for name, one in value.items()}
     if isinstance(value, SymbolicInt | SymbolicBool):

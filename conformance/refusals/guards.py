@@ -98,7 +98,7 @@ def _compared(term: z3.BoolRef, sign: str) -> str:
 
 
 def short(name: str) -> str:
-    """The last field of a path with the places behind it: `inbox.gate.blocked.1` is `blocked[1]`."""
+    """The last field of a path with the indexes after it: `inbox.gate.blocked.1` is `blocked[1]`."""
     parts = name.split(".")
     places = [part for part in parts if part.isdigit()]
     fields = [part for part in parts if not part.isdigit()]

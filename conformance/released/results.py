@@ -23,7 +23,7 @@ class Target(ABC):
     after_finish: bool
     """Whether the release can count ended channels as aligned."""
     component: str = "gate"
-    """The component; of any but a gate `mode` has the same value, and there are no levels."""
+    """The component. If it is not `gate`, `mode` has the same value, and there are no levels."""
 
     @property
     def seed(self) -> str:
@@ -50,7 +50,7 @@ class Conformed:
     Known at level handler; where items of a blocked channel wait, a case may take another path.
     """
     reached: dict[str, int] = field(default_factory=dict)
-    """How many different states, transitions, pairs and paths the sequences reached and were compared at."""
+    """Numbers of different states, transitions, pairs and paths that the sequences reached."""
     seconds: float = 0.0
     fields: tuple[str, ...] = ()
     """The fields of the release's observable state."""
@@ -76,7 +76,7 @@ class Conformed:
 
     @property
     def verdict(self) -> Verdict:
-        """DIVERGES at a new divergence or at one that is gone."""
+        """DIVERGES if there is a new divergence, or a known one no longer diverges."""
         if self.new or self.gone:
             return Verdict.DIVERGES
         return Verdict.UNDETERMINED if self.stopped is not None else Verdict.CONFORMS

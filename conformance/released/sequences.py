@@ -37,7 +37,7 @@ NODES_AT_ONCE = 150_000
 BATCHES = (1, 2, 3, 5, 8, 13, 21)
 """Sizes of batches: the state is compared after each, so the first ones are short."""
 NEW_SHOWN = 4
-"""The search ends after so many different new divergences."""
+"""The search ends after this number of different new divergences."""
 OPENINGS: Mapping[str, Wire] = {
     "gate": {"kind": "barrier", "channel": 0, "checkpoint": 1},
     "coordinator": {"kind": "job_status", "status": "RUNNING"},
@@ -60,7 +60,7 @@ def conform(
     tour_nodes: int = 400,
     kind: "type[Search]",
 ) -> Conformed:
-    """Play tours, `directed` cases and so many random sequences."""
+    """Play tours, `directed` cases and random sequences."""
     begun = time.perf_counter()
     done = Conformed(target)
     scripts: list[tuple[Wire, ...]] = []

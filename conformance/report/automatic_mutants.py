@@ -13,14 +13,14 @@ RULES = ("proofs", "exploration")
 """The judges that need nothing but the rules."""
 COLUMNS = ("TLC", *RULES, "rules alone", "triangle", "lock-step")
 """The order of the columns, which is that of the judges."""
-BARS = (
+SHARES = (
     ("model", "rules alone", RULES),
     ("model", "every judge", (*RULES, "triangle", "lock-step")),
     ("model", "triangle or lock-step", ("triangle", "lock-step")),
     ("impl", "lock-step", ("lock-step",)),
     ("spec", "TLC with its properties", ("TLC",)),
 )
-"""Layer, name and judges of each bar: at least one of the judges must kill each mutant of the layer."""
+"""Layer, name and judges of each share: at least one of the judges must kill each mutant of the layer."""
 ABOUT = (
     "Operators edit each protocol module of specification, model and implementation, one place at a time: "
     "comparisons, boundaries, constants, arguments, conditions, statements, effects, changes of a state. "
@@ -77,13 +77,13 @@ def verdict(found: Sequence["Judged"], threshold: float = 100) -> Verdict:
     return Verdict.DIVERGES if 100 * len(survivors(found)) > (100 - threshold) * mutants else Verdict.CONFORMS
 
 
-def bars(found: Sequence["Judged"]) -> Iterator[str]:
-    """One sentence for each bar: the share of killed mutants, with its interval of 95 % (Wilson).
+def shares(found: Sequence["Judged"]) -> Iterator[str]:
+    """One sentence for each share: the share of killed mutants, with its interval of 95 % (Wilson).
 
-    Mutants that are proved equivalent do not count. A bar is left out if another mutant met none of its
+    Mutants that are proved equivalent do not count. A share is left out if another mutant met none of its
     judges; those of RULES run first, so each mutant of the model meets them.
     """
-    for layer, what, judges in BARS:
+    for layer, what, judges in SHARES:
         here = [one for one in found if _folder(one).startswith(layer) and one.is_mutant]
         here = [one for one in here if not one.same_paths]
         if here and (judges[0] in RULES or all({*judges} & {*one.complaints} for one in here)):
@@ -121,7 +121,7 @@ def page(
         "",
         "Of the mutants that are not proved equivalent, with the interval of 95 % (Wilson) for all mutants:",
         "",
-        *(f"- {bar}." for bar in bars(found)),
+        *(f"- {share}." for share in shares(found)),
         "",
         f"| {' | '.join(heads)} |",
         f"|---|{'--:|' * (len(heads) - 1)}",

@@ -59,7 +59,7 @@ def _counted(count: int, name: str, meaning: str) -> str:
 
 
 def part(log: str, result: "FlinkResult", why: Sequence[str]) -> PartResult:
-    """The same for machines."""
+    """As JSON values."""
     findings = tuple(
         Finding(None, one.describe(), one.text, log, one.number) for one in result.unreadable[:_SHOWN]
     )

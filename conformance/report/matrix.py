@@ -46,7 +46,7 @@ def _charged(found: "Examination") -> str:
 def line_of_job(job: "Tortured") -> str:
     """One whole job, when it is done: what its state and its output have kept."""
     kept = f"state {job.keeps(Subject.STATE)}, output {job.keeps(Subject.OUTPUT)}"
-    faults = len(job.outcome.struck)
+    faults = len(job.outcome.injected)
     name = escape.line(job.pipeline.name)
     return wrapped(f"  {job.verdict.value:<12} {name}: {kept}; {faults} faults", 15)
 

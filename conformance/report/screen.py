@@ -1,6 +1,6 @@
-"""One screen for a verification: a line for each part, the findings, one of them in full, and the verdict.
+"""The output of a verification: a line for each part, the findings, one of them in full, and the verdict.
 
-The text is plain; colour is put on marks and verdicts only, and only on a terminal.
+The text is plain; only marks and verdicts have a colour, and only on a terminal.
 """
 
 import textwrap
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from conformance.parts.verify import Verification
 
 WIDEST = 110
-"""Columns at most, more than prose has: the bound of a part is printed between its name and its cost."""
+"""Maximum number of columns: the bound of a part is printed between its name and its cost."""
 FINDINGS_SHOWN = 8
-"""So many findings are listed; the rest stands in the JSON."""
+"""Maximum number of findings on the screen; the JSON has all."""
 NAME, MARK = 13, 4
 _MARGIN = " " * (2 + NAME + 3 + MARK + 3)
 
@@ -46,7 +46,7 @@ def screen(
 
 
 def title_of(finding: Finding) -> str:
-    """The rule's title; why there is none where no rule of the index is charged."""
+    """The title of the charged rule, or the reason why there is none."""
     if finding.rule is None:
         return "could not be judged"
     try:

@@ -29,11 +29,11 @@ INTRODUCTION = """\
 # Generations side by side
 
 Made by `barrierspec flink side-by-side`; do not edit it, edit `conformance/scenarios.toml`. Each column is \
-what the model says of the generations above it. Under *seen on* stand the releases whose own classes were \
+what the model answers in the generations above it. *Seen on* lists the releases whose own classes were \
 driven through the sequence and gave exactly these answers; of each minor release the last patch of each \
-of its generations was driven. At coordinators a release stands for itself and those up to the next: 1.9 for \
-1.10 too, 1.14.0 up to 1.14.2, 1.15.0 up to 1.15.1, 1.16.0 up to 1.16.1. The coordinator of 1.16.2 and \
-1.16.3 is that of 1.17. No package of PyPI carries a jar of 1.7 or 1.8: their column rests on the rule index \
+of its generations was driven. Of coordinators, a release covers those up to the next one, too: 1.9 covers \
+1.10, 1.14.0 covers up to 1.14.2, 1.15.0 up to 1.15.1, 1.16.0 up to 1.16.1. The coordinator of 1.16.2 and \
+1.16.3 is that of 1.17. No package of PyPI has a jar of 1.7 or 1.8: their column rests on the rule index \
 and the model alone.
 """
 
@@ -130,7 +130,7 @@ def page(driven: Iterable[Driven], say: Callable[[str], None]) -> str:
 
 
 def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
-    """What the model of a generation says to each event; None if the generation has no such mode."""
+    """The answers of the model of a generation to each event; None if the generation has no such mode."""
     try:
         oracle = Oracle(scenario.component, {**scenario.config, "profile": profile})
         edges = oracle.transcript((*scenario.opening, *scenario.events))[len(scenario.opening) :]
@@ -201,7 +201,7 @@ def _task_switches() -> str:
     lines = [
         "## The switches of a subtask",
         "",
-        "A release stands for itself and those up to the next. The facts of profiles with which no release "
+        "A release covers those up to the next one, too. The facts of profiles with which no release "
         f"is driven were read in the bytecode of the released jars. {_BOTH_SIDES}",
         "",
         *_table(labels, NEWEST_TASK, driven),
@@ -220,7 +220,7 @@ def _coordinator_switches() -> str:
     lines = [
         "## The switches of a coordinator",
         "",
-        "A release stands for itself and those up to the next, `1.9` for 1.10 too. Those from 1.10 on are "
+        "A release covers those up to the next one, too, `1.9` for 1.10 too. Those from 1.10 on are "
         f"driven (`barrierspec flink conform --component coordinator`). {_BOTH_SIDES}",
         "",
         *_table(labels, NEWEST_COORDINATOR, driven),

@@ -1,4 +1,4 @@
-"""The reference of the command line, made of what each command says of itself, and of the exit codes."""
+"""The reference of the command line, made from the help of each command and from the exit codes."""
 
 from collections.abc import Iterator
 

@@ -2,7 +2,7 @@
 
 They stand in a checkout under `tests/transcripts`, in the form that the tests write: comments, the component
 with its configuration, and blocks of events, `----`, and the answer. The model plays the events again, since
-a block may have several and shows only what is observable behind the last.
+a block may have several and shows only what is observable after the last.
 """
 
 import json

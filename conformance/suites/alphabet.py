@@ -2,7 +2,7 @@
 
 A letter stands for one event in each state of the model: an id is written as a distance from the *newest*
 one, the highest id that the state of the model holds (START if it holds none); other fields may depend on the
-state, too. A letter is not defined where the alphabet's bound forbids it, and behind a failure of the task.
+state, too. A letter is not defined where the alphabet's bound forbids it, and after a failure of the task.
 The state of the model depends on the events before alone, so that an implementation behind the alphabet is a
 function from words to answers; in answers, ids are written relative to the newest one as well.
 """

@@ -81,7 +81,7 @@ def aligned(config: Wire, *, injects: bool = False, waiting: int = 1) -> Alphabe
 
 
 def tracking(config: Wire, tracked: int = TRACKED) -> Alphabet:
-    """A gate of mode at-least-once: the same letters, and at most so many checkpoints under way."""
+    """A gate of mode at-least-once: the same letters, and a maximum number of tracked checkpoints."""
     letters: list[Letter] = []
     for channel in range(config["channels"]):
         letters += (letter("barrier", channel=channel, checkpoint=near) for near in NEAR)
@@ -157,7 +157,7 @@ def _overtaking(config: Wire, letters: list[Letter], subject: str, waiting: int)
 
 
 def _at_level(alphabet: Alphabet, waiting: int) -> Alphabet:
-    """With records, of which at most so many wait, if the level is polled."""
+    """With records, if the level is polled; a maximum number of them waits."""
     if not _is_polled(alphabet.config):
         return alphabet
     channels = range(alphabet.config["channels"])

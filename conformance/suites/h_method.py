@@ -38,7 +38,7 @@ class Suite:
 
     machine: Machine
     extra: int
-    """k: the suite is complete for implementations of at most so many states more."""
+    """k: the suite is complete for implementations with at most k extra states."""
     root: Branch
 
     def words(self) -> Iterator[Word]:

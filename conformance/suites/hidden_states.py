@@ -1,8 +1,8 @@
 """Wrong machines with hidden states, made at random: do a suite, tours or random walks refuse them?
 
 A hidden state is a copy of a state of the model's machine that one transition only leads to, so that it is a
-flag that this transition sets. Several hidden states follow each other: the flag stays for so many letters.
-Letters that leave the state alone keep the flag or clear it. Behind the last hidden state one output or one
+flag that this transition sets. Several hidden states follow each other: the flag stays for some letters.
+Letters that leave the state alone keep the flag or clear it. After the last hidden state one output or one
 target is wrong. All other transitions are the model's.
 """
 

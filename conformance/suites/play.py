@@ -25,16 +25,16 @@ SEQUENCES_AT_MOST = 100_000
 NEARLY = 1.1
 """A suite whose estimated size is beyond the limit by more than this factor is not made."""
 THOROUGH = 1_000_000
-"""The same with --thorough."""
+"""The limit of sequences with --thorough."""
 EXPLORED = 300_000
 """Steps of the model that are explored for one component in a default run."""
 EXPLORED_THOROUGH = 10_000_000
-"""The same with --thorough."""
+"""The limit of explored steps with --thorough."""
 TOO_LARGE = "the model has too many states over its letters to be explored in one run"
 
 
 class Guarantee(NamedTuple):
-    """What one suite that was played to its end says, or why it was not played."""
+    """The guarantee of one suite that was played to its end, or why it was not."""
 
     component: str
     config: Wire
@@ -50,12 +50,12 @@ class Guarantee(NamedTuple):
     left_out: int = 0
     """Sequences that were not played because the implementation is known to crash in them."""
     known: int = 0
-    """Sequences that ended at a known divergence: behind it nothing was compared."""
+    """Sequences that ended at a known divergence: after it nothing was compared."""
     reason: str = ""
     """Why k is lower than the plan's, or why nothing was played."""
 
     def values(self) -> dict[str, object]:
-        """The same as JSON values."""
+        """As JSON values."""
         return {
             "config": dict(self.config),
             "subject": self.subject,

@@ -8,7 +8,7 @@ from conformance.suites.machine import END, Machine, Word
 LONGEST = 4
 """Letters of a word that separates one state from all others, at most."""
 SEARCHED = 5_000
-"""So many sets of states are looked at for such a word."""
+"""Maximum number of sets of states that the search for such a word visits."""
 
 
 class Separation:

@@ -55,7 +55,7 @@ from impl.spark.session import spark_session
 ALTERNATIVES = 64
 """Rounds from which the next one is chosen: the one that reaches most that no injected fault has reached."""
 _FAULTS_A_ROUND = {FROZEN: 15, SERVER: 30, DRIVER: 75, EXECUTOR: 150}
-"""A campaign has one round of each kind for so many faults: these rounds are slow."""
+"""A campaign has one round of each kind for this number of faults, because these rounds are slow."""
 FOLDERS, STORE = "folders", "s3"
 GENERATED, KAFKA = "generated", "kafka"
 _KEPT = 5
@@ -88,7 +88,7 @@ class Campaign:
     @property
     def injected(self) -> int:
         """The number of injected faults."""
-        return sum(len(one.struck) for one in self.outcomes)
+        return sum(len(one.injected) for one in self.outcomes)
 
     @property
     def failed(self) -> list[Outcome]:
@@ -98,14 +98,14 @@ class Campaign:
     @property
     def missed(self) -> frozenset[str]:
         """The named rounds in which no fault was injected."""
-        return frozenset(self.only).difference(one.round.name for one in self.outcomes if one.struck)
+        return frozenset(self.only).difference(one.round.name for one in self.outcomes if one.injected)
 
     @property
     def reached(self) -> Reached:
         """What the injected faults have reached."""
         reached = Reached(FAULTS)
         for one in self.outcomes:
-            reached.add(marks_of(one.round, one.struck))
+            reached.add(marks_of(one.round, one.injected))
         return reached
 
     @property

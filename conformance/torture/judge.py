@@ -29,7 +29,7 @@ class Outcome:
     """The result of one round."""
 
     round: Round | StreamingRound
-    struck: Sequence[FaultPlan | StreamingFault] = ()
+    injected: Sequence[FaultPlan | StreamingFault] = ()
     """The faults that were injected."""
     attempts: int = 0
     checkpoints: int = 0
@@ -59,7 +59,7 @@ class Outcome:
 
     def took_from(self, result: JobResult) -> None:
         """Take over the result of the job itself."""
-        self.struck = result.faults
+        self.injected = result.faults
         self.attempts = len(result.attempts)
         self.checkpoints = len(result.checkpoints)
         self.refused = len(result.refused)
@@ -69,7 +69,7 @@ class Outcome:
         """As a JSON object."""
         return {
             "round": self.round.to_json(),
-            "struck": [one.as_dict() for one in self.struck],
+            "struck": [one.as_dict() for one in self.injected],
             "attempts": self.attempts,
             "checkpoints": self.checkpoints,
             "drivers": self.drivers,
@@ -151,4 +151,4 @@ def _trace(log: Path, outcome: Outcome) -> list[str]:
 
 def tally(outcomes: Sequence[Outcome]) -> Counter[tuple[str, str]]:
     """The number of injected faults by point and action."""
-    return Counter((one.point, one.action) for outcome in outcomes for one in outcome.struck)
+    return Counter((one.point, one.action) for outcome in outcomes for one in outcome.injected)

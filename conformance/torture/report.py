@@ -123,7 +123,7 @@ def _found(campaign: Campaign) -> Iterator[str]:
         yield f"  {outcome.round.name}, {outcome.round.mode}, failed:"
         yield from (f"    {line}" for finding in outcome.findings[:_SHOWN] for line in finding.splitlines())
         yield from (
-            f"    injected at {one.point} of {one.task or 'any'}: {one.action}" for one in outcome.struck
+            f"    injected at {one.point} of {one.task or 'any'}: {one.action}" for one in outcome.injected
         )
         yield f"    again   {campaign.again(outcome.round.name)}"
     if len(campaign.failed) > _SHOWN:

@@ -31,7 +31,7 @@ _ROWS, _RATE = 4_000, 4_000.0
 _FROZEN_RATE, _FROZEN_INTERVAL_MS = 500.0, 100
 """Both drivers have to complete some checkpoints before the input ends."""
 _FROZEN_ROUNDS_PER_SPARK = 10
-"""One round of so many runs on Spark."""
+"""One in this number of rounds runs on Spark."""
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
 _PATIENCE_MS = 10

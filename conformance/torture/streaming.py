@@ -39,7 +39,7 @@ def run_streaming(planned: StreamingRound, folder: Path) -> Outcome:
             while result is None and not outcome.findings:
                 outcome.drivers += 1
                 result = _drive(planned, folder, token, outcome)
-        outcome.struck = tuple(one for one in planned.faults if one.mark(str(folder)).exists())
+        outcome.injected = tuple(one for one in planned.faults if one.mark(str(folder)).exists())
         if result is not None:
             outcome.attempts = result["started"]
             _judge(outcome, folder, {key: Totals(count, total) for key, count, total in result["state"]})
@@ -68,7 +68,7 @@ def _drive(planned: StreamingRound, folder: Path, token: str, outcome: Outcome) 
         "sink": planned.mode,
     }
     spec.write_bytes(orjson.dumps(specification))
-    struck = {one for one in planned.faults if one.mark(str(folder)).exists()}
+    injected = {one for one in planned.faults if one.mark(str(folder)).exists()}
     log = folder / f"driver-{outcome.drivers}.log"
     with log.open("wb") as output:
         driver = subprocess.Popen(
@@ -88,7 +88,7 @@ def _drive(planned: StreamingRound, folder: Path, token: str, outcome: Outcome) 
     if code == 0:
         result: dict[str, Any] = orjson.loads(spec.with_suffix(".result").read_bytes())
         return result
-    new = {one for one in planned.faults if one.mark(str(folder)).exists()} - struck
+    new = {one for one in planned.faults if one.mark(str(folder)).exists()} - injected
     if code != -signal.SIGKILL or not any(one.action == Action.KILL_DRIVER for one in new):
         last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["it logged nothing"]
         outcome.findings.append(f"driver {outcome.drivers} ended with {code}: {last[0][:600]}")

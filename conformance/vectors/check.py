@@ -1,4 +1,4 @@
-"""Plays vectors: compares the answers of an implementation, or of the current model, with those written."""
+"""Plays vectors: compares the answers of an implementation or of the current model with the written ones."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -14,7 +14,7 @@ from conformance.vectors.vector import Vector
 
 
 class Difference(NamedTuple):
-    """The first step of a vector that came out otherwise."""
+    """The first step of a vector whose answer differs."""
 
     vector: Vector
     step: int
@@ -23,7 +23,7 @@ class Difference(NamedTuple):
     came: object
 
     def lines(self) -> list[str]:
-        """As a difference is shown: what is written, what came."""
+        """The difference as text: the written answer, then the actual one."""
         event = self.vector.steps[self.step - 1].event if self.step else "new"
         return [
             f"{self.vector.component} {self.vector.id} ({self.vector.origin}), step {self.step}: {event}",
@@ -33,8 +33,10 @@ class Difference(NamedTuple):
 
 
 def is_offered(vector: Vector, offers: Mapping[str, Offer]) -> bool:
-    """Whether `hello` has named the component with this mode, generation and level; left out, it is the
-    newest of exactly-once, polled."""
+    """Whether `hello` offers the component with this mode, generation and level.
+
+    A vector without them has exactly-once, the newest generation, and level polled.
+    """
     offer = offers.get(vector.component)
     if offer is None:
         return False

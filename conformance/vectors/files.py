@@ -20,7 +20,7 @@ _COMPONENT = re.compile(r"[a-z_]+")
 
 
 def write(folder: Path, by_component: Mapping[str, Iterator[Vector]]) -> Iterator[tuple[str, Counter[str]]]:
-    """Write them, the index last; for each component how many came from where, as it is done."""
+    """Write the vectors, then the index. Yields, for each component, the numbers of vectors by source."""
     folder.mkdir(parents=True, exist_ok=True)
     entries: dict[str, Any] = {}
     for component, vectors in by_component.items():

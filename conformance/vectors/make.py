@@ -17,7 +17,7 @@ from conformance.vectors.vector import Vector, vector_of
 from model.components import WireError
 
 SMALL = 500
-"""Closed models with at most so many transitions are toured."""
+"""Closed models with at most this number of transitions are toured."""
 LENGTH = 30
 """Events of a random run at most."""
 

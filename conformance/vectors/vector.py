@@ -47,7 +47,7 @@ class Vector(NamedTuple):
 
 
 def vector_of(origin: str, component: str, config: Wire, events: Sequence[Wire]) -> Vector:
-    """What the model says of these events. Raises VectorError if it does not know the configuration."""
+    """The model's answers to these events. Raises VectorError if it does not know the configuration."""
     try:
         edges = Oracle(component, config).transcript(events)
     except (WireError, KeyError) as unknown:

@@ -62,7 +62,7 @@ def _largest(column: pa.ChunkedArray) -> int:
 
 
 def one_type(tables: Sequence[pa.Table], keyed: int) -> list[pa.Table]:
-    """The tables with every column behind the first `keyed` ones cast to its widest type."""
+    """The tables with every column after the first `keyed` ones cast to its widest type."""
     widest = list(tables[0].schema.types)
     for table in tables[1:]:
         for place in range(keyed, len(widest)):

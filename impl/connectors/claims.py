@@ -71,7 +71,7 @@ class Claim:
             known = chain[at]
             if at and known.checkpoint < origin.checkpoint:
                 raise OutputClaimedError(
-                    f"{where}: the output behind checkpoint {known.checkpoint} of run {known.lineage} was "
+                    f"{where}: the output after checkpoint {known.checkpoint} of run {known.lineage} was "
                     f"taken back when a run began from that savepoint, so a run cannot begin from its "
                     f"savepoint {origin.checkpoint}; begin from savepoint {known.checkpoint}, or write "
                     "elsewhere"

@@ -27,7 +27,7 @@ _RETRACTED: Final = re.compile(r"[A-Za-z0-9_-]+-(\d+)\.json")
 
 
 def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> None:
-    """Record that a subtask has committed everything filed up to `checkpoint`.
+    """Record that a subtask has committed everything pre-committed up to `checkpoint`.
 
     The name is not synced, because the restore after a crash records it again. Raises StorageError if the
     storage refuses.

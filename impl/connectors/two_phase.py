@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from impl.connectors.claims import Claim
-from impl.core import Effect, Effects, Filed, SinkSnapshot, TransactionalSink
+from impl.core import Effect, Effects, PreCommitted, SinkSnapshot, TransactionalSink
 from impl.core.errors import ProtocolError
 from impl.core.sink.events import AbortTransaction, Begin, Commit, PreCommit, WriteToTransaction
 
@@ -62,7 +62,7 @@ class Participant(Protocol):
         """Make the transaction visible; a repeated call has no effect."""
 
     def committed(self, checkpoint: int) -> None:
-        """Everything filed up to `checkpoint` is committed; a participant may record this for readers."""
+        """Everything pre-committed up to `checkpoint` is committed; it may be recorded for readers."""
 
     def remnant(self, transaction: int) -> str:
         """The name under which a later process finds the open transaction."""
@@ -129,7 +129,7 @@ class SinkState:
     remnant: str | None
     """The name of the open transaction, for an abort after a crash."""
     receipts: Mapping[int, Receipt]
-    """Of the filed transactions, by transaction."""
+    """Of the pre-committed transactions, by transaction."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -198,7 +198,7 @@ class TwoPhaseSink:
         )
 
     def notify_complete(self, checkpoint: int) -> Effects:
-        """`checkpoint` is complete: commit everything filed up to it.
+        """`checkpoint` is complete: commit everything pre-committed up to it.
 
         If a commit raises an error, the others are still tried; then the first error is raised (SINK-10).
         """
@@ -216,7 +216,7 @@ class TwoPhaseSink:
         return effects
 
     def notify_abort(self, checkpoint: int) -> Effects:
-        """`checkpoint` was aborted: what was filed under it is committed with a later one."""
+        """`checkpoint` was aborted: what was pre-committed under it is committed with a later one."""
         return self._do(self._core.notify_abort(checkpoint))
 
     def finish(self) -> Effects:
@@ -224,11 +224,11 @@ class TwoPhaseSink:
         return self._do(self._core.finish())
 
     def close(self) -> None:
-        """The subtask ends or fails: abort the open transaction; filed ones stay."""
+        """The subtask ends or fails: abort the open transaction; pre-committed ones stay."""
         self._participant.close()
 
-    def receipt_of(self, filed: Filed) -> Receipt:
-        """The receipt of a filed transaction."""
+    def receipt_of(self, filed: PreCommitted) -> Receipt:
+        """The receipt of a pre-committed transaction."""
         return self._receipts[filed.transaction]
 
     # ------------------------------------------------------------ carrying out effects

@@ -36,7 +36,7 @@ from impl.core.gate.aligned import AlignedGate
 from impl.core.gate.from_config import gate_from_config
 from impl.core.gate.polled_gate import PolledGate
 from impl.core.offsets.offsets import OffsetCommitter, offsets_from_config
-from impl.core.sink.two_phase_commit import Filed, SinkSnapshot, TransactionalSink, sink_from_config
+from impl.core.sink.two_phase_commit import PreCommitted, SinkSnapshot, TransactionalSink, sink_from_config
 from impl.core.source.source_task import SourceTask, source_from_config
 from impl.core.store.store import CompletedCheckpointStore, store_from_config
 from impl.core.subtask.subtask import Subtask, subtask_from_config
@@ -55,10 +55,10 @@ __all__ = [
     "Effect",
     "Effects",
     "Event",
-    "Filed",
     "OffsetCommitter",
     "PendingCheckpoint",
     "PolledGate",
+    "PreCommitted",
     "ProtocolError",
     "SinkSnapshot",
     "SourceTask",

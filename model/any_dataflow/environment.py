@@ -172,7 +172,7 @@ def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:
 
 
 def small_dataflows(tasks: int) -> list[tuple[Channel, ...]]:
-    """All connected dataflows without a cycle of so many tasks, one of each that differ only in numbers."""
+    """All connected dataflows without a cycle with this number of tasks; of isomorphic ones, one."""
     import networkx as nx  # takes longer to import than all models together
 
     pairs = list(combinations(range(1, tasks + 1), 2))

@@ -101,7 +101,7 @@ def properties_of(
 
     @registry.state("ONCE-01")
     def stops_at_the_savepoint(job: Job) -> bool:
-        """When the savepoint with which the job stops is complete, nothing behind it is read or sent."""
+        """When the savepoint with which the job stops is complete, nothing after it is read or sent."""
         is_over = any(task.passed in dataflow.stops and task.passed == job.latest for task in job.tasks)
         saved = [snapshot and snapshot.history for snapshot in job.checkpoints[job.latest].captured]
         is_read = any(is_record(item) for items in job.channels for item in items)

@@ -56,7 +56,7 @@ class RegionalDataflow(AnyDataflow):
         return tuple(one for one in self.regions if not all(acknowledged[task - 1] for task in one))
 
     def is_declined(self, job: Job, checkpoint: int) -> bool:
-        """A task has passed the checkpoint, or restarted behind it, and takes no part."""
+        """A task has passed the checkpoint, or restarted after it, and takes no part."""
         captured = job.checkpoints[checkpoint].captured
         return any(
             snapshot is None and task.passed >= checkpoint

@@ -217,7 +217,7 @@ class _Run:
         return None
 
     def _only_permitted(self, term: z3.BoolRef, key: int) -> bool | None:
-        """The same without a solution that tells the truth of the term."""
+        """The only possible truth of the term, without a solution that has it; None if both are possible."""
         ground, place = self.ground, self.place
         solutions = {}
         for truth in (True, False):

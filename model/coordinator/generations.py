@@ -154,7 +154,7 @@ class FailuresOfAnyType(FailureSteps):
         return failure.type == STOP and failure.reason not in PRE_FLIGHT
 
     def concerns_the_job(self, failure: Failure) -> bool:
-        """A checkpoint or savepoint counts, whoever fails it; a stop never does (COORD-28)."""
+        """A failed checkpoint or savepoint counts, whatever failed it; a stop never does (COORD-28)."""
         return failure.type != STOP
 
 

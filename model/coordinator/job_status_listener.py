@@ -13,7 +13,7 @@ from model.events import Effects, Rules, Step
 
 
 class ListenerSteps(SchedulerSteps):
-    """The steps of the listener, and the operators of which older generations have their own."""
+    """The steps of the listener, and the methods that older generations override."""
 
     def follow_job(self, coordinator: Coordinator) -> Step[Coordinator]:
         """The job changes its status; when it runs, the listener receives its new executions."""

@@ -64,7 +64,7 @@ def new_pending(
 
 
 def acknowledge(pending: Pending, task: int, handle: int, shared: tuple[int, ...]) -> tuple[Pending, str]:
-    """Task `task` (beyond the plan: an unknown one) acknowledges; returns the result too (COORD-05)."""
+    """The checkpoint after task `task` has acknowledged, and SUCCESS, DUPLICATE or UNKNOWN (COORD-05)."""
     if task >= len(pending.tasks) or not pending.tasks[task]:
         return pending, UNKNOWN
     if pending.acknowledged[task]:

@@ -26,7 +26,7 @@ class Request(NamedTuple):
 
 
 def joined(queue: tuple[Request, ...], request: Request) -> tuple[Request, ...]:
-    """The queue with the request added: behind more urgent ones and behind its equals."""
+    """The queue with the request after all requests of higher or the same priority."""
     place = 0
     for waiting in queue:
         if not precedes(request, waiting):

@@ -24,7 +24,7 @@ from model.steps import step_of
 
 
 def closed_fencing(drivers: int, attempts: int, checkpoints: int) -> ClosedModel:
-    """So many drivers, which draw and reserve at most so many numbers together."""
+    """A number of drivers, which together draw and reserve at most a number of ids."""
 
     def offers(fencing: Fencing) -> Iterator[tuple[str, Event]]:
         for driver in range(1, drivers + 1):

@@ -83,7 +83,7 @@ class Fencing(NamedTuple):
 
 
 def new_fencing(drivers: int) -> Fencing:
-    """An empty storage with so many drivers."""
+    """An empty storage with this number of drivers."""
     return Fencing((IDLE,) * drivers, (0,) * drivers, (0,) * drivers, (), (), ())
 
 

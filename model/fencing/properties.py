@@ -72,7 +72,7 @@ def fence_01(before: Fencing, event: Event, effects: Effects, after: Fencing) ->
 
 @FENCING.state("FENCE-02")
 def fence_02_closed(fencing: Fencing) -> bool:
-    """No attempt stays open behind a newer one whose driver has found its checkpoint."""
+    """No attempt stays open after the driver of a newer one has found its checkpoint."""
     return all(
         OPEN not in fencing.starts[: attempt - 1]
         for phase, attempt in zip(fencing.phases, fencing.attempts, strict=True)

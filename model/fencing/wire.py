@@ -1,4 +1,4 @@
-"""Drivers that share a storage, on the wire."""
+"""Translates the events and the state of drivers that share a storage to and from the adapter protocol."""
 
 from typing import Any
 

@@ -22,7 +22,7 @@ from model.sink.events import (
     Write,
     WriteRequest,
 )
-from model.sink.two_phase_commit import Filed, Sink, SinkSnapshot
+from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 
 _OVER = "running finished open pending"
 """The volatile state, which the end of the task clears."""
@@ -73,7 +73,7 @@ def sink_02(before: Sink, event: SnapshotRequest, effects: Effects, after: Sink)
     """A snapshot pre-commits the open transaction, files it, and opens the next unless it has finished."""
     filed = before.pending
     if before.open != NONE:
-        filed = (*filed, Filed(event.checkpoint, before.open))
+        filed = (*filed, PreCommitted(event.checkpoint, before.open))
     taken = SinkSnapshot(event.checkpoint, after.open, after.pending)
     opens = before.finished or effects == (PreCommit(before.open), Begin(after.open))
     return opens and after.pending == filed and after.snapshots == (*before.snapshots, taken)
@@ -91,7 +91,7 @@ def sink_02_ascending(sink: Sink) -> bool:
 
 @SINK.step("SINK-03")
 def sink_03(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A completion commits the filed transactions up to its id, oldest first; no other event does."""
+    """A completion commits the pre-committed transactions up to its id, oldest first; no other event does."""
     commits = tuple(effect for effect in effects if type(effect) is Commit)
     if type(event) is Restore or type(event) is FailingCompletion or type(event) is FailingRestore:
         return True
@@ -192,7 +192,7 @@ def sink_06_crash(before: Sink, event: Event, effects: Effects, after: Sink) -> 
 
 @SINK.step("SINK-09")
 def sink_09(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A closing sink aborts its open transaction, and no filed one."""
+    """A closing sink aborts its open transaction, and no pre-committed one."""
     ends = type(event) is Finish and not before.profile.waits_at_the_end
     if type(event) is not Close and not ends:
         return True

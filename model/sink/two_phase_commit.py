@@ -1,8 +1,8 @@
 """A transactional sink: two-phase commit over checkpoints. Rules SINK-01 to SINK-10.
 
-The sink writes records to one open transaction. A snapshot pre-commits it under the checkpoint (`Filed`). The
-notification of a completed checkpoint commits all transactions pre-committed up to its id. A notification may
-be lost, so a restore commits again the pre-committed transactions of the restored snapshot.
+The sink writes records to one open transaction. A snapshot pre-commits it under the checkpoint's id
+(`PreCommitted`). The notification of a completed checkpoint commits all transactions pre-committed up to its
+id. A notification may be lost, so a restore commits again the pre-committed transactions of its snapshot.
 
 The state also holds the data that outlives a crash: the snapshots and the external system's transactions.
 
@@ -47,7 +47,7 @@ def _profile_of(name: str) -> SinkProfile:
     return SINK_PROFILES[name]
 
 
-class Filed(NamedTuple):
+class PreCommitted(NamedTuple):
     """A pre-committed transaction and its checkpoint."""
 
     checkpoint: int
@@ -60,7 +60,7 @@ class SinkSnapshot(NamedTuple):
     checkpoint: int
     open: int
     """The transaction opened at the snapshot, -1 if the sink had finished."""
-    pending: tuple[Filed, ...]
+    pending: tuple[PreCommitted, ...]
 
 
 class Sink(NamedTuple):
@@ -72,7 +72,7 @@ class Sink(NamedTuple):
     """The sink has read the end of its input."""
     open: int
     """The transaction that takes the writes, -1 for none."""
-    pending: tuple[Filed, ...]
+    pending: tuple[PreCommitted, ...]
     """Pre-committed transactions, oldest first."""
     next_transaction: int
     """Durable: the next unused id; ids count up."""
@@ -98,7 +98,7 @@ def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
     effects: Effects = ()
     if sink.open != NONE:
         effects = (PreCommit(sink.open),)
-        sink = sink._replace(open=NONE, pending=(*sink.pending, Filed(checkpoint, sink.open)))
+        sink = sink._replace(open=NONE, pending=(*sink.pending, PreCommitted(checkpoint, sink.open)))
     if sink.finished:
         rules: Rules = ("SINK-07",)
     else:
@@ -181,7 +181,7 @@ def tried(transaction: int, fails: int) -> Commit | CommitFailed:
     return CommitFailed(transaction) if transaction == fails else Commit(transaction)
 
 
-def with_committed(committed: tuple[int, ...], filed: tuple[Filed, ...]) -> tuple[int, ...]:
+def with_committed(committed: tuple[int, ...], filed: tuple[PreCommitted, ...]) -> tuple[int, ...]:
     """The committed transactions including those of `filed`, ascending, each once."""
     for entry in filed:
         if not any(known == entry.transaction for known in committed):

@@ -15,7 +15,7 @@ class HookBeginsAlone(SourceSteps):
         return (Answer(checkpoint, source.running),)
 
     def awaits_both(self, source: Source) -> bool:
-        """The hook begins the checkpoint."""
+        """False: the hook alone begins the checkpoint."""
         return False
 
 

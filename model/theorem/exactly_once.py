@@ -84,7 +84,7 @@ def nothing_left_out(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(TASK, CHANNEL, ID)
 def stops_at_the_savepoint(s: State, t: Term, c: Term, n: Term) -> Formula:
-    """When the savepoint that stops the job completes, tasks have read and sent nothing behind it."""
+    """When the savepoint that stops the job completes, tasks have read and sent nothing after it."""
     return implies(
         both(s.completed(n), s.stops(n), s.current(n)),
         s.length(t) == s.cut(t, n),

@@ -50,7 +50,7 @@ def sent_before_the_cut(s: State, t: Term, k: Term) -> Formula:
 
 @clause(TASK)
 def lengths(s: State, t: Term) -> Formula:
-    """The cut lies behind the beginning."""
+    """The cut lies after the beginning."""
     return s.length(t) >= 0
 
 

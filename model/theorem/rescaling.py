@@ -1,10 +1,10 @@
 """Restore at another parallelism.
 
-The tasks of the theorem are key groups of an operator and splits of a source, and the state of each is
-restored for itself. A subtask holds several of them: its step is the step of each, in turn. Here it is
-shown that the first of these steps does not disable the others, so every behaviour of subtasks is a
-behaviour of the theorem's tasks, whoever holds which; and that Flink's ranges of key groups give each to
-exactly one subtask.
+The tasks of the theorem are key groups of an operator and splits of a source. The state of each is restored
+separately. A subtask holds several of them, and its step is the step of each of them, one after the other.
+z3 proves that the first of these steps does not disable the others. So every behaviour of subtasks is a
+behaviour of the theorem's tasks, however these are assigned to subtasks. z3 also proves that Flink's ranges
+assign each key group to exactly one subtask.
 
 Not covered: operator state that is split in other ways (union and broadcast lists).
 """
@@ -49,13 +49,13 @@ def snapshots_in_turn(s: State, t: Term, u: Term, n: Term) -> Formula:
 
 @clause(TASK, TASK, ID)
 def stores_in_turn(s: State, t: Term, u: Term, n: Term) -> Formula:
-    """They store them in turn."""
+    """Key groups store their snapshots in turn."""
     return stays_enabled(store, s, (t, n), (u, n))
 
 
 @clause(TASK, TASK, ID)
 def give_up_in_turn(s: State, t: Term, u: Term, n: Term) -> Formula:
-    """They give an alignment up in turn."""
+    """Key groups give up an alignment in turn."""
     return stays_enabled(give_up, s, (t, n), (u, n))
 
 
@@ -67,7 +67,7 @@ def barriers_in_turn(s: State, c: Term, d: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, CHANNEL, ID)
 def overtaking_in_turn(s: State, c: Term, d: Term, n: Term) -> Formula:
-    """It overtakes the records between each pair in turn."""
+    """A barrier overtakes the records between each pair of key groups in turn."""
     return implies(no(c == d), stays_enabled(overtake, s, (c, n), (d, n)))
 
 

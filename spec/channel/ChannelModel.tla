@@ -321,8 +321,8 @@ UNAL_35 == [][
         channel' = [channel EXCEPT !.input = Hurried(@, EventId)] /\ Effects = <<>>]_vars
 
 (* After an aligned barrier only urgent items leave, until the receiver      *)
-(* resumes the sender. The gate asks for a barrier whose announcement it has *)
-(* read, while none newer has arrived.                                       *)
+(* resumes the sender. The gate prioritises a barrier whose announcement it  *)
+(* has read, while none newer has arrived.                                   *)
 UNAL_35_Waits ==
     /\ channel.restored = 0 =>
         (ENABLED Transfer <=>

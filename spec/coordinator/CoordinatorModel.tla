@@ -306,7 +306,7 @@ CountedIn(f, effects) ==
                   [] OTHER -> f,
                 Tail(effects))
 
-(* What changes: the checkpoints that started are pending behind the others. *)
+(* What changes: the checkpoints that started are pending after the others.  *)
 Remaining ==
     LET kept == SelectSeq(k.pending, LAMBDA p : p.id \in PendingIds(k'))
         After(p) == IF EventIs("tick") THEN [p EXCEPT !.age = @ + 1]

@@ -50,8 +50,8 @@ Clears(f, n) == n > f.highest                                       \* COORD-17,
 HighestSuccess(n) == n                                              \* COORD-17
 
 (* A failure that no task reported is the coordinator's own, and counts for  *)
-(* checkpoints only; so does a failed write of the coordinator, whoever      *)
-(* reports it.                                                               *)
+(* checkpoints only. An IO_EXCEPTION is a failed write of the coordinator,   *)
+(* also if a task reports it.                                                *)
 IsOwn(reason, byTask) == ~byTask \/ reason = "IO_EXCEPTION"
 
 Concerns(type, reason, byTask) == type = "checkpoint" \/ ~IsOwn(reason, byTask)

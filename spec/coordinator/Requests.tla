@@ -3,21 +3,21 @@
 (* Waiting requests: their order, and the conditions under which they      *)
 (* wait.                                                                   *)
 (*                                                                         *)
-(* A forced request starts whatever else is pending; savepoints are        *)
-(* forced, unless unaligned checkpoints make them cheap. A periodic        *)
-(* request keeps a pause after the last completion. A manual request never *)
-(* waits for a pause.                                                      *)
+(* A forced request starts also while other checkpoints are pending. A     *)
+(* savepoint is forced, except in a job with unaligned checkpoints. A      *)
+(* periodic request waits until the minimum pause after the last           *)
+(* completion has passed. A manual request never waits for the pause.      *)
 (*                                                                         *)
-(* Functions only: Coordinator.tla serves the queue, and states rules      *)
-(* COORD-13 and COORD-14 in CoordinatorModel.tla.                          *)
+(* This module has operators only. Coordinator.tla takes requests from the *)
+(* queue. CoordinatorModel.tla states rules COORD-13 and COORD-14.         *)
 (*                                                                         *)
 (* Source: Apache Flink, CheckpointRequestDecider,                         *)
 (* CheckpointTriggerRequest.                                               *)
 (***************************************************************************)
 EXTENDS Integers, Sequences
 
-(* Units of time between a completion and a start. A model replaces it by    *)
-(* another number.                                                           *)
+(* The minimum time from a completion to the next start of a request that    *)
+(* pauses. A model substitutes another number.                               *)
 MinPause == 0
 
 RequestTypes == {"checkpoint", "savepoint"}
@@ -44,7 +44,7 @@ GoesBefore(r, other) ==
 KeepsPause(r) == ~r.forced /\ r.periodic
 
 ------------------------------------------------------------------------------
-(* Behind all more urgent requests, and behind its equals. *)
+(* The queue with r after all requests of higher or the same priority. *)
 Enqueued(queue, r) ==
     LET stay == {i \in DOMAIN queue : ~GoesBefore(r, queue[i])}
         place == IF \A i \in DOMAIN queue : i \in stay THEN Len(queue)

@@ -153,7 +153,7 @@ Joined(s, transactions) ==
     ELSE contents[Head(transactions)][s] \o Joined(s, Tail(transactions))
 
 (* The sink becomes `after`: its committed records are output; of the        *)
-(* others, only open and filed ones matter.                                  *)
+(* others, only open and pre-committed ones matter.                          *)
 Externally(after) ==
     LET matters == {after.open} \cup Transactions(after.pending)
     IN  /\ sink' = after

@@ -9,8 +9,8 @@ EXTENDS Fencing
 
 CONSTANTS
     Drivers,        \* drivers are 1 .. Drivers
-    Attempts,       \* at most so many attempts are drawn
-    Checkpoints     \* at most so many ids are reserved
+    Attempts,       \* maximum number of drawn attempts
+    Checkpoints     \* maximum number of reserved ids
 
 VARIABLES
     fencing,        \* see FencingType

@@ -92,6 +92,6 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
-(* Nothing stays blocked: without a next step, all input has been read. *)
+(* If no step is possible, the gate has failed or all channels have ended. *)
 StuckOnlyAtTheEnd == gate.failed \/ gate.closed = Channels \/ ENABLED Next
 ==============================================================================

@@ -37,7 +37,7 @@ SinkStep(s, effects) == [sink |-> s, out |-> effects]
 ------------------------------------------------------------------------------
 (* Phases. These are operators, so that a model can replace them. *)
 
-(* SINK-02: closed to writes, filed, not yet visible. *)
+(* SINK-02: closed to writes, pre-committed, not yet visible. *)
 PreCommit(s, n) ==
     SinkStep([s EXCEPT !.pending = Append(@, <<n, s.open>>), !.open = 0],
              <<<<"pre_commit", s.open>>>>)
@@ -50,7 +50,7 @@ OpensNext(s) == ~s.finished             \* SINK-07
 BeginTransaction(s) ==
     SinkStep([s EXCEPT !.open = s.next, !.next = @ + 1], <<<<"begin", s.next>>>>)
 
-(* SINK-03: filed under the completed id or a smaller one.                  *)
+(* SINK-03: pre-committed under the completed id or a smaller one.          *)
 IsCovered(filed, n) == filed[1] <= n
 
 Covered(s, n) == SelectSeq(s.pending, LAMBDA filed : IsCovered(filed, n))
@@ -88,8 +88,8 @@ OnNotifyAbort(s, n) == AfterAbort(s, n)
 OnCrash(s) ==
     SinkStep([s EXCEPT !.running = FALSE, !.finished = FALSE, !.open = 0, !.pending = <<>>], <<>>)
 
-(* SINK-09: filed transactions belong to their checkpoints; the open one is  *)
-(* aborted.                                                                  *)
+(* SINK-09: pre-committed transactions belong to their checkpoints; the open *)
+(* one is aborted.                                                           *)
 Withdrawn(s) == IF s.open = 0 THEN <<>> ELSE <<s.open>>
 
 OnSinkClose(s) ==

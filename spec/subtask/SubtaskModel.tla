@@ -191,7 +191,7 @@ TASK_08 == [][(EventIs("async_failed") \/ EventIs("async_done")) =>
 (* The abort of this id comes before its trigger. *)
 Ahead == EventIs("abort_notification") /\ task.runs /\ EventId > task.last /\ EventId \notin task.running
 
-(* Each id is remembered once, the last one behind the others; the one       *)
+(* Each id is remembered once, the last one after the others; the one        *)
 (* remembered first is dropped.                                              *)
 TASK_09 == [][
     /\ Len(task'.aborted) <= MaxRemembered

@@ -1,4 +1,4 @@
-"""The bound of a verdict: large ids, many channels, what was tried, and what was not asked for and why."""
+"""The bound of a verdict: large ids, many channels, what was tried, and what was not requested and why."""
 
 from xml.etree import ElementTree
 

@@ -82,7 +82,7 @@ def test_a_state_that_cannot_follow_is_excluded_by_what_it_was():
 def test_effects_that_no_run_has_are_reported():
     told = explanation.lines(asked([{"kind": "trigger", "checkpoint": 7}]))
 
-    assert told[-1] == "  No action answers so, whatever the values that guards ask for."
+    assert told[-1] == "  No action gives this answer, whatever values its guards need."
 
 
 def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys):
@@ -96,7 +96,7 @@ def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys
     assert len(lines) <= 48
     assert all(len(line) <= 80 for line in lines)
     assert "  The actions of the model for barrier 2 on 0, most similar first:" in lines
-    assert lines[-1] == "  No action answers so, whatever the values that guards ask for."
+    assert lines[-1] == "  No action gives this answer, whatever values its guards need."
 
 
 def test_an_event_that_is_refused_is_reported_with_what_would_allow_it():

@@ -1,4 +1,4 @@
-"""The event log is off unless somebody asks for it, and then costs nothing but a comparison."""
+"""The event log is off by default, and then costs nothing but a comparison."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Compiled kernels see the same graph as the Python explorer, and count as TLC does with what was said."""
+"""Compiled kernels see the same graph as the Python explorer, and the same counts as TLC, with effects."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""Golden transcripts: a component's events and what was said, as text that a person can read and review.
+"""Golden transcripts: a component's events, effects and states, as text that a person can read and review.
 
 A file begins with comment lines, then the component with its configuration, then one block for each step:
 the event, `----`, the observable state, and the effects indented. `pytest --rewrite` writes them anew.

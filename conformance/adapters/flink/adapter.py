@@ -16,7 +16,7 @@ JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xs
 NAME = "apache-flink"
 """What a release calls itself."""
 UNGUARDED = "the classes of a release do not refuse events that the protocol does not allow"
-"""Why events at random say nothing of it; `conformance.released.sequences` sends what its profile allows."""
+"""Why random events do not test a release; `conformance.released.sequences` sends what its profile allows."""
 
 
 class NoJavaError(FlinkError):

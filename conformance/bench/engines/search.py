@@ -1,6 +1,6 @@
 """One search in a process of its own: `python -m conformance.bench.engines.search ENGINE CHANNELS IDS [HOW]`,
 `manifest NAME` for a model of spec/manifests in Python, or `memoised NAME RECORDS CORES` for a composed
-dataflow of it, with so many records a source, by what its moves look at.
+dataflow of it, with a number of records for each source, by what its moves read.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
 It prints one line: the states (with the effects of the step before, but for `unlabelled`), the transitions,
@@ -78,7 +78,7 @@ def compiled(channels: int, ids: int, cores: int) -> Counted:
 
 
 def unlabelled(channels: int, ids: int, cores: int) -> Counted:
-    """The compiled kernel, which asks every property and counts the states alone."""
+    """The compiled kernel, which checks every property and only counts the states."""
     from model.checker.compiled.search import Compiled
     from model.properties import of_component
 
@@ -164,7 +164,7 @@ ENGINES: dict[str, Callable[..., Counted]] = {
 
 
 def main(engine: str, *how: str) -> None:
-    """Search, and say what came of it."""
+    """Search, and print the result."""
     states, transitions, seconds = ENGINES[engine](*(int(word) if word.isdigit() else word for word in how))
     sys.stdout.write(f"states {states} transitions {transitions} seconds {seconds:.4f}\n")
 

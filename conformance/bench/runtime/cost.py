@@ -12,7 +12,7 @@ from conformance.bench.runtime.scale import Scale
 from conformance.bench.runtime.throughput import TITLES
 from conformance.bench.runtime.windows import WINDOW_SECONDS, Window
 
-BAR_PER_CENT = 5.0
+TARGET_PER_CENT = 5.0
 IMPOSSIBLE = 0.1
 """A window with less than this share of the median of processor time for a row has a wrong count."""
 
@@ -54,7 +54,7 @@ def figures_of(title: str, windows: Sequence[Window]) -> list[Figure]:
     name, unit = "processor time", "s per M rows"
     return [
         Figure(
-            f"{name} that checkpoints add, {title}", "% more", more, BAR_PER_CENT, at_most=True, note=note
+            f"{name} that checkpoints add, {title}", "% more", more, TARGET_PER_CENT, at_most=True, note=note
         ),
         Figure(f"{name} of a checkpoint, {title}", "ms", each, note=note),
         Figure(f"{name} with checkpoints, {title}", unit, [taking for _, taking in spent], note=note),

@@ -15,7 +15,7 @@ from impl.state.backends.rocksdb import RocksDbKeyedStateBackend, shared_in
 
 FRACTIONS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 CHECKPOINTS_EACH = 8
-FIT_BAR = 0.95
+FIT_TARGET = 0.95
 _LOADED_AT_ONCE = 100_000
 
 
@@ -65,7 +65,7 @@ def _report(scale: Scale, whole: int, points: dict[float, list[tuple[float, floa
     fitted = f"{slope:.0f} bytes a changed key, and {base / 1e6:.1f} MB besides"
     name = "incremental checkpoints: linear fit of bytes written to keys changed"
     figures = [
-        Figure(name, "R²", [fit], FIT_BAR, note=fitted),
+        Figure(name, "R²", [fit], FIT_TARGET, note=fitted),
         Figure("whole state", "MB", [whole / 1e6], note="written by the first checkpoint"),
     ]
     for fraction, found in points.items():

@@ -1,6 +1,6 @@
-"""The memory benchmark: under backpressure from a slow sink, no process of the runtime may grow.
+"""The memory benchmark: under backpressure from a slow sink, processes of the runtime must hardly grow.
 
-The bar is a growth of `BAR_PER_CENT` of the resident memory, in the process that grows most.
+The target: the resident memory of each process grows by at most `TARGET_PER_CENT`.
 """
 
 import time
@@ -13,7 +13,7 @@ from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime.driver import OURS, driving
 from conformance.bench.runtime.scale import Scale
 
-BAR_PER_CENT = 5.0
+TARGET_PER_CENT = 5.0
 _NAME = "memory of a long run"
 _SAMPLE_SECONDS = 1.0
 _MIN_SHARE = 0.6
@@ -28,7 +28,7 @@ Points = list[tuple[float, float]]
 def measure(folder: Path, scale: Scale) -> Report:
     """Run unthrottled sources into a slow sink, and sample the memory of every process each second.
 
-    `folder`: for logs and output. Raises MeasurementError if fewer than `_MIN_PROCESSES` last.
+    `folder`: for logs and output. Raises MeasurementError if fewer than `_MIN_PROCESSES` run to the end.
     """
     series: dict[tuple[int, str], Points] = {}
     with driving(OURS, folder / OURS) as driver:
@@ -58,11 +58,12 @@ def measure(folder: Path, scale: Scale) -> Report:
     return Report(
         "memory",
         "Memory under back-pressure",
-        f"Sources as fast as they go, a sink that takes 10 ms for every batch of 1,000 rows, for "
+        f"Unthrottled sources, a sink that takes 10 ms for every batch of 1,000 rows, for "
         f"{scale.slow_seconds:.0f} s: {result['rows']:,} rows, {len(result['checkpoints'])} checkpoints; the "
         f"resident memory of all {len(lasting)} processes each second",
         [
-            Figure(f"{_NAME}: growth of the process that grew most", "%", [worst], BAR_PER_CENT, at_most=True,
+            Figure(f"{_NAME}: growth of the process that grew most", "%", [worst], TARGET_PER_CENT,
+                   at_most=True,
                    note="mean of the last fifth of the time, compared with the fifth after the warm-up"),
             Figure("all processes together, at the end", "MB", [sum(one[-1][1] for one in lasting.values())]),
         ],

@@ -1,7 +1,7 @@
 """Structured Streaming's own aggregation of the words, beside which ours is measured.
 
 `groupBy(word).agg(count, sum)` in update mode, its state in RocksDB, `foreachBatch` writing each micro-batch
-as Parquet. A micro-batch takes so many files that it lasts about as long as our checkpoint interval.
+as Parquet. A micro-batch has as many files as take about the time of our checkpoint interval.
 """
 
 from pathlib import Path

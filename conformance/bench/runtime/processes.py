@@ -7,13 +7,13 @@ import psutil
 
 
 def tree(pid: int | None = None) -> list[psutil.Process]:
-    """A process, None: this one, and all below it."""
+    """A process and all its descendants. `pid`: None for this process."""
     own = psutil.Process(pid)
     return [own, *own.children(recursive=True)]
 
 
 def has_ended(process: psutil.Process) -> bool:
-    """Whether it is gone, or will be as soon as the process above it looks."""
+    """Whether it has ended; its parent may not have read its exit code yet."""
     try:
         return bool(process.status() == psutil.STATUS_ZOMBIE)
     except psutil.Error:
@@ -21,7 +21,7 @@ def has_ended(process: psutil.Process) -> bool:
 
 
 def resident(pid: int | None = None) -> dict[int, tuple[str, int]]:
-    """By process of a tree, those that are there: its name, and the bytes that it holds in memory."""
+    """The name and the resident memory in bytes of each running process of a tree, by pid."""
     held = {}
     for one in tree(pid):
         try:
@@ -32,9 +32,9 @@ def resident(pid: int | None = None) -> dict[int, tuple[str, int]]:
 
 
 def spent(processes: Iterable[psutil.Process]) -> dict[int, float]:
-    """By process, those that are there: its processor seconds since it began, to the nanosecond.
+    """The processor seconds of each running process since its start, by pid, to the nanosecond.
 
-    By Linux's clock of the process, because /proc counts by hundredths only.
+    It reads Linux's clock of the process, because /proc counts hundredths of seconds only.
     """
     seconds = {}
     for one in processes:

@@ -10,13 +10,13 @@ from conformance.bench.runtime.scale import Scale
 from conformance.bench.runtime.slow import BETWEEN_KILLS_SECONDS
 from conformance.bench.runtime.throughput import INTERVAL_MS
 
-BAR_SECONDS = 3.0
+TARGET_SECONDS = 3.0
 _RATE = 200_000
 
 
 def measure(folder: Path, scale: Scale) -> Report:
     """One job, in which a worker is killed again and again. Raises MeasurementError."""
-    rows = int(_RATE * scale.kills * (BETWEEN_KILLS_SECONDS + BAR_SECONDS))
+    rows = int(_RATE * scale.kills * (BETWEEN_KILLS_SECONDS + TARGET_SECONDS))
     source = word_counts.files(folder, rows)
     exact = word_counts.exact(source)
     output = folder / "out-recovery"
@@ -42,5 +42,5 @@ def measure(folder: Path, scale: Scale) -> Report:
         "Recovery after a killed worker",
         f"SIGKILL to a random worker, {len(took)} times in one job of the row API that reads {_RATE:,} "
         "rows a second; from the signal to the first record of the next attempt; the output is exact",
-        [Figure("recovery, from SIGKILL to the first new record", "s", took, BAR_SECONDS, at_most=True)],
+        [Figure("recovery, from SIGKILL to the first new record", "s", took, TARGET_SECONDS, at_most=True)],
     )

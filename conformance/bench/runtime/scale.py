@@ -1,4 +1,4 @@
-"""How large a measurement is: as the bars want it, or small, to see that it works."""
+"""The sizes of a measurement: those that the targets need, or small ones that only show that it works."""
 
 from typing import NamedTuple
 

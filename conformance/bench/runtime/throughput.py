@@ -10,12 +10,12 @@ from conformance.bench.runtime import native, word_counts
 from conformance.bench.runtime.driver import NATIVE, OURS, Driver, driving
 from conformance.bench.runtime.scale import Scale
 
-CHECKPOINT_BAR_MS = 150.0
-BARS = {word_counts.ROW: 1.5, word_counts.ARROW: 4.0}
+CHECKPOINT_TARGET_MS = 150.0
+TARGETS = {word_counts.ROW: 1.5, word_counts.ARROW: 4.0}
 """Times as fast as Structured Streaming, by API, with state in memory."""
 INTERVAL_MS = 500
 _CALIBRATED_ON = 4
-"""The share of the rows, one in so many, that warms up Java and shows how large a micro-batch is."""
+"""One in this number of rows warms up Java, and shows how large a micro-batch is."""
 VARIANTS = (
     (word_counts.ROW, "memory"),
     (word_counts.ARROW, "memory"),
@@ -60,14 +60,16 @@ def _figures(found: dict[object, list[Result]], rows: int) -> list[Figure]:
         ratios = [b["seconds"] / m["seconds"] for b, m in zip(base, ours, strict=True)]
         compared = f"throughput, {name}, compared with Structured Streaming"
         figures.append(Figure(name, "M rows/s", _rates(ours, rows)))
-        figures.append(Figure(compared, "times as fast", ratios, BARS[api] if backend == "memory" else None))
+        figures.append(
+            Figure(compared, "times as fast", ratios, TARGETS[api] if backend == "memory" else None)
+        )
     for title, runs in (("Structured Streaming", base), *((TITLES[a], found[a, b]) for a, b in VARIANTS[:2])):
         spent = [one["cpu"] / rows * 1e6 for one in runs]
         figures.append(Figure(f"processor time, {title}", "s per M rows", spent))
     for api, backend in VARIANTS[:2]:
         lasted = [ms for one in found[api, backend] for ms in one["checkpoints"]]
         name = f"checkpoint under full load, {TITLES[api]}"
-        figures.append(Figure(name, "ms", lasted, CHECKPOINT_BAR_MS, at_most=True))
+        figures.append(Figure(name, "ms", lasted, CHECKPOINT_TARGET_MS, at_most=True))
     return figures
 
 

@@ -83,7 +83,7 @@ def command(
 def _driven(
     adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: float
 ) -> "Iterator[tuple[Verdict, bool]]":
-    """The verdict of each component, and whether its output was read behind kills of its process."""
+    """The verdict of each component, and whether its output was read after its process was killed."""
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_words import require_known_words
     from conformance.adapters.protocol import RESTART, Hello, Killable

@@ -23,7 +23,7 @@ BATCH = 100
 LONG_LIFE = 100_000
 """Checkpoints of the long life of a thorough run."""
 EXTRA_STATES = 1
-"""Complete suites are for implementations of so many states more than the model."""
+"""Complete suites detect implementations with up to this number of extra states."""
 
 
 @click.command()

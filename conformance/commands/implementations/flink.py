@@ -249,7 +249,7 @@ def _conformed(
     order: "Order",
     components: "Sequence[str]",
 ) -> "tuple[list[Conformed], Verdict]":
-    """Conform, tell each as it is done, and give the verdict of all that were not skipped."""
+    """Examine each, print its result, and return the verdict of all that were not skipped."""
     from conformance.adapters.flink.releases import FlinkError
     from conformance.parts.released import conform_releases
     from conformance.report import released

@@ -24,7 +24,7 @@ SHOWN = 10
 @click.option("--component", default="gate", show_default=True, help="The component that is learned.")
 @click.option("--config", "options", multiple=True, metavar="KEY=VALUE", help="A value of the configuration.")
 @click.option("--extra", default=1, show_default=True, type=click.IntRange(0, 3),
-              help="Right if the implementation has at most so many states more.")  # fmt: skip
+              help="Right if the implementation has at most N extra states.")  # fmt: skip
 @click.option("--seconds", type=SECONDS, help="Budget; left out: none.")
 @click.option("--tlc/--no-tlc", default=True, help="Check the rules on the learned machine with TLC.")
 @click.option(

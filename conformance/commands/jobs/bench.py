@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.command_line.checkout import require
+from conformance.command_line.checkout_only import require_package
 from conformance.command_line.options import FOLDER
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
     It exits with 0 even if a target is missed. Every sample is written below report/bench/. `--publish` reads
     these reports and writes the table of the README, docs/run/performance.md and its plots.
     """
-    require("conformance.bench")
+    require_package("conformance.bench")
     from conformance.bench import MEASURED
     from conformance.bench.rates import benchmarks
     from conformance.bench.runtime.scale import FULL, QUICK
@@ -70,7 +70,7 @@ def _show(measure: "partial[Report]", build: Path, again: str) -> None:
     console = Console(highlight=False, markup=False)
     place = f"{machine.machine().describe()}; {machine.busy()}"
     console.print(f"{report.title}\n{report.setting}\n{place}", soft_wrap=True)
-    table = Table("", "median", "interval", "bar", "", box=box.SIMPLE)
+    table = Table("", "median", "interval", "target", "", box=box.SIMPLE)
     summaries = [figure.summary() for figure in report.figures]
     for one in summaries:
         table.add_row(*one.cells())

@@ -96,8 +96,8 @@ def command(  # noqa: PLR0913 - a click command
     from impl.spark.errors import JobCancelledError, JobFailedError, SparkRuntimeError, UnknownEffectError
     from impl.state.errors import StateError, StorageError, SupersededError
 
-    struck = FaultPlan(Point.COMPLETION_STORED, occurrence=5, action=Action.KILL_DRIVER)
-    planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (struck,))) if one.name == scenario)
+    injected = FaultPlan(Point.COMPLETION_STORED, occurrence=5, action=Action.KILL_DRIVER)
+    planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (injected,))) if one.name == scenario)
     _require_usable(out, goes_on=from_savepoint is not None)
     try:
         with RunDisplay(Console(stderr=True)) as display, exit_on_sigterm(), reserved(out):

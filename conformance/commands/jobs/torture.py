@@ -22,9 +22,9 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 @click.option("--implementation", default="bundled", type=click.Choice(("bundled", "spark")),
               help="The bundled runtime, or Structured Streaming.")  # fmt: skip
 @click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
-              help="For spark: a repeated micro-batch replaces its output, or is added.")  # fmt: skip
+              help="For spark: a repeated micro-batch replaces its output or adds to it.")  # fmt: skip
 @click.option("--storage", default="folders", type=click.Choice(("folders", "s3")),
-              help="Of checkpoints and output; s3: the server of moto, whose requests go wrong.")  # fmt: skip
+              help="For checkpoints and output; s3: a moto server, some requests fail.")  # fmt: skip
 @click.option("--source", default="generated", type=click.Choice(("generated", "kafka")),
               help="Source of records; kafka: a broker that is frozen, disconnected and killed.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")

@@ -1,4 +1,4 @@
-"""`barrierspec diff`: what behaves otherwise in another revision, generation or implementation."""
+"""`barrierspec diff`: differences in behaviour of two revisions, generations or implementations."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 @click.argument("old", required=False)
 @click.argument("new", required=False)
 @click.option("--adapter", "adapters", multiple=True, metavar="CMD",
-              help="In place of OLD and NEW, given twice: two implementations, as in `conform`.")  # fmt: skip
-@click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this.")
+              help="Twice, in place of OLD and NEW: two implementations, as in `conform`.")  # fmt: skip
+@click.option(
+    "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this one."
+)
 @click.option("--examples", default=30, show_default=True, type=click.IntRange(1),
               help="Examples for each component of two implementations.")  # fmt: skip
 @click.option("--config", "options", multiple=True, metavar="KEY=VALUE",
-              help="Only configurations of two implementations with this value.")  # fmt: skip
+              help="For two implementations: only configurations with this value.")  # fmt: skip
 @click.option("--life", metavar="N", type=click.IntRange(0, 2_000),
-              help="Checkpoints of a long life of two.  [default: 20 for each example]")  # fmt: skip
+              help="Checkpoints of one life of two implementations.  [default: 20 an example]")  # fmt: skip
 @click.option("--thorough", is_flag=True, help="Complete suites for two extra states, not for one.")
 @click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
 @seed("every case of two implementations")

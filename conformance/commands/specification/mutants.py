@@ -34,7 +34,7 @@ LAYERS = ("spec", "model", "impl")
 @click.option(
     "--automatic", is_flag=True, help="First-order mutants of every protocol module, not the catalogue."
 )
-@click.option("--sample", type=click.IntRange(1), help="Only so many automatic mutants, drawn by --seed.")
+@click.option("--sample", type=click.IntRange(1), help="Number of automatic mutants, drawn by --seed.")
 @click.option("--seed", default=0, show_default=True, type=INTEGER, help="Draws the sample.")
 def command(
     layers: tuple[str, ...],

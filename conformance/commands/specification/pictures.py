@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from conformance.command_line.checkout import require
+from conformance.command_line.checkout_only import require_package
 from conformance.command_line.options import FOLDER
 
 
@@ -13,7 +13,7 @@ from conformance.command_line.options import FOLDER
               type=FOLDER, help="Folder of the pictures.")  # fmt: skip
 def command(out: Path) -> int:
     """Draw the small state graphs of each part, of a channel and of the composed dataflow as SVG."""
-    require("conformance.pictures")
+    require_package("conformance.pictures")
     from conformance.pictures.draw import NotInstalledError
     from conformance.pictures.pages import files
     from conformance.verdict import Exit

@@ -183,7 +183,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "store_fails": ("store_fails", "when"),
     "coordinator_restart": ("coordinator_restart",),
 }
-"""By kind on the wire, the word of CoordinatorModel.tla and the fields behind it."""
+"""By kind on the wire, the word of CoordinatorModel.tla and the fields that follow it."""
 
 
 def event_of(kind: str, given: Wire) -> Word:

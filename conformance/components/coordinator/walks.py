@@ -80,7 +80,7 @@ _FINISHING: list[Wire] = [
     }
     for profile in ("1.14", "1.18", "2.3")
 ]
-"""Two tasks behind the only source: what is triggered once it has finished (COORD-27)."""
+"""Two tasks after the only source: they are triggered once it has finished (COORD-27)."""
 
 CONFIGS: list[Wire] = [
     config

@@ -81,7 +81,7 @@ def _has_waited(edges: Sequence[Edge]) -> bool:
 
 
 def _behind_network(binding: Binding, steps: Steps, holds: str) -> Binding:
-    """The same gate behind a network.
+    """The binding of a gate behind a network.
 
     `steps`: those of a gate `g`; `holds`: the channels held after one, of `g`, `before` and `effects`.
     """

@@ -6,7 +6,7 @@ from conformance.adapters.protocol import Wire
 from conformance.generators.chooser import LEVELS, STRAY, Chooser, every
 
 FLOOD = 52
-"""So many checkpoints begin one after the other in a case that floods: two more than are tracked."""
+"""Checkpoints that begin one after the other in a case with many: two more than are tracked."""
 
 _DISTANCES = (-4, -2, -1, -1, 0, 0, 0, 1, 1, 1, 2)
 """How far a barrier's id is from the highest one tracked: late, of one under way, next, with a gap."""

@@ -15,7 +15,7 @@ class Bound(NamedTuple):
     lines: tuple[str, ...]
     """For a reader: options, channels, ids, lives, capabilities, what was not tested and why, suites."""
     values: Mapping[str, object]
-    """The same for machines; `tried` of findings.schema.json names the keys."""
+    """The bound as JSON values; `tried` of findings.schema.json names the keys."""
 
 
 def bound_of(done: "Examination") -> Bound:

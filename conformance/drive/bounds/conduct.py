@@ -1,6 +1,6 @@
 """What holds of every component, whatever it answers: batches that end with an error, and life after `fail`.
 
-What stands before a refused event of a batch has happened, the refused event and all behind it have not, and
+The events before a refused event of a batch have happened, the refused event and all after it have not, and
 `at` names its position. A `fail` ends one instance only: the next `new` gives one that knows nothing of it.
 """
 
@@ -19,7 +19,7 @@ from conformance.generators import generate
 LENGTH = 24
 """Events of a run that the protocol allows."""
 CUTS = (0, 1, 3, 7, 12)
-"""Before so many events of the run nothing strange comes; then a batch has an event to be refused."""
+"""The number of events of a run before the first batch that has an event to be refused."""
 
 
 def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[FailedCheck, ...]:

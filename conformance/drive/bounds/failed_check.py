@@ -1,6 +1,6 @@
 """What went wrong outside a single case, as values: it is saved, listed as known, and played again.
 
-A late difference or hang in a long life, a batch behind a refused event, an instance behind a failed one, and
+A late difference or hang in a long life, a batch after a refused event, an instance after a failed one, and
 an instance that is not made have no sequence of events with an answer that differs. Their checks are played
 again from a few values; a long life from its number of checkpoints, because its events are generated.
 """

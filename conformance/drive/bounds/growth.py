@@ -8,11 +8,11 @@ from statistics import median
 
 TENTHS = 10
 SLOWER = 2.0
-"""An answer time that grows to so many times the first one is a finding."""
+"""If the answer time grows by this factor, that is a finding."""
 LARGER = 1.1
-"""So is memory that grows to so many times the first one,"""
+"""If memory grows by this factor,"""
 LARGER_BYTES = 2**20
-"""and by so many bytes."""
+"""and by this number of bytes, that is a finding."""
 STEADY = 0.25
 """The second half has at least this share of the growth; where growth is steady it has 4 parts of 9."""
 

@@ -47,7 +47,7 @@ class IdMap(NamedTuple):
 
 
 def _shifted(bound: int, below: int) -> IdMap:
-    """Every distance stays; so many ids from 1 on stay below the bound."""
+    """Shifts all ids by the same distance; this number of ids from 1 on stays below the bound."""
     name = f"ids from {BOUNDS[bound]} - {below + 1} on"
     return IdMap(bound, name, lambda checkpoint, highest: checkpoint + bound - 1 - below, True)
 

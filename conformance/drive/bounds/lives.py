@@ -46,9 +46,9 @@ SHORT = 2_000
 BATCH = 100
 """Events of one request, at least."""
 SAMPLED = 10
-"""Memory is read once in so many requests."""
+"""The number of requests between two measurements of memory."""
 SHOWN = 600
-"""A divergence within so many events has a case of its own; beyond it, one sentence."""
+"""A divergence within this number of events is reported as a case; a later one as a sentence."""
 
 
 class Round(NamedTuple):

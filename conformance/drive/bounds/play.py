@@ -22,7 +22,7 @@ from conformance.drive.oracle import Oracle, Oracles
 from conformance.drive.plan import Plan
 
 MAPPED_SHARE = 3
-"""One in so many of the examples of a Hypothesis machine has its values mapped."""
+"""One in this number of examples of a Hypothesis machine has its values mapped."""
 Way = TypeVar("Way", IdMap, TimeMap)
 
 

@@ -149,7 +149,7 @@ class Tried:
         return f"measured: {' and '.join(sorted(self.watched))}, {grows}"
 
     def values(self) -> dict[str, object]:
-        """The same as JSON values."""
+        """What was tried, as JSON values."""
         return {
             "modes": sorted(self.modes, key=by_number),
             "profiles": sorted(self.profiles, key=by_number),

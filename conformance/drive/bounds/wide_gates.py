@@ -1,6 +1,6 @@
-"""Gates of many channels: the case of each rule, boundary, complete and random cases, size by size.
+"""Plays rule cases, boundary cases, complete cases and random walks at gates of many channels, size by size.
 
-A gate that answers `unsupported` at a size gets none of that size or above.
+After an answer `unsupported`, no larger gate is played.
 """
 
 from collections.abc import Iterator
@@ -27,13 +27,13 @@ from conformance.drive.plan import Plan
 from conformance.generators import generate
 
 LONGEST = 600
-"""Events of a rule case at a gate of many channels, if that can be."""
+"""If a widened rule case has more events, the channel at its other end is widened instead."""
 KINDS = 8
-"""So many modes, profiles and levels have the long cases of every size; of more, they take turns."""
+"""With k times this number of configurations, each has its long cases at one of k sizes."""
 MANY = 20
 """Runs of fewer examples have no large gates."""
 LARGE_BATCH = 100
-"""Events of one request to a large gate, at least: only then its state, which is long, is compared."""
+"""Minimum number of events in one request to a large gate, whose long state is answered once a request."""
 
 
 def play_wide_gates(adapter: Adapter, plan: Plan, total: Played) -> None:
@@ -52,7 +52,7 @@ def _play(size: int, adapter: Adapter, plan: Plan, total: Played) -> None:
 
 
 def _at_smallest(found: Divergence, adapter: Adapter, plan: Plan) -> Divergence:
-    """The same by bisection: at a smaller gate there are fewer events to leave out."""
+    """The divergence at the smallest gate that has it, by bisection: with fewer events it shrinks faster."""
     right, wrong = SIZES[-1], found.config["channels"]
     while wrong - right > 1 and plan.may_go_on():
         played = Played()
@@ -92,7 +92,7 @@ def _cases(size: int, plan: Plan) -> Iterator[Case]:
 
 
 def _other_cases(size: int, plan: Plan) -> Iterator[Case]:
-    """Short cases of each mode, profile and level; long and random ones in turns; large gates: each mode."""
+    """Boundary cases of each configuration; others in turn. Large gates: one configuration for each mode."""
     configs = list(one_of_each("gate", plan))
     if _is_large(size):
         configs = list({config.get("mode"): config for config in reversed(configs)}.values())
@@ -117,7 +117,7 @@ def _case(oracle: Oracle, events: list[Wire]) -> Case:
 
 
 def _rule_cases(size: int, plan: Plan) -> Iterator[Case]:
-    """The case of each rule; which channel of it stands for all others alternates."""
+    """Each rule case, widened: in turn its first and its last channel stands for all further channels."""
     oracles = Oracles("gate")
     for number, (oracle, events) in enumerate(rule_cases("gate", plan, Oracles("gate"))):
         wide = oracles.of({**oracle.config, "channels": size})

@@ -17,13 +17,13 @@ from conformance.drive.shrinking.shrink import Play, kept, player
 from conformance.drive.shrinking.simplest import simplest
 
 HANGS, HANG_SHARES = 20, (10, 2)
-"""Shrinking ends after so many hangs, each of which gets the first of these parts of the time limit.
+"""Shrinking ends after this number of hangs, each of which gets the first of these parts of the time limit.
 
 If the result does not hang with the whole limit, answers were slow (a loaded machine), and the second part
 applies.
 """
 PLAYS = 400
-"""Shrinking a flaky answer ends after so many plays."""
+"""Shrinking a flaky answer ends after this number of plays."""
 TRIES = 5
 """The number of plays in which a shorter sequence may show a flaky answer."""
 REPEATS = 20
@@ -48,7 +48,7 @@ def evidence(played: Played, adapter: Adapter, fixed: Mapping[str, object]) -> D
 
 
 def repeated(divergence: Divergence, adapter: Adapter) -> Divergence:
-    """The same with the number of plays in which it comes again; a hang, which costs much, has one."""
+    """The divergence with the number of plays that repeat it; a hang is slow, and is played once."""
     if divergence.lost == "hung":
         return replace(divergence, repeats=(0, 1))
     play = player(divergence.component, adapter)

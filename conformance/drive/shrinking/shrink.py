@@ -19,12 +19,12 @@ from model.components import WireError
 OPTIONS = ("timestamp", "alignment")
 """Fields of an event that may be left out."""
 _TRIED_FIRST = 3
-"""So many of the lowest numbers of channels are tried one by one, the others by bisection."""
+"""The lowest numbers of channels, up to this one, are tried one by one, the others by bisection."""
 
 Trial = Callable[[Sequence[Wire]], Divergence | None]
 """Plays these events from the beginning; returns the divergence."""
 Play = Callable[[Wire, Sequence[Wire]], Divergence | None]
-"""The same with a configuration; None also if there is no such configuration."""
+"""Like `Again`, with a configuration; None also if the configuration does not exist."""
 
 
 def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:
@@ -77,7 +77,7 @@ def fewest_events(divergence: Divergence, trial: Trial, options: Collection[str]
 
 
 def fewer_channels(divergence: Divergence, play: Play) -> Divergence | None:
-    """The same with fewer channels; where those named are too high, the events get lower ones."""
+    """The case with fewer channels; channels of events that are then too high get lower numbers."""
     channels = divergence.config.get("channels")
     if type(channels) is not int:
         return None

@@ -1,8 +1,8 @@
 """A Flink cluster of processes on loopback: a job manager with its job, task managers, and ZooKeeper.
 
 The job manager runs in application mode. ZooKeeper is the one in Flink's own jar; it points to the completed
-checkpoints, and a new job manager continues from there. Releases without it in their jar recover as their
-documentation tells for that case: the whole cluster starts again from the newest retained checkpoint.
+checkpoints, and a new job manager continues from there. If a release has no ZooKeeper in its jar, the whole
+cluster starts again from the newest retained checkpoint, as its documentation describes.
 """
 
 import shutil
@@ -32,7 +32,7 @@ STARTS_SECONDS = 90.0
 STOPS_SECONDS = 60.0
 _STOPS_TRIED = 3
 REPLACED_SECONDS = 12.0
-"""Longer than `heartbeat.timeout`: the others have replaced a frozen task manager by then."""
+"""Longer than `heartbeat.timeout`: the job manager gives up a frozen task manager within this time."""
 _WAIT = 0.05
 _NO_LOG4J_BEANS = "-Dzookeeper.jmx.log4j.disable=true"
 """The ZooKeeper of 1.13 looks for a class of Log4j 1 otherwise."""
@@ -67,16 +67,16 @@ def free_port() -> int:
 
 @dataclass
 class FlinkCluster(Engine):
-    """The job on a cluster; `settings`: mode, backend, sink, source, parallelism."""
+    """The job on a cluster; `settings`: mode, backend, sink, source, parallelism, pause, slow."""
 
     distribution: Distribution = field(kw_only=True)
     _rest: int = field(default_factory=free_port, init=False)
     _rpc: int = field(default_factory=free_port, init=False)
     _zookeeper: int = field(default_factory=free_port, init=False)
-    _generation: int = field(default=0, init=False)
-    """Grows each time that the operator starts the job anew."""
+    _restarts: int = field(default=0, init=False)
+    """The number of times that the whole job was started again, after a stop or a lost job manager."""
     _from: str | None = field(default=None, init=False)
-    """The savepoint or checkpoint that this generation starts from."""
+    """The savepoint or checkpoint from which the job was started last."""
     _manager: Started = field(init=False)
     _workers: list[Started] = field(default_factory=list, init=False)
 
@@ -95,7 +95,7 @@ class FlinkCluster(Engine):
         self._workers = [self._start_worker() for _ in range(TASK_MANAGERS)]
 
     def inject(self, fault: Fault) -> None:
-        """Inject it."""
+        """Inject `fault`, and start again the processes that it ended."""
         self._record()
         worker = self._workers[fault.target % TASK_MANAGERS]
         match fault.kind:
@@ -146,16 +146,16 @@ class FlinkCluster(Engine):
         ]
 
     def completed(self) -> int | None:
-        """The id of the newest completed checkpoint, and many more for each generation."""
-        found = [_number(one) for one in self._metadata(self._generation)]
-        return self._generation * 1_000_000 + max(found, default=0)
+        """The id of the newest completed checkpoint, plus a million for each restart of the job."""
+        found = [_number(one) for one in self._metadata(self._restarts)]
+        return self._restarts * 1_000_000 + max(found, default=0)
 
-    def _metadata(self, generation: int) -> Iterator[Path]:
-        """The completed checkpoints of a generation that are still there."""
-        return (one.parent for one in self._folder(generation).glob("*/chk-*/_metadata"))
+    def _metadata(self, restarts: int) -> Iterator[Path]:
+        """The retained checkpoints since a restart of the job."""
+        return (one.parent for one in self._folder(restarts).glob("*/chk-*/_metadata"))
 
-    def _folder(self, generation: int) -> Path:
-        return self.place.checkpoints / f"generation-{generation}"
+    def _folder(self, restarts: int) -> Path:
+        return self.place.checkpoints / f"generation-{restarts}"
 
     def _start_zookeeper(self, conf: Path, main: str) -> None:
         data = self.place.folder / "zookeeper"
@@ -175,7 +175,7 @@ class FlinkCluster(Engine):
             time.sleep(_WAIT)
 
     def _start_manager(self) -> None:
-        """Start the job manager, and wait until it answers. Raises RoundError."""
+        """Start the job manager with the job, from the savepoint or checkpoint in `_from`."""
         words = [
             "--configDir",
             str(self.place.folder / "conf"),
@@ -202,13 +202,13 @@ class FlinkCluster(Engine):
             return
         for one in self._workers:
             one.kill()
-        retained = [*self._metadata(self._generation)]
+        retained = [*self._metadata(self._restarts)]
         if retained:
             self._from = str(max(retained, key=_number))
-        self._next_generation()
+        self._start_again()
 
     def _stop(self, parallelism: int, killed: Started | None = None, delay: float = 0.0) -> None:
-        """Stop with a savepoint, and start from it; while it is taken, a process may be killed."""
+        """Stop the job with a savepoint, and start from it. `killed`: a process to kill meanwhile."""
         location = None
         for _ in range(_STOPS_TRIED):
             location = self._stopped(killed, delay)
@@ -222,10 +222,10 @@ class FlinkCluster(Engine):
         self._manager.kill()
         for one in self._workers:
             one.kill()
-        self._next_generation()
+        self._start_again()
 
     def _stopped(self, killed: Started | None, delay: float) -> str | None:
-        """Ask for a savepoint and the end of the job. Returns the savepoint, None if there is none."""
+        """Request a stop with a savepoint. Returns the folder of the savepoint; None if there is none."""
         job = self._job()
         if job is None:
             return None
@@ -241,7 +241,7 @@ class FlinkCluster(Engine):
         return self._savepoint(f"/jobs/{job}/savepoints/{asked['request-id']}")
 
     def _savepoint(self, path: str) -> str | None:
-        """The place of a savepoint once it is complete; None if it failed and the job goes on."""
+        """The folder of a savepoint once it is complete; None if it failed and the job continues."""
         until = time.monotonic() + STOPS_SECONDS
         while time.monotonic() < until:
             with suppress(RestError):
@@ -256,15 +256,15 @@ class FlinkCluster(Engine):
         return None
 
     def _newest_savepoint(self) -> str | None:
-        """A job manager in application mode may end before it has told the place of the savepoint."""
+        """The newest savepoint that is not `_from`: a job manager may end before it reports its savepoint."""
         found = sorted(
             self.place.checkpoints.glob("savepoint-*/_metadata"), key=lambda one: one.stat().st_mtime
         )
         newest = str(found[-1].parent) if found else None
         return None if newest == self._from else newest
 
-    def _next_generation(self) -> None:
-        self._generation += 1
+    def _start_again(self) -> None:
+        self._restarts += 1
         self._start_manager()
         self._workers = [self._start_worker() for _ in range(TASK_MANAGERS)]
 
@@ -280,11 +280,11 @@ class FlinkCluster(Engine):
         return None
 
     def _record(self) -> None:
-        """Keep what the job manager says of its checkpoints."""
+        """Record the job manager's numbers of checkpoints."""
         with suppress(RestError):
             for one in ask(self._rest, "/jobs")["jobs"]:
                 answer = ask(self._rest, f"/jobs/{one['id']}/checkpoints")
-                self.recorded.append({"generation": self._generation, **answer["counts"]})
+                self.recorded.append({"generation": self._restarts, **answer["counts"]})
 
     def _java(self, megabytes: int) -> list[str]:
         java = shutil.which("java") or "java"
@@ -302,9 +302,9 @@ class FlinkCluster(Engine):
             "jobmanager.rpc.port": self._rpc,
             "high-availability.zookeeper.quorum": f"127.0.0.1:{self._zookeeper}",
             "high-availability.storageDir": f"file://{self.place.folder / 'high-availability'}",
-            "high-availability.cluster-id": f"/generation-{self._generation}",
-            "state.checkpoints.dir": f"file://{self._folder(self._generation)}",
-            "execution.checkpointing.dir": f"file://{self._folder(self._generation)}",
+            "high-availability.cluster-id": f"/generation-{self._restarts}",
+            "state.checkpoints.dir": f"file://{self._folder(self._restarts)}",
+            "execution.checkpointing.dir": f"file://{self._folder(self._restarts)}",
             "io.tmp.dirs": str(self.place.folder / "tmp"),
         }
         if self.distribution.zookeeper is None:

@@ -1,4 +1,4 @@
-"""A released Flink as a cluster needs it: its jars and our job, compiled against them."""
+"""The jars of a released Flink that a cluster needs, and our job, compiled against them."""
 
 import zipfile
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ class Distribution(NamedTuple):
     zookeeper: str | None
     """The class that starts ZooKeeper; None if `flink-dist` has none.
 
-    Up to 1.14 it is a jar of its own, whose client does not connect on Java 14 or newer."""
+    Up to 1.14 ZooKeeper is a separate jar; its client does not connect on Java 14 or newer."""
 
 
 def distribution(release: Release, options: Sequence[str] = ()) -> Distribution:
-    """Fetched and compiled unless that was done before; `options` go to pip. Raises FlinkError."""
+    """Fetch and compile it unless that was done before. `options`: for pip. Raises FlinkError."""
     jars = job_jars(release, options)
     classes = compiled_of(release, _sources(), jars)
     return Distribution(release.version, ":".join(map(str, (classes, *jars))), _zookeeper(jars[:1]))

@@ -25,7 +25,7 @@ from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.source_edit import install_text
 
 SLOWER = 10
-"""A mutant may take so many times as long as the original, and the seconds that follow."""
+"""A mutant may take this number of times as long as the original, plus the seconds that follow."""
 LEAST = 5.0
 CRASHES = 25
 """With `first`, a judge whose first units all crash tries no more of them."""

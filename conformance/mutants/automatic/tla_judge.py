@@ -11,7 +11,7 @@ from spec.tlc import TlcTimeoutError, job_of, run, specification
 from spec.tool_output import Location, TlcError, UnparsedError
 
 SMALL = 20_000
-"""A thorough model of so many states is played with what is left."""
+"""A thorough model of at most this number of states checks the mutants that are left."""
 SECONDS = 300
 """Time limit of TLC for one model."""
 

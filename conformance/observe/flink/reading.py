@@ -1,4 +1,4 @@
-"""One pass over a log: its lines about the protocol, those of them that cannot be read, and nothing else."""
+"""Reads a log once, and keeps its lines about the protocol and those of them that cannot be read."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -25,13 +25,13 @@ class ReadLog(NamedTuple):
     lines: list[LogLine]
     """The lines about the protocol, in their order."""
     texts: dict[int, str]
-    """The text of each of them, by its number."""
+    """By number of the line: the text of each line about the protocol."""
     unreadable: list[Unreadable]
-    """In their order; the first thousand."""
+    """The first thousand lines that cannot be read, in their order."""
 
 
 def read_log(lines: Iterable[str], most_lines: int = MOST_LINES) -> ReadLog:
-    """Read a log. Raises FlinkLogError if it is none, or has more than `most_lines` about the protocol."""
+    """Read a log. Raises FlinkLogError if it is no log, or has over `most_lines` about the protocol."""
     count, last, failed = 0, "", -1
     log = ReadLog(0, [], {}, [])
 
@@ -60,7 +60,7 @@ def read_log(lines: Iterable[str], most_lines: int = MOST_LINES) -> ReadLog:
         if len(log.lines) == most_lines:
             raise TooLargeError(
                 f"line {line.number}: expected at most {most_lines:,} lines of the protocol, which are kept "
-                "in memory; give --max-lines with a greater number, about 1 kB of memory each"
+                "in memory; give --max-lines with a greater number (each line takes about 1 kB)"
             )
         log.lines.append(line)
         log.texts[line.number] = last

@@ -1,4 +1,4 @@
-"""A file of an event log that is still written: its lines so far, and later the lines behind them."""
+"""A file of an event log that is still written: its lines so far, and later the lines that follow."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from conformance.observe.eventlog import LONGEST_LINE, PIECE, EventLogError, Lin
 
 
 class GrowingLogFile(LogFile):
-    """One file. Its iterator can be asked again after it has ended."""
+    """One file. Its iterator can continue after it has ended."""
 
     def lines(self) -> Iterator[Line]:
         """The complete lines in their order. Raises EventLogError at the first that is malformed."""

@@ -48,7 +48,7 @@ class Followed(NamedTuple):
 class RunWatch:
     """Replays the event log in a folder. `on_alarm` and `on_ended` receive what is found, as it happens.
 
-    The first alarm is the last one: the model's state behind it is not known.
+    The first alarm is the last one: the model's state after it is not known.
     """
 
     def __init__(

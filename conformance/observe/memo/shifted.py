@@ -93,7 +93,7 @@ class Shifted(Replayed):
 
     @property
     def state(self) -> Any:  # noqa: ANN401 - as the component's
-        """The state, made absolute when somebody asks for it."""
+        """The state, made absolute when it is read."""
         if not self._is_current:
             self._state = self._absolute(self.table.states[self._node])
             self._is_current = True

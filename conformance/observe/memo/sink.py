@@ -5,7 +5,7 @@ from typing import NamedTuple
 from conformance.observe.memo.shifted import LARGEST_ID, Key, Shifted, Table, less, more
 from conformance.observe.replay import Effects
 from model.components import Wire
-from model.sink.two_phase_commit import Filed, Sink, SinkSnapshot
+from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 
 _REMEMBERED = frozenset({"snapshot", "notify_complete", "notify_abort"})
 
@@ -44,7 +44,7 @@ class ShiftedSink(Shifted):
         base = self._base = state.snapshots[-1].checkpoint if state.snapshots else 0
         other = self._other = state.next_transaction
 
-        def relative(filed: tuple[Filed, ...]) -> tuple[tuple[int, int], ...]:
+        def relative(filed: tuple[PreCommitted, ...]) -> tuple[tuple[int, int], ...]:
             return tuple((one.checkpoint - base, one.transaction - other) for one in filed)
 
         return self.table.number(
@@ -64,8 +64,10 @@ class ShiftedSink(Shifted):
     def _absolute(self, relative: _Relative) -> Sink:
         base, other = self._base, self._other
 
-        def filed(some: tuple[tuple[int, int], ...]) -> tuple[Filed, ...]:
-            return tuple(Filed(checkpoint + base, transaction + other) for checkpoint, transaction in some)
+        def filed(some: tuple[tuple[int, int], ...]) -> tuple[PreCommitted, ...]:
+            return tuple(
+                PreCommitted(checkpoint + base, transaction + other) for checkpoint, transaction in some
+            )
 
         return relative.rest._replace(
             open=more(relative.open, other),

@@ -134,7 +134,7 @@ class Monitor:
             self._alarm(Alarm("", "", sentence, place))
 
     def _notes(self, message: str) -> bool:
-        """Keep what a message says about a job that no line of the protocol says."""
+        """Record what a message states about a job. Returns whether it states anything."""
         graph, given = _GRAPH.match(message), _GIVEN.match(message)
         if graph is not None:
             self._graphs[graph[1]] = graph[2]

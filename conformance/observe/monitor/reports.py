@@ -128,7 +128,7 @@ class Doubts:
         ends_with: int = -1,
         lines: int = LINES,
     ) -> None:
-        """Open a doubt, for so many lines."""
+        """Open a doubt, which ends after this number of lines."""
         last, deadline = self._lines + lines, self.now + self.SECONDS
         self._open.append(Doubt(resolved, alarm, reordering, ends_with, last, deadline))
         if len(self._open) > self.MOST:

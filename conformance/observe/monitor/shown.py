@@ -28,7 +28,7 @@ def ended_line(ended: Ended) -> str:
 
 
 def ended_object(ended: Ended) -> dict[str, Any]:
-    """The same for machines."""
+    """As JSON values."""
     return {
         "what": "checkpoint", "job": ended.job, "checkpoint": ended.checkpoint, "kind": ended.kind,
         "state": ended.state, "duration_ms": ended.duration_ms, "bytes": ended.size,
@@ -43,7 +43,7 @@ def alarm_lines(alarm: Alarm) -> str:
 
 
 def alarm_object(alarm: Alarm) -> dict[str, Any]:
-    """The same for machines; `rule` is null if a line cannot be read or is missing."""
+    """As JSON values; `rule` is null if a line cannot be read or is missing."""
     return {
         "what": "alarm", "job": alarm.job or None, "rule": alarm.rule or None, "sentence": alarm.sentence,
         "checkpoint": None if alarm.checkpoint < 0 else alarm.checkpoint,
@@ -92,7 +92,7 @@ def account(monitor: Monitor, files_read: int) -> Iterator[str]:
 
 
 def account_object(monitor: Monitor) -> dict[str, Any]:
-    """The same for machines."""
+    """As JSON values."""
     judged = monitor.rules()
     return {
         "what": "summary", "verdict": verdict_of(monitor).value, "lines": monitor.lines,

@@ -160,7 +160,7 @@ class Watching(Watch):
 
 
 def _merged(pieces: Sequence[list[Text]]) -> list[Text]:
-    """The lines of several files by their times; a line without one stays behind the line before it."""
+    """The lines of several files by their times; a line without one stays after the line before it."""
     timed: list[tuple[float, int, Text]] = []
     for piece in pieces:
         clock, last = Clock(), 0.0

@@ -130,7 +130,7 @@ def _headline(divergence: Divergence) -> list[str]:
 
 
 def _table(divergence: Divergence, height: int) -> list[str]:
-    """The steps in at most `height` lines, if the last one leaves so many."""
+    """The steps in at most `height` lines, unless the last step alone is longer."""
     blocks = []
     permitted = (*divergence.before, divergence.expected)
     for number, (event, expected) in enumerate(zip(divergence.events, permitted, strict=True), start=1):

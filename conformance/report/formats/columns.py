@@ -49,7 +49,7 @@ def table_text(table: Table, indent: int = 2) -> str:
 
 
 def command(begin: str, line: str) -> str:
-    """A command line behind `begin`; where it is too long it goes on below, so that it can be pasted."""
+    """A command line after `begin`; where it is too long it goes on below, so that it can be pasted."""
     lines = [begin]
     for words in _together(shlex.split(line)):
         if not lines[-1].endswith(" ") and len(lines[-1]) + len(words) + 3 > columns():

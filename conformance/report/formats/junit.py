@@ -50,7 +50,7 @@ def of_parts(
     from jinja2 import Environment
 
     suites = [_Suite(result.name, [*_cases(result)], result.seconds) for result in parts]
-    suites += [_Suite(one, [_Case(_WHOLE, "skipped", message="not asked for")]) for one in not_run]
+    suites += [_Suite(one, [_Case(_WHOLE, "skipped", message="not requested")]) for one in not_run]
     environment = Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)  # the filters escape
     environment.filters["time"] = lambda seconds: f' time="{seconds:.3f}"' if seconds else ""  # if measured
     environment.filters["quoted"] = lambda text: saxutils.quoteattr(escape.xml(text))

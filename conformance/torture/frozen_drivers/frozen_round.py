@@ -78,7 +78,7 @@ class _FirstDriver:
         self._family = ProcessFamily(self._process)
 
     def wait_until_frozen(self) -> bool:
-        """Wait until its fault has struck; False if it ended, or lasted too long, without.
+        """Wait until its fault has occurred; False if it ended, or lasted too long, without.
 
         The whole driver is frozen when every process below it is, too.
         """
@@ -95,7 +95,7 @@ class _FirstDriver:
         """Whether it has not ended."""
         return self._process.poll() is None
 
-    def was_struck(self) -> bool:
+    def fault_occurred(self) -> bool:
         """Whether it has consented to its fault."""
         return (self._folder / "faults").is_file()
 
@@ -156,14 +156,14 @@ def run_frozen(
             if progress.seconds > _LONGEST_SECONDS:
                 raise TimeoutError(f"the second driver has not ended after {_LONGEST_SECONDS:.0f} s")
 
-        struck = planned.faults if first.wait_until_frozen() else ()
-        if struck:
-            outcome.struck = struck
+        injected = planned.faults if first.wait_until_frozen() else ()
+        if injected:
+            outcome.injected = injected
             if not whole:
                 first.kill()
         elif first.runs():  # it is far too slow: its replacement completes the input
-            if first.was_struck():
-                outcome.findings.append("its fault has struck, and not every process of the driver stopped")
+            if first.fault_occurred():
+                outcome.findings.append("its fault has occurred, and not every process of the driver stopped")
             kill_alive(token)
         else:
             outcome.drivers = 1  # its input has ended before the fault was due
@@ -179,10 +179,10 @@ def run_frozen(
                 thawed = True
                 first.thaw(driver_first=planned.driver_first)
                 result = job.drive(MASTER, folder, second)
-            outcome.took_from(replace(result, faults=struck))
+            outcome.took_from(replace(result, faults=injected))
             if not thawed:
                 first.thaw(driver_first=planned.driver_first)
-            if whole and struck:
+            if whole and injected:
                 outcome.findings += _first_ended(first.ended())
     except Exception as failed:  # noqa: BLE001 - a round that fails does not end the campaign
         outcome.findings.append(f"the second driver failed: {type(failed).__name__}: {failed}")

@@ -93,7 +93,7 @@ class ProcessSession:
         return cast("SparkSession", self)
 
     def range(self, start: int, end: int, step: int, partitions: int) -> _Partitions:
-        """So many partitions."""
+        """The number of partitions."""
         return _Partitions(self, partitions)
 
     def addTag(self, tag: str) -> None:  # noqa: N802 - Spark's name

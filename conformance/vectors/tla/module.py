@@ -2,7 +2,7 @@
 
 Up to the last event the trace takes the steps of the specification; there it answers as the implementation
 did. TLC then shows the whole run, and the rule of the specification that this step violates, or `AsProtocol`
-where only the comparison tells; `due` is the specification's own step there. An event that the protocol
+where only the comparison decides; `due` is the specification's own step there. An event that the protocol
 does not allow violates `Allows`, before it.
 """
 

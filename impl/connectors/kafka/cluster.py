@@ -75,7 +75,7 @@ class Cluster:
         return {one: Bounds(low[one], high[one]) for one in partitions}
 
     def committed(self, consumer: Consumer, partitions: Collection[Partition]) -> Mapping[Partition, int]:
-        """The offsets that the consumer's group has committed, of those partitions that have one."""
+        """The committed offsets of the consumer's group, for the partitions that have one."""
         requested = [TopicPartition(*one) for one in partitions]
         try:
             answers = consumer.committed(requested, timeout=ANSWER_SECONDS)
@@ -84,7 +84,7 @@ class Cluster:
         return {(one.topic, one.partition): one.offset for one in answers if one.offset >= 0}
 
     def close(self) -> None:
-        """Leave the brokers. The client would try to connect as long as it exists."""
+        """Close the client, which otherwise tries to connect for as long as it exists."""
         self._admin.__exit__(None, None, None)
 
     def _list_topics(self) -> Collection[str]:

@@ -255,7 +255,7 @@ class DiscardCheckpoint(Effect):
 
 @word("discard")
 class DiscardState(Effect):
-    """The state behind one acknowledgement is deleted."""
+    """The state of one acknowledgement is deleted."""
 
     state: object
 

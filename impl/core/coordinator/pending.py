@@ -1,7 +1,7 @@
 """One pending checkpoint: its master phase, and the acknowledgements that it has collected.
 
 Rules: COORD-04 (every task of the plan is awaited), COORD-05 (an acknowledgement counts once), COORD-07 (the
-last one completes). In the master phase operator coordinators and then hooks take their part; behind it the
+last one completes). In the master phase operator coordinators and then hooks take their part; after it the
 tasks are triggered.
 """
 

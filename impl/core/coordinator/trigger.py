@@ -56,7 +56,7 @@ def _outlasts_event(state: CoordinatorState, request: Request) -> bool:
 def continue_master_phase(
     state: CoordinatorState, pending: PendingCheckpoint
 ) -> list[events.CoordinatorEffect]:
-    """Continue the master phase as far as it awaits no answer; behind it the tasks are triggered."""
+    """Continue the master phase as far as it awaits no answer; after it the tasks are triggered."""
     before = pending.phase
     effects: list[events.CoordinatorEffect] = []
     phase = pending.next_phase()

@@ -74,7 +74,7 @@ class Polled(Component[Any, GateEffect], Generic[AnyGate]):
         return ()
 
     def _deliver(self, effects: GateEffects) -> GateEffects:
-        """`effects`, and behind them those of the items that are delivered because of them."""
+        """`effects`, and then those of the items that are delivered because of them."""
         if not self._waiting:
             return effects
         all_effects: list[GateEffect] = list(effects)

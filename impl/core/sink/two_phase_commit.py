@@ -1,8 +1,8 @@
 """A transactional sink: two-phase commit over checkpoints. Rules SINK-01 to SINK-10, ONCE-05.
 
-Every record goes into the one open transaction. A snapshot pre-commits this transaction and files it under
-the checkpoint's id. The completion of that checkpoint, or of a later one, commits it. A restore commits the
-filed transactions of its snapshot again, because the notification of the completion may have been lost.
+Every record goes into the one open transaction. A snapshot pre-commits this transaction, and records it
+under the checkpoint's id. The completion of that checkpoint, or of a later one, commits it. A restore commits
+the pre-committed transactions of its snapshot again, because the notification of the completion may be lost.
 """
 
 from collections.abc import Mapping
@@ -34,18 +34,18 @@ class SinkPhase(Enum):
     CRASHED = "crashed"
 
 
-class Filed(NamedTuple):
-    """A pre-committed transaction and the checkpoint under which it is filed."""
+class PreCommitted(NamedTuple):
+    """A pre-committed transaction and its checkpoint."""
 
     checkpoint: int
     transaction: int
 
 
 class SinkSnapshot(NamedTuple):
-    """The transactions that a snapshot of the sink records: the open one, and the filed ones."""
+    """The transactions that a snapshot of the sink records: the open one, and the pre-committed ones."""
 
     open: int | None
-    pending: tuple[Filed, ...]
+    pending: tuple[PreCommitted, ...]
 
 
 class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
@@ -59,7 +59,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         self._phase = SinkPhase.RUNNING
         self._open: int | None = 1
         self._next = 2
-        self._pending: list[Filed] = []
+        self._pending: list[PreCommitted] = []
         self._last_snapshot = NO_CHECKPOINT
         self._snapshots: dict[int, SinkSnapshot] = {}
         self._committed: set[int] = set()
@@ -97,8 +97,8 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         return self._next
 
     @property
-    def pending(self) -> tuple[Filed, ...]:
-        """The filed transactions, in the order of filing."""
+    def pending(self) -> tuple[PreCommitted, ...]:
+        """The pre-committed transactions, oldest first."""
         return tuple(self._pending)
 
     def snapshot_of(self, checkpoint: int) -> SinkSnapshot:
@@ -137,7 +137,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         effects: list[events.SinkEffect] = []
         if self._open is not None:
             effects.append(events.PreCommit(self._open))
-            self._pending.append(Filed(checkpoint, self._open))
+            self._pending.append(PreCommitted(checkpoint, self._open))
             self._open = None
         if self._phase is SinkPhase.RUNNING:
             effects.append(self._begin())
@@ -146,7 +146,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         return tuple(effects)
 
     def notify_complete(self, checkpoint: int, fails: int | None = None) -> events.SinkEffects:
-        """`checkpoint` is complete: commit all transactions filed up to it (SINK-03, SINK-04).
+        """`checkpoint` is complete: commit all transactions pre-committed up to it (SINK-03, SINK-04).
 
         If the commit of transaction `fails` throws, the sink still tries the others; then the task fails,
         which closes the sink (SINK-10).
@@ -177,14 +177,14 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         return ()
 
     def close(self) -> events.SinkEffects:
-        """The task ends: abort the open transaction; a restore commits the filed ones (SINK-09)."""
+        """The task ends: abort the open transaction; a restore commits the pre-committed ones (SINK-09)."""
         self._require_alive()
         aborted = () if self._open is None else (events.AbortTransaction(self._open),)
         self.crash()
         return aborted
 
     def crash(self) -> events.SinkEffects:
-        """The sink's process ends: the open and filed transactions are forgotten, the snapshots stay."""
+        """The sink's process ends: open and pre-committed transactions are forgotten, the snapshots stay."""
         self._require_alive()
         self._phase = SinkPhase.CRASHED
         self._open = None
@@ -223,7 +223,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         }
 
     def _restart(self, snapshot: SinkSnapshot) -> events.SinkEffects:
-        """Commit the filed transactions, oldest first, abort the open one, begin a new one (SINK-06)."""
+        """Commit what is pre-committed, oldest first, abort what is open, begin a transaction (SINK-06)."""
         self._phase = SinkPhase.RUNNING
         self._pending = []
         committed = self._commit([filed.transaction for filed in snapshot.pending])

@@ -28,7 +28,7 @@ class SharedStates(Protocol):
         """Whether a checkpoint may use `handle`."""
 
     def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
-        """The handles to delete directly behind `checkpoint`, which was deleted and used `handles`."""
+        """The handles to delete directly after `checkpoint`, which was deleted and used `handles`."""
         return []
 
     def keep_only(self, kept: Collection[int]) -> None:

@@ -188,7 +188,7 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
                 del self._aborted[0]
 
     def _broken_snapshot(self, checkpoint: int) -> events.SubtaskEffect:
-        """The effect behind the barrier if the synchronous part throws (TASK-13, TASK-14)."""
+        """The effect after the barrier if the synchronous part throws (TASK-13, TASK-14)."""
         if not self._profile.broken_snapshot_fails:
             return events.SendDecline(checkpoint, JOB_FAILURE)
         self._failed = True

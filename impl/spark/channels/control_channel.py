@@ -20,7 +20,7 @@ Send: TypeAlias = Callable[[str, Command], None]
 """Sends a command to a task."""
 _BUFFER_BYTES = 262_144
 _REFUSED_KEPT = 32
-"""So many errors of refused connections are kept, the last ones."""
+"""The number of errors of refused connections that are kept, the last ones."""
 
 
 class Workers:

@@ -236,7 +236,7 @@ class OvertakingBarrier(NamedTuple):
 
     checkpoint: int
     alignment: str
-    """How it wants to be aligned."""
+    """Its alignment."""
     timestamp: int
     """When it was triggered, in ms since the attempt began."""
     order: bytes = b""
@@ -263,5 +263,5 @@ def unpack_id(payload: bytes) -> int:
 
 
 def order_in(payload: bytes) -> bytes:
-    """The order in a savepoint's BARRIER frame, behind the id; empty for a checkpoint's."""
+    """The order in a savepoint's BARRIER frame, after the id; empty for a checkpoint's."""
     return payload[_ID.size :]

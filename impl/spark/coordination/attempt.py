@@ -34,7 +34,7 @@ _GRACE_SECONDS = 30.0
 
 @dataclass(slots=True)
 class AttemptReport:
-    """The course of one attempt. Times are in seconds from the start of the job; None: not reached.
+    """What happened in one attempt. Times are in seconds from the start of the job; None: not reached.
 
     `restored`: the checkpoint it started from, None for the beginning. `records`: source records read in
     this attempt, `first_offset`: those before the restored checkpoint. `failed` and `reason`: when and why

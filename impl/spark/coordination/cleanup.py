@@ -1,7 +1,7 @@
 """The cleanup of a job's outputs before an attempt writes.
 
 First each output is claimed for the attempt, so that no older attempt commits there any more. An attempt that
-restores a checkpoint writes everything behind it again: transactions that were pre-committed since are
+restores a checkpoint writes everything after it again: transactions that were pre-committed since are
 removed, except those that the restored sinks will commit; output that was committed since is retracted. A run
 that begins from a savepoint does the same with the output of the savepoint's own run.
 """

@@ -35,7 +35,7 @@ from impl.spark.snapshots.locations import SnapshotLocations
 from impl.state import Refused, StateHandle, StorageError, UncertainPublicationError, discard
 
 _CLEARED_AGAIN = 3
-"""At a completion the files of so many aborted checkpoints are deleted again, the last ones."""
+"""At a completion, the files of this number of the last aborted checkpoints are deleted once more."""
 
 
 class Coordination:

@@ -23,7 +23,7 @@ from impl.spark.coordination.context import JobContext
 from impl.spark.faults.injector import full_disk
 from impl.spark.faults.worker import FaultySparkTask
 from impl.spark.runtime import JobParts
-from impl.spark.savepoints.savepoints import Savepoints
+from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.launch import Launch
 from impl.spark.worker.worker import SparkTask

@@ -1,7 +1,7 @@
 """What a fault of the plan does in the process of a worker, and the driver's consent to it.
 
 Each fault is real: a signal, a closed socket, a limit of the kernel. A worker that reaches the point of a
-fault asks the driver first, so that each fault happens once in a job.
+fault requests it from the driver first, so that each fault happens once in a job.
 """
 
 import os
@@ -91,7 +91,7 @@ class FaultInjector:
     def inject(self, action: str) -> bool:
         """Do `action` to this process or to a connection; False for one that its caller does by an error.
 
-        A worker whose executor is killed, or whose connection is cut, goes on: others have to notice.
+        A worker whose executor is killed, or whose connection is cut, continues: others have to notice.
         """
         if action in (Action.SIGKILL, Action.HANG):
             os.kill(os.getpid(), signal.SIGKILL if action == Action.SIGKILL else signal.SIGSTOP)

@@ -1,6 +1,6 @@
-"""What the barrier of a savepoint carries beside its id: where snapshots are stored, and what follows it.
+"""What the barrier of a savepoint carries in addition to its id: where snapshots go, and what follows.
 
-A source receives the order with its trigger, all other subtasks in the barrier itself, behind all records
+A source receives the order with its trigger, all other subtasks in the barrier itself, after all records
 that were sent before it: a savepoint is always aligned, also where checkpoints overtake (UNAL-21).
 """
 
@@ -11,17 +11,17 @@ import orjson
 from impl.state import SavepointFolder
 
 _REMEMBERED = 16
-"""Orders older than so many checkpoints are dropped."""
+"""The number of checkpoints after which an order is dropped."""
 
 
 class SavepointOrder(NamedTuple):
-    """One savepoint, as its tasks know it."""
+    """What the tasks of a job need to know of one savepoint."""
 
     folder: str
     stops: bool = False
-    """No record is sent behind it: the job ends when it is complete."""
+    """No record is sent after it: the job ends when it is complete."""
     drains: bool = False
-    """Before that, every task takes it as the end of its data, and sends what it holds back."""
+    """Before that, every task takes it as the end of its input, and sends its last rows."""
 
     def pack(self) -> bytes:
         """The order as a barrier carries it."""
@@ -40,7 +40,7 @@ class Orders:
         self._known: dict[int, SavepointOrder] = {}
 
     def add(self, checkpoint: int, order: SavepointOrder | None) -> bool:
-        """Add an order; whether `checkpoint` is a savepoint."""
+        """Add an order. Returns whether `checkpoint` is a savepoint."""
         if order is not None and checkpoint not in self._known:
             oldest = checkpoint - _REMEMBERED
             self._known = {one: known for one, known in self._known.items() if one > oldest}
@@ -52,7 +52,7 @@ class Orders:
         return self._known.get(checkpoint)
 
     def packed(self, checkpoint: int) -> bytes:
-        """What its barrier carries."""
+        """The order as the barrier of `checkpoint` carries it; empty for a checkpoint."""
         order = self._known.get(checkpoint)
         return b"" if order is None else order.pack()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from impl.spark.savepoints.savepoints import Savepoints
+from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.state import CheckpointStorage, StateHandle, UncertainPublicationError
 
 

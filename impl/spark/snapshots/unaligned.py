@@ -20,7 +20,7 @@ from impl.spark.worker.context import TaskContext
 from impl.state import AsynchronousPart
 
 _REMEMBERED = 16
-"""Of so many checkpoints the time of the trigger is known; it is 0 of older ones."""
+"""The number of checkpoints whose time of the trigger is kept; for older ones it is 0."""
 Write = Callable[[int, AsynchronousPart, int | None], None]
 
 

@@ -1,4 +1,4 @@
-"""The asynchronous part of a subtask's snapshots: encoded and written in a thread of its own, one by one."""
+"""Encodes and writes the snapshots of a subtask, one by one, in a thread: their asynchronous part."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ class TaskStorage(Protocol):
     def write(
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
-        """Store a snapshot durably. `offset`: a source's. Raises `StorageError`."""
+        """Store a snapshot durably. `offset`: of a source, else None. Raises `StorageError`."""
 
     def discard(self, handle: StateHandle) -> None:
         """Delete a snapshot that no checkpoint will use."""
@@ -48,7 +48,7 @@ class SnapshotFiles:
 class SnapshotWriter:
     """Writes the snapshots of one subtask in the order in which they were taken. Used by one thread.
 
-    `post`: takes the `SnapshotWritten` or `SnapshotFailed` of each.
+    `post`: receives `SnapshotWritten` or `SnapshotFailed` for each snapshot.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class SnapshotWriter:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
 
     def submit(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
-        """Write a snapshot; `offset`: a source's."""
+        """Write a snapshot; `offset`: of a source, else None."""
         self._thread.submit(self._write, checkpoint, rest, offset)
 
     def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:

@@ -19,7 +19,7 @@ class TaskContext:
     task: str
     attempt: int
     upstream: tuple[str, ...]
-    """The subtasks behind the gate's channels, in their order; none for a source."""
+    """The subtasks at the other end of the gate's channels, in their order; none for a source."""
     inbox: Inbox
     outputs: Outputs
     storage: TaskStorage

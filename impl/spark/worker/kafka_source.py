@@ -1,8 +1,8 @@
 """The operator of a Kafka source: it reads partitions, takes snapshots of its positions, and commits offsets.
 
 The core's `OffsetCommitter` decides which offsets are committed (OFFSET-01 to OFFSET-07). A restore continues
-at the offsets of the checkpoint, not at those that the group has committed. A thread requests the topics at
-an interval: it finds new partitions, and topics that are no longer those of the checkpoint.
+at the offsets of the checkpoint, not at those that the group has committed. A thread requests the list of
+topics at an interval. It finds new partitions, and topics that were deleted or created anew.
 """
 
 import time
@@ -41,8 +41,8 @@ _SPLITS: Final = 0
 """Stands in a snapshot for the number of splits: partitions may appear at any time."""
 _MISSED_LISTS: Final = 3
 _MISSED_SECONDS: Final = 1.0
-"""A topic is lost if it is missing from so many lists in turn, at this interval: a broker that starts may not
-know it yet."""
+"""A topic is lost if it is missing from `_MISSED_LISTS` successive lists, requested at this interval: a
+broker that has just started may not list it yet."""
 
 
 class Discovery(NamedTuple):
@@ -52,11 +52,11 @@ class Discovery(NamedTuple):
     """The time of the request, by the monotonic clock."""
     topics: Mapping[str, Topic]
     low: Mapping[Partition, int]
-    """The lowest offset of each partition that was not known."""
+    """The lowest offset of each new partition."""
 
 
 class KafkaSourceOperator(SourceOperator):
-    """Reads its partitions. `before`: the snapshots of all subtasks in the restored checkpoint; none without.
+    """Reads its partitions. `before`: the snapshots of all subtasks in the restored checkpoint, or none.
 
     Raises SourceError if the brokers do not answer or a topic does not exist, OffsetsLostError if the records
     at a position do not exist any more.
@@ -76,7 +76,7 @@ class KafkaSourceOperator(SourceOperator):
         self._declaration = declaration
         self._committer = OffsetCommitter()
         self._recorded: Recorded[OffsetsEvent, OffsetsEffect] = Recorded("offsets", self._committer, log)
-        self._filed: dict[int, dict[Partition, int]] = {}
+        self._stored: dict[int, dict[Partition, int]] = {}
         """By checkpoint: the offset of each partition."""
         self._cluster = Cluster(declaration)
         self._reader = KafkaReader(declaration, self._cluster)
@@ -117,10 +117,10 @@ class KafkaSourceOperator(SourceOperator):
         return len(records), [row for row in (self._row(record) for record in records) if row is not None]
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The positions; their offsets are filed under the checkpoint."""
+        """The positions; their offsets are kept until the checkpoint is complete."""
         positions = self._reader.snapshot()
         self._step(SnapshotOffsets(checkpoint, self.offset))
-        self._filed[checkpoint] = {one: position.offset for one, position in positions.items()}
+        self._stored[checkpoint] = {one: position.offset for one, position in positions.items()}
         encoded = encode((_SPLITS, positions))
         return lambda: {SPLITS: encoded}
 
@@ -133,7 +133,7 @@ class KafkaSourceOperator(SourceOperator):
         self._step(CheckpointAborted(checkpoint))
 
     def close(self) -> None:
-        """Leave the brokers; a second call does nothing."""
+        """Close the connections to the brokers; a second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
             self._discoverer.submit(self._cluster.close)  # after a discovery that has begun
@@ -147,8 +147,8 @@ class KafkaSourceOperator(SourceOperator):
             match effect:
                 case CommitOffsets(checkpoint):
                     if self._declaration.group is not None:
-                        self._reader.commit(self._filed[checkpoint])
-                    self._filed = {one: kept for one, kept in self._filed.items() if one > checkpoint}
+                        self._reader.commit(self._stored[checkpoint])
+                    self._stored = {one: kept for one, kept in self._stored.items() if one > checkpoint}
                 case IgnoreCompletion():
                     pass
                 case Seek():
@@ -156,7 +156,7 @@ class KafkaSourceOperator(SourceOperator):
                 case _:
                     assert_never(effect)
         remembered = {one for one, _ in self._committer.observe()["remembered"]}
-        self._filed = {one: kept for one, kept in self._filed.items() if one in remembered}
+        self._stored = {one: kept for one, kept in self._stored.items() if one in remembered}
 
     # ------------------------------------------------------------ the start
 
@@ -181,9 +181,10 @@ class KafkaSourceOperator(SourceOperator):
         self._reader.begin(own)
 
     def _all_topics(self, restored: Collection[Partition]) -> dict[str, Topic]:
-        """The topics. Raises SourceError if one is missing that is restored or has been named.
+        """The topics. Raises SourceError if one that `topics` names is missing.
 
-        Raises SourceChangedError if one is restored that is not declared any more.
+        Raises OffsetsLostError if a topic of the checkpoint is missing, SourceChangedError if `topics` no
+        longer names it.
         """
         topics = self._cluster.topics()
         named = self._declaration.topics if isinstance(self._declaration.topics, tuple) else ()

@@ -15,7 +15,7 @@ Process = Callable[[Rows], Rows]
 
 
 class Operator(Protocol):
-    """The operator of one subtask; by default it emits nothing and ignores what it is notified of."""
+    """The operator of one subtask. By default it emits nothing and ignores notifications."""
 
     inputs: tuple[Process, ...] = ()
     """For each input a function from its rows to the rows to be sent."""
@@ -30,7 +30,7 @@ class Operator(Protocol):
         return ()
 
     def finish(self) -> Rows:
-        """The data has ended; the last rows to be sent."""
+        """The input has ended. Returns the last rows to be sent."""
         return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:

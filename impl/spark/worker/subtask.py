@@ -224,7 +224,7 @@ class RunningSubtask:
         self._context.report(DataEnded())
 
     def _stop_if_ordered(self, checkpoint: int) -> None:
-        """A source is triggered: behind the savepoint that stops the job it sends no record."""
+        """A source is triggered: after the savepoint that stops the job it sends no record."""
         order = self._context.orders.of(checkpoint)
         if order is None or not order.stops or self._snapshots.data_ended:
             return

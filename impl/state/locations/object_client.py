@@ -101,7 +101,7 @@ class ObstoreClient:
             with self._errors(name):
                 return bytes(obstore.get_range(self._store, name, start=at, length=length))
         except StorageError:
-            if at >= self.size(name):  # the store refuses a range behind the end
+            if at >= self.size(name):  # the store refuses a range after the end
                 return b""
             raise
 

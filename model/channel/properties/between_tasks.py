@@ -1,4 +1,4 @@
-"""UNAL-37 over a channel between two tasks, and the rules of the channel within it."""
+"""UNAL-34 and UNAL-37 over a channel between two tasks, and all rules of the channel itself."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -66,7 +66,7 @@ EXCHANGE.frames({
 
 
 def _of_exchange(rule: Property) -> Callable[..., bool]:
-    """The rule of a channel, over an exchange: what the gate does with a snapshot, `unal_34_ends` has."""
+    """Applies a rule of a channel to an exchange, except to steps of its gate: see `unal_34_ends`."""
 
     def over_state(state: Exchange) -> bool:
         return rule.holds(state.channel)
@@ -122,7 +122,7 @@ def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchan
 
 @EXCHANGE.state("UNAL-34")
 def unal_34_counts(state: Exchange) -> bool:
-    """The number of records before the newest barrier is its place, until the gate prioritises it."""
+    """`before` is the number of records before the newest barrier, until the gate prioritises it."""
     queue = state.channel.input
     return all(
         state.channel.before == len(values_in(queue[:place]))

@@ -110,7 +110,7 @@ def unal_33_owed(state: Channel) -> bool:
 def unal_34(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
     """The receiver stores the records before the barrier: unread ones at the start, then arriving ones.
 
-    A snapshot does not begin behind the barrier of a newer one.
+    A snapshot does not begin after the barrier of a newer one.
     """
     if type(event) is BeginPersisting:
         return effects == started(before, event.checkpoint)

@@ -13,7 +13,7 @@ def hurries(item: Item) -> bool:
 
 
 def overtaking(queue: Queue, item: Item) -> Queue:
-    """The queue with the item behind the urgent ones and before all others."""
+    """The queue with the item after the urgent ones and before all others."""
     others = tuple(other for other in queue if not hurries(other))
     return (*(other for other in queue if hurries(other)), item, *others)
 

@@ -37,7 +37,7 @@ class Axis:
         return self._rope(of, symbol(z3.Const(f"{name} of own", sort)), own=own)
 
     def constant(self, value: Any, *, own: bool) -> Rope:  # noqa: ANN401
-        """The same value for each part."""
+        """One value for all parts."""
         return self._rope(lambda _: value, value, own=own)
 
     def number(self, *, own: bool) -> Length:

@@ -21,7 +21,7 @@ from model.steps import name_of
 EFFORT = 20_000_000
 """The resources that z3 may use to decide a refutation, as it counts them: alike on any machine."""
 PATIENCE = 200_000
-"""The same for one test on a path. What is not decided then counts as feasible: one more path to check."""
+"""The limit of one test on a path. A test that is not decided counts as feasible: one more path to check."""
 
 
 class Case(NamedTuple):

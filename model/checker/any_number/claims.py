@@ -35,7 +35,7 @@ class Unbounded(NamedTuple):
     bounds: str = ""
     """The sizes that stay bounded, and the behaviour that is left out."""
     beyond: frozenset[str] = frozenset()
-    """Rules that say something only of what is left out; they are not counted as proved."""
+    """Rules that concern only what is left out; they are not counted as proved."""
     variants: frozenset[str] | None = None
     """The mutants of the catalogue that the cases can refute; None: all of the component."""
 

@@ -1,6 +1,6 @@
 """Terms of values that Python computes with tests of symbols: every path is followed, feasible or not.
 
-`model.checker.paths` asks z3 which paths are feasible. The small functions of this folder (an element of a
+`model.checker.paths` uses z3 to find the feasible paths. The small functions of this folder (an element of a
 walk, an equation) have few tests, and an infeasible path only adds a case whose condition is false.
 """
 

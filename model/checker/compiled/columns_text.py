@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from model.checker.compiled.canonical_text import canonical
 from model.checker.compiled.kernel_text import INDENT, KernelText, Leaf, Text
 from model.checker.compiled.packing import MARK, Shape
 from model.checker.compiled.program import Offer, Outside, Program
+from model.checker.compiled.symmetry_text import canonical
 from model.checker.terms import Writer
 from model.checker.trees import Branch, Tree
 

@@ -43,7 +43,7 @@ class ModelAnswer(NamedTuple):
     rules: tuple[str, ...] = ()
 
     def within(self, numbers: Numbers) -> "ModelAnswer":
-        """The same for one state: the parts that have another value after it, with its number."""
+        """For one state: the parts that the move changes, with the number of the new value."""
         values = ((part, number if number >= 0 else numbers[~number]) for part, number in self.changes)
         return self._replace(changes=tuple(one for one in values if numbers[one[0]] != one[1]))
 

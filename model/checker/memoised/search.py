@@ -217,7 +217,7 @@ class _Search(LevelSearch):
         return self.shown(source, 0)
 
     def complete_ahead(self, own: int) -> None:
-        """Completes the state that raised the flag, and those behind it in its level."""
+        """Completes the state that raised the flag, and those after it in its level."""
         for words in self.missing(own, int(self.flagged[own, 1]), int(self.levels[-1][own])):
             self.complete(words)
 

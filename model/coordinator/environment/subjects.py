@@ -200,7 +200,7 @@ def _plan(name: str, tasks: int = 1) -> Plan:
 
 
 def closed_queue(name: str) -> ClosedModel:
-    """Requests of every priority behind one pending checkpoint."""
+    """Requests of every priority while one checkpoint is pending."""
     flags = ((False, False), (True, False), (False, True))
     scope = Scope(ids=4, types=(CHECKPOINT, SAVEPOINT), flags=flags)
     return closed_subject("waiting requests", _plan(name)._replace(unaligned=True), scope)

@@ -31,7 +31,7 @@ _STEP = step_of("coordinator")
 
 
 class CoordinatorSession(NamedTuple):
-    """A coordinator, the names of its tasks and masters, and the handles behind the model's numbers."""
+    """A coordinator, the names of its tasks and masters, and the handles for which the model has numbers."""
 
     coordinator: Coordinator
     tasks: tuple[str, ...]

@@ -11,12 +11,12 @@ from model.registry import Registry
 
 BUFFER = Registry("buffer")
 BUFFER.part(GATE, lambda buffer: buffer.gate)
-_PAGE = 32 * 1024  # what the rule says, in bytes, whatever the model has
+_PAGE = 32 * 1024  # bytes, as the rule states; independent of the model's constant
 
 
 @BUFFER.step("ALIGN-22")
 def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """An item over the limit ends the alignment; then the gate reads all stored items and this one again."""
+    """An item over the limit ends the alignment; then the gate reads all stored items, and this one last."""
     exceeded = tuple(
         effect for effect in effects if type(effect) is Abort and effect.reason == ALIGNMENT_LIMIT_EXCEEDED
     )
@@ -33,7 +33,7 @@ def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 @BUFFER.step("ALIGN-23")
 def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """The task sees the same as if the network held back the blocked channels, oldest item first."""
+    """The task sees what it sees if the network holds back blocked channels. Oldest items are read first."""
     if _is_too_much(before, event):
         return True
     if before.gate.blocked[event.channel]:
@@ -54,6 +54,6 @@ def _blocked(gate: Gate, _: Effects) -> tuple[bool, ...]:
 
 @BUFFER.state("ALIGN-23")
 def align_23_stored(buffer: Buffer) -> bool:
-    """Between two events no replay runs; only items of blocked channels are stored, as these deliver them."""
+    """After each event the replay is over, and the stored items are those that blocked channels delivered."""
     held = all(buffer.gate.blocked[item.channel] for item in buffer.stored)
     return not buffer.rolled and held and are_delivered(buffer.stored)

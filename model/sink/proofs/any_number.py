@@ -1,8 +1,8 @@
-"""The sink with any number of filed and committed transactions, and at most one snapshot of any number.
+"""The sink with any number of pre-committed and committed transactions, and at most one snapshot.
 
-The committed transactions ascend, so they are those ids of all for which something holds. `HELPERS` states so
-what a function of the model inserts one by one. A restore in which a commit throws ends at the first such
-transaction: its cases stay those of `model.sink.proofs.sink`.
+The snapshot holds any number of transactions, too. The committed transactions ascend, so they are the ids for
+which a predicate holds; `HELPERS` states it for a function of the model that inserts them one by one. A
+restore in which a commit throws ends there: its cases stay those of `model.sink.proofs.sink`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,7 @@ from model.sink.proofs.sink import EVENTS, RESTORING
 from model.sink.two_phase_commit import SinkProfile
 from model.steps import name_of
 
-FILED = Group("filed transactions", distinct=True)
+FILED = Group("pre-committed transactions", distinct=True)
 OF_SNAPSHOT = Group("transactions of the snapshot", distinct=True)
 IDS = Group("ids of transactions", distinct=True)
 """Every id below a number that no transaction reaches; the ids of transactions count up from 1."""
@@ -32,7 +32,7 @@ SIZES = (FILED.size >= 0, OF_SNAPSHOT.size >= 0)
 
 
 def with_committed(committed: tuple[int, ...], filed: tuple[Any, ...]) -> tuple[int, ...]:
-    """`model.sink.two_phase_commit.with_committed`: the ids that are committed or filed."""
+    """`model.sink.two_phase_commit.with_committed`: the ids that are committed or pre-committed."""
     before = [one.condition for cell in cells_of(committed) for one in cell.behaviours]
     index = IDS.variable
     added = any_(entry.transaction == SymbolicInt(index) for entry in filed)
@@ -48,7 +48,7 @@ HELPERS: Mapping[str, Helpers] = {
 
 def filed(reread: Reread, group: Group) -> Rope:
     """A transaction and its checkpoint for each member."""
-    make = reread.module("model.sink.two_phase_commit").Filed
+    make = reread.module("model.sink.two_phase_commit").PreCommitted
     symbols: list[Callable[[z3.ArithRef], z3.ArithRef]] = [
         z3.Function(f"{part} of {group}", z3.IntSort(), z3.IntSort())
         for part in ("checkpoint", "transaction")

@@ -22,7 +22,14 @@ from model.sink.events import (
     SnapshotRequest,
     WriteRequest,
 )
-from model.sink.two_phase_commit import NEWEST_SINK, SINK_PROFILES, Filed, Sink, SinkProfile, SinkSnapshot
+from model.sink.two_phase_commit import (
+    NEWEST_SINK,
+    SINK_PROFILES,
+    PreCommitted,
+    Sink,
+    SinkProfile,
+    SinkSnapshot,
+)
 from model.steps import step_of
 
 ENDING = (Close(), Crash())
@@ -33,7 +40,7 @@ RESTORING = (Restore(0), FailingRestore(0, 0))
 """Only a sink whose task is over is restored."""
 EVENTS: tuple[Event, ...] = (SnapshotRequest(0), *NOTIFIED, *ENDING, *OF_THE_INPUT, *RESTORING)
 Shape = tuple[int, int, tuple[int, ...]]
-"""The numbers of filed and of committed transactions, and for each snapshot that of filed ones."""
+"""The numbers of pre-committed and committed transactions, and for each snapshot of pre-committed ones."""
 SHAPES: tuple[Shape, ...] = tuple(
     (filed, committed, snapshots)
     for filed, committed, snapshots in product(range(3), range(3), ((), (0,), (1,)))
@@ -74,7 +81,7 @@ def sends(sink: Sink, event: Event) -> bool:
 def sink_cases(profile: SinkProfile, shape: Shape) -> Iterator[Case]:
     """The events on a sink with as many transactions and snapshots: running, at its end, and over."""
     pending, committed, snapshots = shape
-    filed = Filed(0, 0)
+    filed = PreCommitted(0, 0)
     example = two_phase_commit.new_sink(profile)._replace(
         pending=(filed,) * pending,
         committed=(0,) * committed,
@@ -85,7 +92,9 @@ def sink_cases(profile: SinkProfile, shape: Shape) -> Iterator[Case]:
         for event in EVENTS:
             symbolic = symbolic_like(event, "event")
             if (running or not pending) and sends(state, symbolic):
-                label = f"{pending} filed, {committed} committed, snapshots with {snapshots}, {event[-1]}"
+                label = (
+                    f"{pending} pre-committed, {committed} committed, snapshots with {snapshots}, {event[-1]}"
+                )
                 permitted = _permitted(state, symbolic)
                 yield Case("sink", f"{profile!r}, {label}", state, symbolic, step_of("sink"), permitted)
 
@@ -126,6 +135,6 @@ def _permitted(sink: Sink, event: Event) -> tuple[z3.BoolRef, ...]:
     )
 
 
-def _fails(event: FailingCompletion, filed: Filed) -> z3.BoolRef:
+def _fails(event: FailingCompletion, filed: PreCommitted) -> z3.BoolRef:
     due = int_term(filed.checkpoint) <= int_term(event.checkpoint)
     return z3.And(due, int_term(event.fails) == int_term(filed.transaction))

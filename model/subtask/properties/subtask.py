@@ -68,7 +68,7 @@ def task_01_at_first(subtask: Subtask) -> bool:
 
 @SUBTASK.step("TASK-01")
 def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """The task sends a barrier with a snapshot behind it, for a newer id only, and at no other time."""
+    """The task sends a barrier, and then takes its snapshot, for a newer id only, and at no other time."""
     sent = any(type(effect) is BroadcastBarrier or type(effect) is Snapshot for effect in effects)
     if isinstance(event, Checkpoint | CheckpointOnBarrier) and is_far_below(before, event.checkpoint):
         return True  # TASK-19

@@ -165,7 +165,7 @@ def departures(variant: Variant, theory: Theory, bound: Bound) -> Iterator[Node]
 def continued(
     theory: Theory, node: Node, order: tuple[str, ...], small: Small, seen: set[Any]
 ) -> Iterator[Node]:
-    """The run goes on with the first step in the order that changes the state, up to a state seen before."""
+    """Continues a run with the first step in the order that changes the state, up to a known state."""
     for _ in range(LONGEST):
         once = {step.action.name for step in node.steps} & {"crash", "abort"}
         if (place := (order, frozenset(once), node.key)) in seen:

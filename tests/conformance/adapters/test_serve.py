@@ -1,4 +1,4 @@
-"""The serving side answers every line and never dies of one."""
+"""`serve` answers every line, and no line ends it."""
 
 import io
 

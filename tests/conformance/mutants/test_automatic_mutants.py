@@ -316,7 +316,7 @@ def test_a_bar_is_stated_if_its_judges_were_consulted():
         Judged(edit, {"proofs": ""}, same_paths=3),
     ]
 
-    assert [bar.split(";")[0] for bar in report.bars(consulted)] == [
+    assert [share.split(";")[0] for share in report.shares(consulted)] == [
         "model, rules alone: 1 of 2 killed, 50.0%",
         "model, every judge: 2 of 2 killed, 100.0%",
     ]

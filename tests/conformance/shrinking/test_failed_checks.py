@@ -1,4 +1,4 @@
-"""What fails outside one sequence of events is saved, played again, and listed as known."""
+"""A failure without a sequence of events is saved, replayed, and listed as known."""
 
 import shlex
 import sys

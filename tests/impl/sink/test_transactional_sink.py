@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impl.core import COMPONENTS, Filed, ProtocolError, SinkSnapshot, TransactionalSink
+from impl.core import COMPONENTS, PreCommitted, ProtocolError, SinkSnapshot, TransactionalSink
 from impl.core.sink.events import AbortTransaction, Begin, Commit, PreCommit
 
 
@@ -184,7 +184,7 @@ notify_complete checkpoint=2
 
 @pytest.mark.rule("SINK-06")
 def test_a_new_process_continues_from_the_durable_snapshot():
-    snapshot = SinkSnapshot(open=6, pending=(Filed(3, 4), Filed(4, 5)))
+    snapshot = SinkSnapshot(open=6, pending=(PreCommitted(3, 4), PreCommitted(4, 5)))
     it, effects = TransactionalSink.continuing(snapshot, next_transaction=7)
     assert effects == (Commit(4), Commit(5), AbortTransaction(6), Begin(7))
     assert it.observe() == state(7, committed=[4, 5])
@@ -198,7 +198,7 @@ def test_a_long_lived_owner_keeps_only_the_snapshots_it_may_still_need():
         it.snapshot(checkpoint)
         it.notify_complete(checkpoint - 1)
         it.forget_below(checkpoint - 1)
-    assert it.snapshot_of(4) == SinkSnapshot(open=5, pending=(Filed(3, 3), Filed(4, 4)))
+    assert it.snapshot_of(4) == SinkSnapshot(open=5, pending=(PreCommitted(3, 3), PreCommitted(4, 4)))
     with pytest.raises(ProtocolError, match=r"snapshots exist for \[4, 5\], got 3"):
         it.snapshot_of(3)
     assert it.observe() == state(6, pending=[(5, 5)])

@@ -121,7 +121,7 @@ def test_committing_one_by_one_is_the_union_over_ropes(number):
     said = sink_proofs.with_committed(*state)
     for _ in range(4):
         committed = tuple(sorted(draw.sample(range(1, 8), number)))
-        entries = tuple(sinks.Filed(0, draw.randrange(1, 8)) for _ in range(number))
+        entries = tuple(sinks.PreCommitted(0, draw.randrange(1, 8)) for _ in range(number))
         numbers = Numbers({FILED: number, IDS: 8}, {FILED: 0, IDS: 0}, own=-1)
         numbers.give("is committed", tuple(index in committed for index in range(8)))
         numbers.give(f"transaction of {FILED}", tuple(entry.transaction for entry in entries))

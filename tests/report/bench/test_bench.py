@@ -1,4 +1,4 @@
-"""Measured rates: medians, bars, and work that is checked to be the same each time."""
+"""Measured rates: medians, targets, and work that is checked to be the same each time."""
 
 import json
 
@@ -15,8 +15,8 @@ def works(*runs):
     return lambda: next(left)
 
 
-def benchmark(*runs, bar=100):
-    return Benchmark("explorer", "states/s", bar, "a small gate", works(*runs))
+def benchmark(*runs, target=100):
+    return Benchmark("explorer", "states/s", target, "a small gate", works(*runs))
 
 
 def test_the_median_is_compared_with_the_bar():
@@ -28,8 +28,8 @@ def test_the_median_is_compared_with_the_bar():
     assert measured.summary().median == 100.0
     assert measured.note == "3 runs of 100: a small gate; 250 a second of processor time"
     assert measured.summary().met
-    assert not benchmark(slow, usual, fast, bar=101).measure(3).summary().met
-    assert benchmark(slow, bar=None).measure(1).summary().met is None
+    assert not benchmark(slow, usual, fast, target=101).measure(3).summary().met
+    assert benchmark(slow, target=None).measure(1).summary().met is None
 
 
 def test_a_long_measurement_is_not_repeated():
@@ -49,7 +49,8 @@ def test_the_command_prints_and_stores_rates(tmp_path, capsys, monkeypatch):
     assert f"{machine.cores()} cores" in printed
     written = json.loads((tmp_path / "report" / "bench" / "rates.json").read_text())
     assert written["figures"][0] | {"note": ""} == {
-        "name": "explorer", "unit": "states/s", "samples": [50.0], "bar": 100, "at_most": False, "note": "",
+        "name": "explorer", "unit": "states/s", "samples": [50.0], "target": 100, "at_most": False,
+        "note": "",
     }  # fmt: skip
     assert "cores" in written["machine"]
 
@@ -63,7 +64,7 @@ def test_what_is_measured_does_its_work():
 def test_the_explorer_is_measured_on_half_a_million_transitions():
     explorer = next(known for known in bench.benchmarks() if known.name == "explorer")
 
-    assert explorer.bar == 250_000
+    assert explorer.target == 250_000
     assert explorer.work().amount >= 500_000
 
 

@@ -19,7 +19,7 @@ def test_neighbouring_windows_are_compared_two_by_two():
     slower = (Window(True, 2.2, 500_000, 2.0), Window(False, 4.0, 1_000_000, 2.0))
     more, each, after, before = cost.figures_of("row API", [without, taking, *slower])
     assert more.samples == pytest.approx([5.0, 10.0])
-    assert (more.bar, more.at_most, more.note) == (5.0, True, "")
+    assert (more.target, more.at_most, more.note) == (5.0, True, "")
     assert more.summary().cells()[2:] == ("5.00 to 10.0, all 2", "at most 5.00", "MISSED")
     assert each.samples == pytest.approx([50, 200])
     assert after.samples == pytest.approx([2.1, 4.4])

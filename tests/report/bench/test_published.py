@@ -1,4 +1,4 @@
-"""Published figures: medians, bars, and the pages made from them."""
+"""Published figures: medians, targets, and the pages made from them."""
 
 import tomllib
 from xml.etree import ElementTree

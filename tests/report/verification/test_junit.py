@@ -85,4 +85,4 @@ def test_a_part_that_was_not_chosen_is_skipped(parsed):
     suite = parsed("passes", "reads", only=("passes",))[1]
 
     assert counts(suite) == {"tests": 1, "failures": 0, "errors": 0, "skipped": 1}
-    assert suite[0].find("skipped").get("message") == "not asked for"
+    assert suite[0].find("skipped").get("message") == "not requested"

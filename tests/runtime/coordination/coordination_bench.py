@@ -11,7 +11,7 @@ from impl.savepoints import SavepointRequests
 from impl.spark.channels.messages import CheckpointAborted, CheckpointCompleted, StartCheckpoint
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
-from impl.spark.savepoints.savepoints import Savepoints
+from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.snapshots.locations import SnapshotLocations
 from impl.state import CheckpointStorage, encode, savepoints_in
 

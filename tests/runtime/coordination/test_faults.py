@@ -31,7 +31,7 @@ from impl.spark.errors import InjectedFaultError
 from impl.spark.faults.driver import FaultyParts, damaged
 from impl.spark.faults.injector import FaultInjector, executor_above
 from impl.spark.faults.worker import FaultySparkTask, FaultyWorker
-from impl.spark.savepoints.savepoints import Savepoints
+from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.worker.worker import Worker
 from impl.state import CheckpointStorage, SnapshotCorruptError, StorageError, encode
 

@@ -38,7 +38,7 @@ from impl.spark.coordination.cleanup import Reclaiming
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.errors import AttemptFailedError
-from impl.spark.savepoints.savepoints import Savepoints
+from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.sinks import state_in
 from impl.state import CheckpointStorage, StateError, SupersededError, encode, origin_of, pack

@@ -26,7 +26,7 @@ def test_five_faults_in_one_run_change_nothing(spark, tmp_path, mode):
     planned = Round("round-0", mode, FAULTS, 4_000, 4_000.0, 40, 5, 0)
     outcome = run_local(planned, tmp_path / "run", spark)
     assert outcome.findings == []
-    assert set(outcome.struck) == set(FAULTS)
+    assert set(outcome.injected) == set(FAULTS)
     assert outcome.attempts > 3
     assert outcome.rows == 4_000
     assert outcome.refused >= 1
@@ -53,7 +53,7 @@ def test_faults_behind_a_broker_that_is_frozen_disconnected_and_killed_change_no
     with FaultyBroker(1) as broker:
         outcome = run_local(planned, tmp_path / "run", spark, broker=broker)
         assert outcome.findings == []
-        assert set(outcome.struck) == set(FAULTS[2:])
+        assert set(outcome.injected) == set(FAULTS[2:])
         assert outcome.rows == 4_000
         assert outcome.store.keys() <= {fault.value for fault in BrokerFault}
         assert sum(outcome.store.values()) > 0
@@ -68,7 +68,7 @@ def test_faults_in_front_of_an_object_store_that_fails_change_nothing(spark, tmp
             monkeypatch.setitem(spark.sparkContext.environment, name, value)
         outcome = run_local(planned, tmp_path / "run", spark, store=store)
         assert outcome.findings == []
-        assert set(outcome.struck) == set(FAULTS[2:])
+        assert set(outcome.injected) == set(FAULTS[2:])
         assert outcome.rows == 4_000
         assert sum(outcome.store.values()) > 10
         assert not (tmp_path / "run" / "committed").exists()

@@ -162,7 +162,7 @@ def test_where_checkpoints_overtake_a_savepoint_aligns_is_whole_by_itself_and_dr
     )
 
 
-def struck_behind_its_savepoint(folder, spark, attempts):
+def failed_after_its_savepoint(folder, spark, attempts):
     """A run that has nothing but a savepoint when it fails, once, and the savepoint."""
     settings = RestartConfig(attempts=attempts)
     job = counts(folder, table=True, checkpointing_interval_ms=3_600_000).with_restarts(settings)
@@ -184,7 +184,7 @@ def struck_behind_its_savepoint(folder, spark, attempts):
 
 @pytest.mark.rule("SINK-06")
 def test_a_run_that_failed_behind_its_savepoint_is_gone_on_from_there_and_leaves_nothing(spark, tmp_path):
-    running, savepoint = struck_behind_its_savepoint(tmp_path, spark, attempts=0)
+    running, savepoint = failed_after_its_savepoint(tmp_path, spark, attempts=0)
     with pytest.raises(JobFailedError, match="count-0 is gone"):
         running.result(120)
     assert committed_in_table(tmp_path) == []
@@ -200,7 +200,7 @@ def test_a_run_that_failed_behind_its_savepoint_is_gone_on_from_there_and_leaves
 
 def test_a_savepoint_whose_transaction_was_swept_is_refused_and_its_job_loses_nothing(spark, tmp_path):
     """The job went back behind the savepoint, and wrote what that had pre-committed again."""
-    running, savepoint = struck_behind_its_savepoint(tmp_path, spark, attempts=1)
+    running, savepoint = failed_after_its_savepoint(tmp_path, spark, attempts=1)
     assert len(running.result(120).attempts) == 2
     assert committed_in_table(tmp_path) == sorted(EXACT + LAST)
     with pytest.raises(RestoreRefusedError, match="begin from a checkpoint of that job"):

@@ -144,7 +144,7 @@ final class Linking implements Component {
         }
     }
 
-    /** Either end asks for something to be kept. */
+    /** Either end stores something. */
     @SuppressWarnings("unchecked")
     private Object stored(String method, Object[] given) throws Exception {
         switch (method) {

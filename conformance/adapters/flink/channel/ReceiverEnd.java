@@ -102,7 +102,7 @@ final class ReceiverEnd {
         }
     }
 
-    /** When the restored records are read, the mark behind them is too, and the remote channel follows. */
+    /** After the last restored record, reads their end marker too; the remote channel follows. */
     private void convert() throws Exception {
         if (remote == null && recovering() == 0) {
             OpenChannel.next(recovered);

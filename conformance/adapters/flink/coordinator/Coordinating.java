@@ -189,7 +189,7 @@ final class Coordinating implements Component {
             throw new Unsupported("drain without a stop; there is no way to ask for it");
         }
         if (type.equals("stop")) {
-            driven.flink().stopCheckpointScheduler(); // as Flink's scheduler does before it asks
+            driven.flink().stopCheckpointScheduler(); // as Flink's scheduler does before it requests a savepoint
         }
         CompletableFuture<CompletedCheckpoint> future = driven.requests().ask(
                 type, Settings.flag(event, "forced", false), Settings.flag(event, "periodic", false), drain);

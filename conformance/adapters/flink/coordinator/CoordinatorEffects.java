@@ -9,8 +9,8 @@ import java.util.Map;
  * The effects of a coordinator as objects of the protocol, in the order in which they occur.
  *
  * <p>Flink deletes in the background, and in the order of its hash maps. So objects that are deleted together
- * are put in one order: state by task, or by its registration if it is shared; with `checkpointsFirst` behind
- * all checkpoints that are deleted with it, else behind the last one before it.
+ * are put in one order: state by task, or by its registration if it is shared; with `checkpointsFirst` after
+ * all checkpoints that are deleted with it, else after the last one before it.
  */
 final class CoordinatorEffects {
     private static final class Effect {

@@ -266,7 +266,7 @@ final class DrivenCoordinator {
 //# from 2.3
         boolean starts = next == ExecutionState.RUNNING && settings.interval >= 0 && !flink.isShutdown();
         if (starts && !flink.isPeriodicCheckpointingStarted()) {
-            flink.startCheckpointScheduler(); // as the execution graph does when it hears of a running task
+            flink.startCheckpointScheduler(); // as the execution graph does when a task reports that it runs
         }
         try {
             ((ExecutionStateUpdateListener) listener).onStateUpdate(attempt, before, next);
@@ -350,7 +350,7 @@ final class DrivenCoordinator {
         }
     }
 
-    /** Tell of ends of which others hear before us: whoever asks a future last is answered first. */
+    /** Report ends that other listeners receive before ours: a future calls its last listener first. */
     private void reportEnds() {
         for (Map.Entry<CompletableFuture<?>, Long> entry : new ArrayList<>(open.entrySet())) {
             CompletableFuture<?> end = entry.getKey();

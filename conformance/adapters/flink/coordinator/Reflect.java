@@ -87,7 +87,7 @@ final class Reflect {
         return type == boolean.class ? Boolean.class : type;
     }
 
-    /** Call the method of this name that takes so many arguments; what Flink throws is thrown. */
+    /** Call the method with this name and this number of arguments; what Flink throws is thrown. */
     static Object call(Object owner, String name, Object... arguments) throws Exception {
         Method method = method(owner.getClass(), name, arguments.length);
         if (method == null) {

@@ -24,15 +24,15 @@ import org.apache.flink.runtime.io.network.api.EventAnnouncement;
 import org.apache.flink.streaming.runtime.io.checkpointing.CheckpointedInputGate;
 //# end
 
-/** Level `polled`: Flink's whole input gate is polled until it has no more to give. */
+/** Level `polled`: the harness polls Flink's whole input gate until it returns no item. */
 final class PolledGate extends Gate {
-    /** Bytes that Flink's store counts for each item, its default segment size. */
+    /** Bytes that Flink's buffer storage counts for each item: the default segment size. */
     static final int PAGE = 32 * 1024;
 
     private final CheckpointedInputGate flink;
     private final boolean[] taken;
 
-    /** A record of the wire in the place of a buffer of the network. */
+    /** A fake network buffer that carries a record of the adapter protocol. */
     interface Carrying {
         Object carried();
     }
@@ -55,7 +55,7 @@ final class PolledGate extends Gate {
     }
 //# from 1.12
 
-    /** The executor of the mailbox, whose type moved between releases, has nothing to execute here. */
+    /** Passes a fake executor of the mailbox, whose type moved between releases; it never executes anything. */
     private CheckpointedInputGate gate() throws Exception {
         for (Constructor<?> constructor : CheckpointedInputGate.class.getConstructors()) {
             if (constructor.getParameterCount() == 3) {
@@ -96,7 +96,7 @@ final class PolledGate extends Gate {
     }
 //# end
 
-    /** What an injection or the passing of time releases is handed on within the same event. */
+    /** Polls after an injection and after `advance`: items that these release belong to the same event. */
     @Override
     void settle() throws Exception {
         poll();

@@ -92,7 +92,7 @@ final class Retained extends StandaloneCompletedCheckpointStore {
         }
     }
 
-    /** As a durable store does it: what a suspended job leaves behind is another coordinator's. */
+    /** As a durable store does it: what a suspended job leaves belongs to another coordinator. */
     private boolean isLeft(JobStatus last) {
         if (last != JobStatus.SUSPENDED) {
             return false;

@@ -18,7 +18,7 @@ TRACKED_AT_MOST = 2
 
 
 def symbolic_tracker(reread: Reread, profile: Profile, tracked: int, *, counts_as_aligned: bool) -> Any:  # noqa: ANN401 - a Tracker of the reread module
-    """A tracker in any state, with so many tracked checkpoints."""
+    """A tracker in any state, with this number of tracked checkpoints."""
     tracking = reread.module("model.gate.tracking")
     entries = tuple(
         symbolic_like(tracking.Tracked(0, (), 0, False), f"tracked.{place}")._replace(

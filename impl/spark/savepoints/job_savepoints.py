@@ -1,9 +1,9 @@
 """The savepoints of a running job, on the driver: the requests, their folders, and their results.
 
-The coordinator decides when one starts, what is aborted for it and which tasks are notified (COORD-11,
-COORD-28, SUB-04, SUB-05). A request waits until all tasks run. A savepoint that stops the job is answered
-when the job has ended. If it is aborted, the attempt fails, because its sources have stopped; the next
-attempt restores the newest checkpoint.
+The coordinator decides when a savepoint starts, which checkpoints it then aborts, and which tasks it
+notifies (COORD-11, COORD-28, SUB-04, SUB-05). A request waits until all tasks run. A savepoint that stops the
+job is answered when the job has ended. If it is aborted, the attempt fails, because its sources have stopped;
+the next attempt restores the newest checkpoint.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ _POLL_MS = 200
 class Savepoints:
     """The savepoints of one job over all its attempts. Used by the coordination's thread.
 
-    `folder`: of savepoints whose request names no other place; `lineage`: of the checkpoint folder.
+    `folder`: for savepoints whose request names no folder; `lineage`: of the checkpoint folder.
     """
 
     def __init__(
@@ -58,9 +58,10 @@ class Savepoints:
         self._cleared = False
 
     def clear_left(self) -> None:
-        """Once, when the first attempt is drawn: delete what an earlier driver has begun and not completed.
+        """Delete the incomplete savepoints of an earlier driver. Further calls do nothing.
 
-        Not before: until then the earlier driver may complete it, and tell its user so.
+        Call it after this driver has drawn its first attempt: until then the earlier driver may complete a
+        savepoint, and report it to its user.
         """
         if self._cleared:
             return
@@ -70,7 +71,7 @@ class Savepoints:
                 if not left.is_complete:
                     left.discard()
             except StateError:
-                if not left.is_complete:  # else it was completed meanwhile; who has done so withdraws it
+                if not left.is_complete:  # else its driver has completed it meanwhile, and withdraws it
                     raise
 
     # ------------------------------------------------------------ requests
@@ -81,7 +82,7 @@ class Savepoints:
         return self._requests.checkpoints
 
     def cancelled(self, now: int) -> bool:
-        """Whether a user has cancelled the job; takes the requests of other processes from time to time."""
+        """Whether a user has cancelled the job. Reads the requests of other processes each `_POLL_MS`."""
         if now - self._polled >= _POLL_MS:
             self._polled = now
             self._requests.poll()
@@ -121,7 +122,7 @@ class Savepoints:
     # ------------------------------------------------------------ effects of the coordinator
 
     def order(self, checkpoint: int, kind: CheckpointType) -> SavepointOrder | None:
-        """What a task that is triggered needs to know of a savepoint; None for a checkpoint."""
+        """The savepoint as its tasks know it; None for a checkpoint. The first call begins its folder."""
         if kind is CheckpointType.CHECKPOINT:
             return None
         if checkpoint not in self._orders:
@@ -152,7 +153,7 @@ class Savepoints:
         return pending
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
-        """Make the savepoint complete, from the handles of all tasks. Raises `StateError`s."""
+        """Make the savepoint complete. Raises SupersededError if another driver took over, or StateError."""
         order = self._orders[checkpoint]
         self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
         kind = CheckpointType.STOP if order.stops else CheckpointType.SAVEPOINT
@@ -207,7 +208,7 @@ class Savepoints:
     # ------------------------------------------------------------ the end of an attempt and of the job
 
     def attempt_failed(self, reason: str) -> None:
-        """The attempt has failed: the job goes on, also if the savepoint that was to stop it is complete."""
+        """The attempt has failed. The job continues, even if its stop-with-savepoint is complete."""
         self._stopping = None
         stopped, self._stopped = self._stopped, None
         if stopped is not None:
@@ -225,7 +226,7 @@ class Savepoints:
         if stopped is not None:
             pending, done = stopped
             pending.answer(done)
-        self._requests.close("the job has ended, and a job that has ended gives no savepoint")
+        self._requests.close("the job has ended; only a running job takes a savepoint")
 
     def failed(self, error: Exception) -> None:
         """The job has failed, or another driver has taken it over."""

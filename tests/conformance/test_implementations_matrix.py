@@ -114,7 +114,7 @@ def test_a_release_that_cannot_be_had_is_undetermined(tmp_path, monkeypatch):
 
 
 def test_a_release_gets_no_random_cases(tmp_path):
-    """What the protocol does not allow means nothing to its classes: a false alarm, were it sent."""
+    """Random cases have events outside the protocol, which Flink's classes accept: they would diverge."""
     file, out = tmp_path / "them.toml", tmp_path / "page.md"
     hello = {"protocol": 1, "implementation": "apache-flink", "version": "2.2.1", "language": "java"}
     offer = {"gate": {"modes": [], "profiles": [], "capabilities": []}}
@@ -146,7 +146,7 @@ def test_a_file_that_lists_none_is_refused(tmp_path, text):
     assert "expected tables" in str(run(file).exception)
 
 
-def test_a_whole_job_is_struck_and_classified(tmp_path, monkeypatch):
+def test_a_whole_job_with_faults_is_classified(tmp_path, monkeypatch):
     file, out = tmp_path / "them.toml", tmp_path / "page.md"
     file.write_text(
         '[[pipeline]]\nname = "ours"\nruns = "runtime"\n'
@@ -157,13 +157,13 @@ def test_a_whole_job_is_struck_and_classified(tmp_path, monkeypatch):
     right = [Row("a", 0, 1, 1), Row("a", 1, 2, 2)]
     ran = {"runtime": right, "structured-streaming appending": [*right, Row("a", 1, 2, 2)]}
 
-    def struck(runs):
+    def injected(runs):
         def run(seed, folder):
             return Outcome(streaming_round(0, seed), classification=classify(Account(sent, ran[runs])))
 
         return run
 
-    monkeypatch.setattr(pipelines, "RUNS", {runs: struck(runs) for runs in ran})
+    monkeypatch.setattr(pipelines, "RUNS", {runs: injected(runs) for runs in ran})
     ran_command = run(file, "--out", str(out))
     assert ran_command.return_value == 1
     page = out.read_text(encoding="utf-8")
@@ -174,7 +174,7 @@ def test_a_whole_job_is_struck_and_classified(tmp_path, monkeypatch):
     assert "DIVERGES     liar: state exactly-once, output at-least-once; 0 faults" in ran_command.output
 
 
-def test_a_job_that_nobody_runs_is_refused(tmp_path):
+def test_a_job_without_a_known_runner_is_refused(tmp_path):
     file = tmp_path / "them.toml"
     file.write_text('[[pipeline]]\nname = "a"\nruns = "flink"\n')
     assert "structured-streaming appending" in str(run(file).exception)
@@ -200,7 +200,7 @@ def test_texts_of_implementations_and_jobs_are_escaped_on_the_page():
     job = SimpleNamespace(
         pipeline=SimpleNamespace(name=hostile, keeps=SimpleNamespace(value=hostile)),
         keeps=lambda subject: hostile,
-        outcome=SimpleNamespace(struck=(), classification=None, findings=(hostile,)),
+        outcome=SimpleNamespace(injected=(), classification=None, findings=(hostile,)),
         verdict=Verdict.DIVERGES,
     )
     made = matrix_report.page([done], [job], seed=1, examples=2)

@@ -1,4 +1,4 @@
-"""What the protocol page says is asked: a gate that is wrong in one word of it is refused."""
+"""`conform` tests what the protocol page states: a gate that is wrong in one word of it is refused."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""Checkpoints that somebody asks for, on the driver's side: a clock of our own, and no Spark."""
+"""Checkpoints that a user requests, on the side of the driver: a clock of our own, and no Spark."""
 
 import pytest
 from coordination_bench import Bench

@@ -1,12 +1,12 @@
-"""Commands that only a checkout has: the wheel leaves out the packages that they need."""
+"""The error of a command that needs a package of the repository which the wheel does not contain."""
 
 from importlib.util import find_spec
 
 import click
 
 
-def require(package: str) -> None:
-    """Raises click.UsageError, which says what to do, unless this package of the checkout is there."""
+def require_package(package: str) -> None:
+    """Raise click.UsageError unless `package` can be imported; its message says how to get it."""
     if find_spec(package) is None:
         raise click.UsageError(
             f"this command needs {package}, which only a checkout has: "
