@@ -42,11 +42,11 @@ public final class EngineJob {
                         Long.parseLong(options.get("--slow"))))
                 .returns(Types.STRING)
                 .uid("counting");
-        sink(rows, options.get("--sink"), options.get("--output"));
+        sink(rows, options.get("--sink"), options.get("--output"), options.get("--table"));
         env.execute("barrierspec");
     }
 
-    private static void sink(DataStream<String> rows, String kind, String folder) {
+    private static void sink(DataStream<String> rows, String kind, String folder, String table) {
         switch (kind) {
             case "files":
                 files(rows, folder, OnCheckpointRollingPolicy.<String, String>build());
@@ -58,8 +58,12 @@ public final class EngineJob {
             case "early":
                 rows.addSink(new TransactionalFiles(folder, kind.equals("early"))).uid("sink");
                 break;
+            case "postgres":
+                rows.addSink(new TransactionalTable(table)).uid("sink");
+                break;
             default:
-                throw new IllegalArgumentException("expected files, long-files, two-phase or early, got " + kind);
+                throw new IllegalArgumentException(
+                        "expected files, long-files, two-phase, early or postgres, got " + kind);
         }
     }
 

@@ -18,13 +18,13 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
  *
  * <p>The state of the enumerator is the set of lanes that it has assigned, as bits of a number.
  */
-final class LaneSource implements Source<String, LaneSplit, Long>, Serializable {
+public final class LaneSource implements Source<String, LaneSplit, Long>, Serializable {
     private final String folder;
     private final int lanes;
     private final boolean forgetful;
 
     /** A forgetful one is the planted defect: after a restore it reads on from the end of its lanes. */
-    LaneSource(String folder, int lanes, boolean forgetful) {
+    public LaneSource(String folder, int lanes, boolean forgetful) {
         this.folder = folder;
         this.lanes = lanes;
         this.forgetful = forgetful;
