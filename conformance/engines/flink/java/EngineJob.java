@@ -29,10 +29,9 @@ public final class EngineJob {
             options.put(words[at], words[at + 1]);
         }
         int lanes = Integer.parseInt(options.get("--lane-count"));
-        boolean forgetful = options.get("--source").equals("forgetful");
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         DataStream<String> rows = env.fromSource(
-                        new LaneSource(options.get("--lanes"), lanes, forgetful),
+                        new LaneSource(options.get("--lanes"), lanes, options.get("--source")),
                         WatermarkStrategy.noWatermarks(), "lanes", Types.STRING)
                 .uid("lanes")
                 .keyBy(line -> Integer.parseInt(line.split(",")[2]), Types.INT)

@@ -22,12 +22,17 @@ public final class LaneSource implements Source<String, LaneSplit, Long>, Serial
     private final String folder;
     private final int lanes;
     private final boolean forgetful;
+    private final boolean uneven;
 
-    /** A forgetful one is the planted defect: after a restore it reads on from the end of its lanes. */
-    public LaneSource(String folder, int lanes, boolean forgetful) {
+    /**
+     * The kinds: lanes; forgetful, the planted defect, which after a restore reads on from the end of its
+     * lanes; uneven, where one reader has one lane and another all others.
+     */
+    public LaneSource(String folder, int lanes, String kind) {
         this.folder = folder;
         this.lanes = lanes;
-        this.forgetful = forgetful;
+        this.forgetful = kind.equals("forgetful");
+        this.uneven = kind.equals("uneven");
     }
 
     @Override
@@ -94,7 +99,7 @@ public final class LaneSource implements Source<String, LaneSplit, Long>, Serial
         @Override
         public void addReader(int subtask) {
             for (LaneSplit split : new ArrayList<>(waiting.values())) {
-                int reader = split.lane % context.currentParallelism();
+                int reader = (uneven ? Math.min(split.lane, 1) : split.lane) % context.currentParallelism();
                 if (context.registeredReaders().containsKey(reader)) {
                     waiting.remove(split.lane);
                     assigned |= 1L << split.lane;

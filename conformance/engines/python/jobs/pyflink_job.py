@@ -45,7 +45,7 @@ class Counting(KeyedProcessFunction):
 def main(lanes: str, number: str, output: str, progress: str) -> None:
     """Build the job and run it."""
     env = StreamExecutionEnvironment.get_execution_environment()
-    source = Source(get_gateway().jvm.barrierspec.engines.LaneSource(lanes, int(number), False))
+    source = Source(get_gateway().jvm.barrierspec.engines.LaneSource(lanes, int(number), "lanes"))
     sink = (
         FileSink.for_row_format(f"file://{output}", Encoder.simple_string_encoder())
         .with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
