@@ -1,4 +1,4 @@
-"""Whole engines under the same faults: real Flink clusters, Structured Streaming, Bytewax and Pathway.
+"""Whole engines under the same faults: clusters of Flink, PyFlink, Structured Streaming, Bytewax, Pathway.
 
 `feed` is the input of every engine, `schedule` draws the faults, and `engine` states what a campaign needs of
 an engine: `flink/` has the cluster of released jars, `python/` the others. `rounds` runs one round, `judged`

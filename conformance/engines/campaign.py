@@ -39,9 +39,9 @@ class Order:
 def run_campaign(
     order: Order, build: Path, done: Sequence[Stored] = (), tell: Callable[[str], None] = lambda _: None
 ) -> Iterator[dict[str, Any]]:
-    """Run the rounds that are not `done`, the rows in turn. Raises EngineError, FlinkError."""
+    """Run the rounds that are not `done` with a verdict, the rows in turn. Raises EngineError, FlinkError."""
     until = time.monotonic() + order.seconds
-    known = {(one["row"], one["seed"], one["round"]) for one in done}
+    known = {(one["row"], one["seed"], one["round"]) for one in done if not one["undetermined"]}
     make: dict[str, Maker] = {}
     for number, row in _rounds(order):
         if (row.name, order.seed, number) in known:

@@ -98,6 +98,9 @@ class Engine(ABC):
     def completed(self) -> int | None:
         """A number that grows with each completed checkpoint; None if the engine does not show it."""
 
+    def close(self) -> None:  # noqa: B027 - most engines have nothing outside their `place`
+        """End what was started outside the `place` of the round; the output was read for the last time."""
+
     @property
     def end(self) -> Path:
         """The file that announces the end of the input, to jobs that look for it."""

@@ -9,6 +9,7 @@ from conformance.adapters.flink.releases import Release, newest, release
 from conformance.engines.engine import Engine, EngineSetUpError, Place
 from conformance.engines.flink.cluster import FlinkCluster
 from conformance.engines.flink.distribution import distribution
+from conformance.engines.flink.pyflink import PyFlinkCluster, with_python
 from conformance.engines.python.engines import Bytewax, Pathway, Spark
 from conformance.engines.python.environments import python_of, version_of
 from conformance.engines.rows import FLINK, TableRow
@@ -29,6 +30,10 @@ def maker(row: TableRow) -> Maker:
         case "flink":
             flink = distribution(_release(row))
             return lambda place, settings: FlinkCluster(place, settings, distribution=flink)
+        case "pyflink":
+            python = python_of("pyflink")
+            jars = with_python(distribution(release(version_of("pyflink"))), python)
+            return lambda place, settings: PyFlinkCluster(place, settings, distribution=jars, python=python)
         case "spark":
             return lambda place, settings: Spark(place, settings, python=sys.executable)
         case "bytewax":
@@ -38,7 +43,7 @@ def maker(row: TableRow) -> Maker:
             pathway = python_of("pathway")
             return lambda place, settings: Pathway(place, settings, python=pathway)
         case other:
-            raise EngineSetUpError(f"expected flink, spark, bytewax or pathway, got {other}")
+            raise EngineSetUpError(f"expected flink, pyflink, spark, bytewax or pathway, got {other}")
 
 
 def _release(row: TableRow) -> Release:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.engines.engine import Engine, Place, RoundError
-from conformance.engines.feed import Feed
+from conformance.engines.feed import CHUNK, LANES, Feed
 from conformance.engines.judged import account
 from conformance.engines.processes import EngineError, Processes
 from conformance.engines.schedule import RECORDS, Fault
@@ -23,7 +23,8 @@ ALIVE = 50
 """Records that the engine must have processed after a fault before the next one is due."""
 LONGEST_SECONDS = 1_200.0
 TRICKLE_SECONDS = 15.0
-"""How long an engine may process nothing before it is fed a little more."""
+"""How long an engine may process nothing before it is fed a chunk of each lane."""
+A_CHUNK_EACH = LANES * CHUNK
 ALIVE_SECONDS = 400.0
 """How long an engine may take to start, or to recover."""
 QUIET_SECONDS = 8.0
@@ -98,7 +99,7 @@ class RunningRound:
             self._tick(min(until, stuck))
             if time.monotonic() > more:  # an engine that lost what was fed has nothing to process
                 more += TRICKLE_SECONDS
-                self._limit += ALIVE
+                self._limit += A_CHUNK_EACH
         self.samples.append(self.engine.lines())
         self._limit = max(self._limit, fed)
         while self.feed.fed < fed:
@@ -175,6 +176,8 @@ def run_round(
             result.classification = classify(account(records, lines, running.samples))
         except (RoundError, EngineError) as failed:
             result.undetermined = str(failed)
+        finally:
+            engine.close()
         result.restarts, result.recorded = engine.restarts, engine.recorded
     then(place, result)
     result.seconds = time.monotonic() - started

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--only", metavar="NUMBER", multiple=True, type=click.IntRange(0), help="Only this round.")
 @click.option("--repeat", default=1, show_default=True, type=click.IntRange(1),
               help="Run each round of --only so often.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Keep the rounds that results.json has.")
+@click.option("--resume", is_flag=True, help="Run only rounds that have no verdict in results.json.")
 @click.option("--page", type=FILE, help="Write the table into this page, between its marks.")
 @click.option("--no-run", is_flag=True, help="Run nothing; only print what results.json has.")
 @click.option("--build", default=Path("build/engines"), show_default=True, type=FOLDER,
@@ -41,8 +41,8 @@ def command(  # noqa: PLR0913 - a click command
 ) -> int:
     """Run the same job on whole engines, inject the same faults, and classify the committed output of each.
 
-    Flink runs from its released jars, Bytewax and Pathway from PyPI in environments of their own, and
-    Structured Streaming from this environment. Exits with 1 if a round refutes the guarantee that the
+    Flink runs from its released jars, PyFlink, Bytewax and Pathway from PyPI in environments of their own,
+    and Structured Streaming from this environment. Exits with 1 if a round refutes the guarantee that the
     documentation of an engine claims.
     """
     from conformance.command_line.extras import require_extra

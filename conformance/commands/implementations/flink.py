@@ -90,8 +90,8 @@ def serve(version: str) -> int:
 @click.option(
     "--backend", type=click.Choice(("heap", "rocksdb")), help="State backend of all rounds; default: drawn."
 )
-@click.option("--sink", type=click.Choice(("files", "long-files", "two-phase", "early")),
-              help="FileSink, short or long files; two-phase commit; a defect. Default: drawn.")  # fmt: skip
+@click.option("--sink", type=click.Choice(("files", "long-files", "two-phase", "postgres", "early")),
+              help="Short or long files; two-phase commit in files or rows; a defect.")  # fmt: skip
 @click.option("--source", type=click.Choice(("lanes", "forgetful")), default="lanes", show_default=True,
               help="A source with offsets in its state, or one that does not restore them.")  # fmt: skip
 @click.option(

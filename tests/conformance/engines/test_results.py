@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.engines.campaign import SEED, Order, run_campaign
 from conformance.engines.results import ResultsError, Summary, read, summaries, written
 from conformance.engines.rows import UnknownRowError, table_row, table_rows
 from conformance.observe.guarantees.anomalies import Anomaly, Guarantee
@@ -89,6 +90,22 @@ def test_every_row_draws_its_settings_by_the_seed():
     for row in table_rows().values():
         assert row.settings(1, 2) == row.settings(1, 2)
         assert set(row.settings(1, 2)) == set(row.draws)
+
+
+def test_a_campaign_that_goes_on_repeats_only_rounds_without_a_verdict(tmp_path):
+    class BeginsError(Exception):
+        """An engine is made for a round."""
+
+    def begins(what):
+        raise BeginsError(what)
+
+    def goes_on(undetermined):
+        done = {**one("spark", undetermined=undetermined), "seed": SEED}
+        return list(run_campaign(Order([table_row("spark")], only=[0]), tmp_path, [done], begins))
+
+    assert goes_on("") == []
+    with pytest.raises(BeginsError):
+        goes_on("it did not start")
 
 
 def test_the_page_has_the_table_of_the_stored_results():

@@ -29,10 +29,9 @@ public final class EngineJob {
             options.put(words[at], words[at + 1]);
         }
         int lanes = Integer.parseInt(options.get("--lane-count"));
-        boolean forgetful = options.get("--source").equals("forgetful");
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         DataStream<String> rows = env.fromSource(
-                        new LaneSource(options.get("--lanes"), lanes, forgetful),
+                        new LaneSource(options.get("--lanes"), lanes, options.get("--source")),
                         WatermarkStrategy.noWatermarks(), "lanes", Types.STRING)
                 .uid("lanes")
                 .keyBy(line -> Integer.parseInt(line.split(",")[2]), Types.INT)
@@ -42,11 +41,11 @@ public final class EngineJob {
                         Long.parseLong(options.get("--slow"))))
                 .returns(Types.STRING)
                 .uid("counting");
-        sink(rows, options.get("--sink"), options.get("--output"));
+        sink(rows, options.get("--sink"), options.get("--output"), options.get("--table"));
         env.execute("barrierspec");
     }
 
-    private static void sink(DataStream<String> rows, String kind, String folder) {
+    private static void sink(DataStream<String> rows, String kind, String folder, String table) {
         switch (kind) {
             case "files":
                 files(rows, folder, OnCheckpointRollingPolicy.<String, String>build());
@@ -58,8 +57,12 @@ public final class EngineJob {
             case "early":
                 rows.addSink(new TransactionalFiles(folder, kind.equals("early"))).uid("sink");
                 break;
+            case "postgres":
+                rows.addSink(new TransactionalTable(table)).uid("sink");
+                break;
             default:
-                throw new IllegalArgumentException("expected files, long-files, two-phase or early, got " + kind);
+                throw new IllegalArgumentException(
+                        "expected files, long-files, two-phase, early or postgres, got " + kind);
         }
     }
 

@@ -18,16 +18,21 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
  *
  * <p>The state of the enumerator is the set of lanes that it has assigned, as bits of a number.
  */
-final class LaneSource implements Source<String, LaneSplit, Long>, Serializable {
+public final class LaneSource implements Source<String, LaneSplit, Long>, Serializable {
     private final String folder;
     private final int lanes;
     private final boolean forgetful;
+    private final boolean uneven;
 
-    /** A forgetful one is the planted defect: after a restore it reads on from the end of its lanes. */
-    LaneSource(String folder, int lanes, boolean forgetful) {
+    /**
+     * The kinds: lanes; forgetful, the planted defect, which after a restore reads on from the end of its
+     * lanes; uneven, where one reader has one lane and another all others.
+     */
+    public LaneSource(String folder, int lanes, String kind) {
         this.folder = folder;
         this.lanes = lanes;
-        this.forgetful = forgetful;
+        this.forgetful = kind.equals("forgetful");
+        this.uneven = kind.equals("uneven");
     }
 
     @Override
@@ -94,7 +99,7 @@ final class LaneSource implements Source<String, LaneSplit, Long>, Serializable 
         @Override
         public void addReader(int subtask) {
             for (LaneSplit split : new ArrayList<>(waiting.values())) {
-                int reader = split.lane % context.currentParallelism();
+                int reader = (uneven ? Math.min(split.lane, 1) : split.lane) % context.currentParallelism();
                 if (context.registeredReaders().containsKey(reader)) {
                     waiting.remove(split.lane);
                     assigned |= 1L << split.lane;

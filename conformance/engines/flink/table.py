@@ -1,0 +1,52 @@
+"""A table of PostgreSQL as the output of a cluster: its server, the driver for Java, the committed rows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from conformance.engines.engine import EngineSetUpError
+from conformance.torture.servers.loopback import free_port
+from conformance.torture.servers.postgres_server import PostgresServer, ServerFailedError, ServerNotFoundError
+
+DRIVER: Final = Path("/usr/share/java/postgresql.jar")
+"""Where Debian's package `libpostgresql-jdbc-java` installs the driver of PostgreSQL for Java."""
+_PREPARED: Final = 500
+"""Transactions of failed checkpoints stay prepared: no state of the job names them."""
+
+
+class CommittedTable:
+    """A server of its own, with a table that has the committed rows in its one column.
+
+    Raises EngineSetUpError if the server cannot be started, or Java has no driver for it.
+    """
+
+    def __init__(self, driver: Path = DRIVER) -> None:
+        if not driver.is_file():
+            raise EngineSetUpError(
+                f"expected the driver {driver}, got no such file; apt-get install libpostgresql-jdbc-java"
+            )
+        try:
+            import psycopg
+
+            port = free_port()
+            self._server = PostgresServer(_PREPARED, port)
+        except (ImportError, ServerNotFoundError, ServerFailedError) as cannot:
+            raise EngineSetUpError(f"expected a PostgreSQL server, got: {cannot}") from cannot
+        self.url: Final = f"jdbc:postgresql://127.0.0.1:{port}/postgres?user=postgres"
+        """What the job connects to."""
+        self._session = psycopg.connect(self._server.conninfo, autocommit=True)
+        self._session.execute("CREATE TABLE committed (line text NOT NULL)")
+
+    def lines(self) -> Sequence[str]:
+        """The rows that a reader sees now."""
+        return [line for (line,) in self._session.execute("SELECT line FROM committed").fetchall()]
+
+    def left(self) -> int:
+        """Number of transactions that are prepared now."""
+        found = self._session.execute("SELECT count(*) FROM pg_prepared_xacts").fetchone()
+        return int(found[0]) if found else 0
+
+    def stop(self) -> None:
+        """End the server and remove its data."""
+        self._session.close()
+        self._server.stop()

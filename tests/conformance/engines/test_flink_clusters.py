@@ -1,0 +1,75 @@
+"""Outputs and jobs of a cluster, without the cluster: the table of a database, and the words of PyFlink."""
+
+import psycopg
+import pytest
+
+from conformance.engines.engine import EngineSetUpError, Place
+from conformance.engines.flink.distribution import Distribution
+from conformance.engines.flink.pyflink import PyFlinkCluster, with_python
+from conformance.engines.flink.table import CommittedTable
+from conformance.engines.processes import Processes
+from conformance.engines.rows import table_row
+
+JARS = Distribution("2.3.0", "/cache/classes:/cache/flink-dist.jar", None)
+
+
+@pytest.fixture
+def table(tmp_path):
+    driver = tmp_path / "postgresql.jar"
+    driver.touch()
+    table = CommittedTable(driver)
+    yield table
+    table.stop()
+
+
+def test_a_table_shows_a_prepared_transaction_once_it_is_committed(table):
+    with psycopg.connect(table.url.removeprefix("jdbc:"), autocommit=True) as job:
+        for name in ("first", "second"):
+            job.execute("BEGIN")
+            job.execute("INSERT INTO committed VALUES (%s)", (f"row of {name}",))
+            job.execute(f"PREPARE TRANSACTION '{name}'")
+        assert (table.lines(), table.left()) == ([], 2)
+        job.execute("COMMIT PREPARED 'second'")
+
+    assert (table.lines(), table.left()) == (["row of second"], 1)
+
+
+def test_without_a_driver_for_java_the_table_tells_what_to_install(tmp_path):
+    with pytest.raises(EngineSetUpError, match="apt-get install libpostgresql-jdbc-java"):
+        CommittedTable(tmp_path / "none.jar")
+
+
+@pytest.fixture
+def package(tmp_path):
+    """The package of PyFlink in an environment."""
+    package = tmp_path / "lib" / "python3.11" / "site-packages" / "pyflink"
+    for jar in ("lib/flink-table-2.3.0.jar", "lib/flink-dist-2.3.0.jar", "opt/flink-python-2.3.0.jar"):
+        (package / jar).parent.mkdir(parents=True, exist_ok=True)
+        (package / jar).touch()
+    return package
+
+
+@pytest.fixture
+def python(package):
+    return str(package.parents[3] / "bin" / "python")
+
+
+def test_pyflink_runs_from_the_jars_of_its_environment(package, python):
+    assert with_python(JARS, python).class_path.split(":") == [
+        "/cache/classes",
+        str(package / "lib/flink-dist-2.3.0.jar"),
+        str(package / "lib/flink-table-2.3.0.jar"),
+    ]
+
+
+def test_the_row_of_pyflink_draws_what_its_cluster_reads(tmp_path, package, python):
+    place, settings = Place(tmp_path, Processes(tmp_path)), table_row("pyflink").settings(1, 2)
+    cluster = PyFlinkCluster(place, settings, distribution=JARS, python=python)
+
+    assert cluster.environment() == {"FLINK_OPT_DIR": str(package / "opt")}
+    assert cluster.more_settings()["python.execution-mode"] == settings["execution"]
+    assert cluster.more_settings()["python.pythonpath"] == str(package.parent)
+    assert cluster.job_words()[:4] == ["-pyclientexec", python, "-pyexec", python]
+    assert cluster.job_words()[-4:] == [
+        str(tmp_path / "lanes"), "4", str(tmp_path / "output"), str(tmp_path / "progress"),
+    ]  # fmt: skip
