@@ -12,17 +12,21 @@ thread; only `process_element` must be there, or in its place a function of whol
     process_element(key, row)        for each row
     before_barrier()                 between two rows: what was kept back is emitted, before the barrier
     snapshot_state(checkpoint)       then: the function puts its state into the operator state
+    notify_checkpoint_complete(id)   the checkpoint is complete, or
+    notify_checkpoint_aborted(id)    was aborted (CheckpointListener)
     finish()                         the end of the data: returns the last rows
     close()                          the attempt has ended, well or not
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import pyarrow as pa
 
 from impl.batches import Keys, Rows
+from impl.config import ConfigError
 from impl.graph.plan import Row
 from impl.state import KeyedStateBackend, OperatorStateStore
 
@@ -52,6 +56,21 @@ class CheckpointedFunction(Protocol):
 
     def snapshot_state(self, checkpoint: int) -> None:
         """A snapshot is taken: what the function holds besides the lists goes into them now."""
+
+
+class CheckpointListener(Protocol):
+    """A function, a `Source` or a `Participant` of a sink that is notified how checkpoints end.
+
+    Either method may be missing. Notifications are best effort: after a failure some are never sent, and none
+    is sent for a checkpoint of an earlier attempt. The backend or the sink was notified before. Completed ids
+    only grow (TASK-06). An exception fails the task.
+    """
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """The checkpoint is complete: a restore brings back its state, or that of a later one."""
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """The checkpoint was aborted (TASK-05): a later one contains what it would have contained."""
 
 
 class CoProcessFunction(Protocol):
@@ -94,3 +113,23 @@ class Batchwise:
     """A function without state. `process_batch`: from a batch to the batch to emit."""
 
     process_batch: Callable[[pa.RecordBatch], Rows]
+
+
+HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "notify_checkpoint_complete": ("checkpoint_id",),
+    "notify_checkpoint_aborted": ("checkpoint_id",),
+}
+"""Optional methods of users' objects, and what they are called with."""
+
+
+def require_hooks(user: object) -> None:
+    """Raise ConfigError if an optional method of `user` cannot be called with its arguments."""
+    for name, arguments in HOOKS.items():
+        try:
+            if hasattr(user, name):
+                inspect.signature(getattr(user, name)).bind(*arguments)
+        except TypeError as wrong:
+            raise ConfigError(
+                f"{type(user).__name__}.{name} takes ({', '.join(arguments)}), but: {wrong}; declare it so, "
+                "or rename it if the runtime must not call it"
+            ) from wrong

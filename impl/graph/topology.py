@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from impl.config import ConfigError
+from impl.functions import require_hooks
 from impl.graph.plan import Edge, Partitioning, Plan, Role, Stage
 from impl.state.backends.key_groups import LARGEST_MAX_PARALLELISM
 
@@ -26,7 +27,7 @@ def require_runnable(plan: Plan) -> None:
 
 
 def require_stage(stage: Stage, max_parallelism: int) -> None:
-    """Raise ConfigError unless the name, the parallelism and the splits of the stage are valid."""
+    """Raise ConfigError unless the stage is valid: its name, parallelism, splits and function."""
     if not _NAME.fullmatch(stage.name):
         raise ConfigError(f"a stage takes a name of its own, of letters, digits and _, not {stage.name!r}")
     if stage.parallelism < 1:
@@ -36,6 +37,8 @@ def require_stage(stage: Stage, max_parallelism: int) -> None:
             f"{stage.name!r} has parallelism {stage.parallelism}, and max_parallelism is {max_parallelism}; "
             "lower the one, or raise the other in a job that has no checkpoints yet"
         )
+    if stage.role is Role.PROCESS:
+        require_hooks(stage.logic)
     if stage.splits is not None and (stage.role is not Role.SOURCE or stage.splits < 1):
         raise ConfigError(f"a source takes at least 1 split, {stage.name!r} was given {stage.splits}")
 

@@ -17,6 +17,7 @@ from impl.spark.errors import GateFailedError
 from impl.spark.snapshots.unaligned import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
 from impl.spark.worker.context import TaskContext
+from impl.spark.worker.listeners import Listeners
 from impl.spark.worker.operators import Operator
 from impl.state import StateHandle
 
@@ -34,6 +35,7 @@ class Snapshots:
     ) -> None:
         self._context = context
         self._operator = operator
+        self._listeners = Listeners(operator.listeners, context.restored)
         self._writer = writer
         self._overtaking = overtaking
         self._received = received
@@ -80,8 +82,10 @@ class Snapshots:
                 self._context.report(Declined(checkpoint, reason, self._causes.pop(checkpoint, None)))
             case events.NotifyOperatorsComplete(checkpoint):
                 self._operator.notify_complete(checkpoint)
+                self._listeners.complete(checkpoint)
             case events.NotifyOperatorsAbort(checkpoint):
                 self._operator.notify_abort(checkpoint)
+                self._listeners.aborted(checkpoint)
             case events.CancelAsync(checkpoint):
                 # a snapshot that is being written is deleted when it is durable: see `written`
                 if self._overtaking is not None:

@@ -4,7 +4,7 @@ An operator takes rows and returns rows, and takes snapshots in two parts. All c
 except that of the asynchronous part of a snapshot.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from impl.batches import Rows
@@ -19,6 +19,9 @@ class Operator(Protocol):
 
     inputs: tuple[Process, ...] = ()
     """For each input a function from its rows to the rows to be sent."""
+
+    listeners: Sequence[object] = ()
+    """The user's objects that may be checkpoint listeners."""
 
     @property
     def offset(self) -> int | None:

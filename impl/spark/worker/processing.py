@@ -30,6 +30,7 @@ class ProcessOperator(Operator):
         self._state = state
         self._store = OperatorStateStore() if store is None else store
         self._function = function
+        self.listeners = (function,)
         self._call("initialize_state", self._store)
         self._call("open", state)
         elements = (
