@@ -9,7 +9,9 @@ thread; only `process_element` must be there, or in its place a function of whol
 
     initialize_state(store)          the operator state, which holds what was restored (CheckpointedFunction)
     open(state)                      the keyed state, which holds what was restored
+    open_timers(timers)              the timers, with those that were restored
     process_element(key, row)        for each row
+    on_timer(key, timestamp)         between two rows: a timer is due
     before_barrier()                 between two rows: what was kept back is emitted, before the barrier
     snapshot_state(checkpoint)       then: the function puts its state into the operator state
     notify_checkpoint_complete(id)   the checkpoint is complete, or
@@ -56,6 +58,29 @@ class CheckpointedFunction(Protocol):
 
     def snapshot_state(self, checkpoint: int) -> None:
         """A snapshot is taken: what the function holds besides the lists goes into them now."""
+
+
+class TimerService(Protocol):
+    """The processing-time timers of a subtask; their times are in ms since 1970 (`impl.state.timers`)."""
+
+    def current_processing_time(self) -> int:
+        """The clock of the subtask."""
+
+    def register_processing_time_timer(self, key: Hashable, timestamp: int) -> None:
+        """Call `on_timer(key, timestamp)` once, when that time has passed."""
+
+    def delete_processing_time_timer(self, key: Hashable, timestamp: int) -> None:
+        """Delete a timer, if the key has it."""
+
+
+class TimerFunction(Protocol):
+    """A function on a keyed stream that has timers."""
+
+    def open_timers(self, timers: TimerService) -> None:
+        """Take hold of the timers."""
+
+    def on_timer(self, key: Hashable, timestamp: int) -> Iterable[Row]:
+        """A timer is due, also one that was due before a restore; returns the rows to emit."""
 
 
 class CheckpointListener(Protocol):
@@ -116,6 +141,8 @@ class Batchwise:
 
 
 HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "open_timers": ("timers",),
+    "on_timer": ("key", "timestamp"),
     "notify_checkpoint_complete": ("checkpoint_id",),
     "notify_checkpoint_aborted": ("checkpoint_id",),
 }

@@ -23,6 +23,8 @@ def require_runnable(plan: Plan) -> None:
     stages = {stage.name: stage for stage in plan.stages}
     for edge in plan.links:
         _require_edge(edge, stages)
+    for stage in plan.stages:
+        _require_timers(stage, keyed=bool(plan.key_selectors(stage)))
     _require_connected(plan, stages)
 
 
@@ -61,6 +63,17 @@ def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
         raise ConfigError(f"a key selector and hash go together, from {above.name!r} to {below.name!r}")
     if edge.input not in (0, 1) or (edge.input == 1 and below.role is not Role.PROCESS):
         raise ConfigError(f"{below.name!r} has no input {edge.input}; processing has 0 and 1, a sink has 0")
+
+
+def _require_timers(stage: Stage, *, keyed: bool) -> None:
+    """Raise ConfigError for timers without a key, or without the method that they call."""
+    has_timers, takes_them = (hasattr(stage.logic, name) for name in ("on_timer", "open_timers"))
+    if stage.role is not Role.PROCESS or not (has_timers or takes_them):
+        return
+    if not has_timers:
+        raise ConfigError(f"{stage.name!r} has open_timers; it needs on_timer(key, timestamp), too")
+    if not keyed:
+        raise ConfigError(f"{stage.name!r} has timers, which belong to keys; put key_by before it")
 
 
 def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:

@@ -27,16 +27,16 @@ class SentFrames(list):
 class OneSubtask:
     """A subtask with `channels` inputs. `restored`: the checkpoint that its operator was restored from."""
 
-    def __init__(self, operator, channels=1, restored=None, storage=None):
+    def __init__(self, operator, channels=1, restored=None, outputs=Outputs):
         self.sent, self.reports = SentFrames(), queue.Queue()
-        self.inbox, self.storage = Inbox(channels, 10), storage or MemoryStorage()
+        self.inbox, self.storage = Inbox(channels, 10), MemoryStorage()
         orders = Orders()
         context = TaskContext(
             task="task-0",
             attempt=1,
             upstream=tuple(f"in-{channel}" for channel in range(channels)),
             inbox=self.inbox,
-            outputs=Outputs({"below-0": self.sent}, [Route(("below-0",))], 100),
+            outputs=outputs({"below-0": self.sent}, [Route(("below-0",))], 100),
             storage=SnapshotFiles("task-0", 1, self.storage, orders),
             report=self.reports.put,
             mode="exactly-once",
@@ -44,13 +44,16 @@ class OneSubtask:
             restored=restored,
         )
         self.subtask = RunningSubtask(context, operator, (0,) * channels)
-        self.flush = context.outputs.flush
+        self.outputs = context.outputs
 
     def rows(self, *rows, channel=0):
         self.subtask.read_frame(channel, (Kind.RECORDS, pack_rows(rows)))
 
-    def barrier(self, checkpoint, channel=0):
-        self.subtask.read_frame(channel, (Kind.BARRIER, pack_id(checkpoint)))
+    def barrier(self, checkpoint, channel=0, order=b""):
+        self.subtask.read_frame(channel, (Kind.BARRIER, pack_id(checkpoint) + order))
+
+    def end(self, channel=0):
+        self.subtask.read_frame(channel, (Kind.END_OF_DATA, b""))
 
     def snapshot(self):
         """Wait until the snapshot that was begun is stored; returns its sections, or why it failed."""

@@ -191,6 +191,7 @@ class FaultySink:
         self._injector = injector
         self.inputs = sink.inputs
         self.listeners = sink.listeners
+        self.timers = sink.timers
         self.offset = sink.offset
         self.before_barrier = sink.before_barrier
         self.finish = sink.finish

@@ -50,6 +50,11 @@ class Snapshots:
         """No record follows."""
 
     @property
+    def is_last(self) -> bool:
+        """Whether no row follows: the data has ended, or the snapshot that stops the job was taken."""
+        return self.data_ended or self._first_after_end is not None
+
+    @property
     def nothing_is_left(self) -> bool:
         """Whether the checkpoint after the last record is complete."""
         first = self._first_after_end

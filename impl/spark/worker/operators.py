@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from impl.batches import Rows
-from impl.state import AsynchronousPart
+from impl.state import AsynchronousPart, ProcessingTimeTimers
 from impl.state.shared import SharedFiles
 
 Process = Callable[[Rows], Rows]
@@ -22,6 +22,8 @@ class Operator(Protocol):
 
     listeners: Sequence[object] = ()
     """The user's objects that may be checkpoint listeners."""
+    timers: ProcessingTimeTimers | None = None
+    """The timers of a function that has them."""
 
     @property
     def offset(self) -> int | None:

@@ -1,14 +1,18 @@
 """Functions, listeners and timers of users on real Spark."""
 
 import sys
+from collections import Counter
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
 
-from impl.config import CheckpointConfig, ExecutionConfig, RestartConfig
+from conformance.observe.validate import validate
+from impl.config import MEMORY, ROCKSDB, CheckpointConfig, ExecutionConfig, RestartConfig
 from impl.connectors import read_committed
 from impl.connectors.sources.rate_source import RateSource
+from impl.faults import FaultPlan, Point
 from impl.job import Job, ParquetOutput, RateInput
 from impl.spark.errors import JobFailedError
 
@@ -72,3 +76,61 @@ def test_a_source_that_takes_no_id_fails_the_job_without_a_restart(spark, tmp_pa
     job = numbers_job(DeafInput(10, numbers), Passing(tmp_path), tmp_path)
     with pytest.raises(JobFailedError, match=r"ConfigError: DeafSource.notify.*no restart helps"):
         job.execute("local[8]", tmp_path / "run", spark=spark)
+
+
+KEYS = 20
+COUNTED = pa.schema({"key": pa.int64(), "rows": pa.int64(), "by": pa.string()})
+
+
+class CountedByTimer:
+    """Emits, 30 ms after the first row of a key, how many rows the key has had since the last time."""
+
+    def open(self, state):
+        self.rows = state.value_state("rows", immutable=True)
+
+    def open_timers(self, timers):
+        self.timers = timers
+
+    def process_element(self, key, row):
+        rows = self.rows.get(key, 0)
+        if rows == 0:
+            due = self.timers.current_processing_time() + 30
+            self.timers.register_processing_time_timer(key, due)
+        self.rows.put(key, rows + 1)
+        return ()
+
+    def on_timer(self, key, timestamp):
+        rows = self.rows.get(key)
+        self.rows.remove(key)
+        return [(key, rows, "timer")]
+
+    def finish(self):
+        return [(key, rows, "end") for key, rows in self.rows.items()]
+
+
+@pytest.mark.rule("ONCE-03")
+@pytest.mark.parametrize(("backend", "unaligned"), [(MEMORY, True), (ROCKSDB, False)])
+def test_timers_have_their_effects_once_although_a_worker_is_killed(backend, unaligned, spark, tmp_path):
+    checkpoints = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=unaligned)
+    job = (
+        Job("timers")
+        .source("numbers", RateInput(6_000, numbers, rows_per_second=4_000), parallelism=2)
+        .key_by(lambda row: row[0] % KEYS)
+        .process("timers", CountedByTimer(), parallelism=2)
+        .sink("out", ParquetOutput(tmp_path / "committed", COUNTED))
+        .with_checkpoints(checkpoints)
+        .with_execution(replace(PATIENT, state_backend=backend))
+    )
+    fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "timers-1", occurrence=4)
+    result = job.execute("local[8]", tmp_path / "run", faults=[fault], event_log=True, spark=spark)
+
+    counted, timers = Counter(), Counter()
+    for row in read_committed(tmp_path / "committed").to_pylist():
+        counted[row["key"]] += row["rows"]
+        timers[row["key"]] += row["by"] == "timer"
+    assert counted == dict.fromkeys(range(KEYS), 6_000 // KEYS)
+    assert min(timers.values()) > 1
+    assert len(result.attempts) == 2
+    assert result.attempts[1].restored is not None
+    trace = validate(tmp_path / "run" / "events")
+    assert trace.rejection is None, trace.describe()
