@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from impl.config import ConfigError
+from impl.functions import require_hooks
 from impl.graph.plan import Edge, Partitioning, Plan, Role, Stage
 from impl.state.backends.key_groups import LARGEST_MAX_PARALLELISM
 
@@ -22,11 +23,13 @@ def require_runnable(plan: Plan) -> None:
     stages = {stage.name: stage for stage in plan.stages}
     for edge in plan.links:
         _require_edge(edge, stages)
+    for stage in plan.stages:
+        _require_timers(stage, keyed=bool(plan.key_selectors(stage)))
     _require_connected(plan, stages)
 
 
 def require_stage(stage: Stage, max_parallelism: int) -> None:
-    """Raise ConfigError unless the name, the parallelism and the splits of the stage are valid."""
+    """Raise ConfigError unless the stage is valid: its name, parallelism, splits and function."""
     if not _NAME.fullmatch(stage.name):
         raise ConfigError(f"a stage takes a name of its own, of letters, digits and _, not {stage.name!r}")
     if stage.parallelism < 1:
@@ -36,6 +39,8 @@ def require_stage(stage: Stage, max_parallelism: int) -> None:
             f"{stage.name!r} has parallelism {stage.parallelism}, and max_parallelism is {max_parallelism}; "
             "lower the one, or raise the other in a job that has no checkpoints yet"
         )
+    if stage.role is Role.PROCESS:
+        require_hooks(stage.logic)
     if stage.splits is not None and (stage.role is not Role.SOURCE or stage.splits < 1):
         raise ConfigError(f"a source takes at least 1 split, {stage.name!r} was given {stage.splits}")
 
@@ -58,6 +63,17 @@ def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
         raise ConfigError(f"a key selector and hash go together, from {above.name!r} to {below.name!r}")
     if edge.input not in (0, 1) or (edge.input == 1 and below.role is not Role.PROCESS):
         raise ConfigError(f"{below.name!r} has no input {edge.input}; processing has 0 and 1, a sink has 0")
+
+
+def _require_timers(stage: Stage, *, keyed: bool) -> None:
+    """Raise ConfigError for timers without a key, or without the method that they call."""
+    has_timers, takes_them = (hasattr(stage.logic, name) for name in ("on_timer", "open_timers"))
+    if stage.role is not Role.PROCESS or not (has_timers or takes_them):
+        return
+    if not has_timers:
+        raise ConfigError(f"{stage.name!r} has open_timers; it needs on_timer(key, timestamp), too")
+    if not keyed:
+        raise ConfigError(f"{stage.name!r} has timers, which belong to keys; put key_by before it")
 
 
 def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:

@@ -4,11 +4,11 @@ An operator takes rows and returns rows, and takes snapshots in two parts. All c
 except that of the asynchronous part of a snapshot.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from impl.batches import Rows
-from impl.state import AsynchronousPart
+from impl.state import AsynchronousPart, ProcessingTimeTimers
 from impl.state.shared import SharedFiles
 
 Process = Callable[[Rows], Rows]
@@ -19,6 +19,11 @@ class Operator(Protocol):
 
     inputs: tuple[Process, ...] = ()
     """For each input a function from its rows to the rows to be sent."""
+
+    listeners: Sequence[object] = ()
+    """The user's objects that may be checkpoint listeners."""
+    timers: ProcessingTimeTimers | None = None
+    """The timers of a function that has them."""
 
     @property
     def offset(self) -> int | None:
