@@ -9,7 +9,7 @@ from typing import NamedTuple
 from model.events import Event, Step
 from model.shared_events import CompleteNotification
 from model.sink.events import FailingCompletion, FailingRestore, PreCommit, Restore, SnapshotRequest
-from model.sink.two_phase_commit import Filed, Sink
+from model.sink.two_phase_commit import PreCommitted, Sink
 from model.steps import step_of
 
 
@@ -17,7 +17,7 @@ class SinkHistory(NamedTuple):
     """A sink, what it has pre-committed for which checkpoint, and the newest one known to be complete."""
 
     sink: Sink
-    belongs: tuple[Filed, ...]
+    belongs: tuple[PreCommitted, ...]
     """Ascending; a restore of an older checkpoint undoes what is newer."""
     completed: int
     """The newest checkpoint that the sink was notified of, or restored from; 0: none."""
@@ -28,8 +28,8 @@ def on_sink(history: SinkHistory, event: Event) -> Step[SinkHistory]:
     sink, effects, rules = step_of("sink")(history.sink, event)
     belongs, completed = history.belongs, history.completed
     if type(event) is SnapshotRequest:
-        filed = (Filed(event.checkpoint, one.transaction) for one in effects if type(one) is PreCommit)
-        belongs = tuple(sorted({*belongs, *filed}))
+        transactions = (one.transaction for one in effects if type(one) is PreCommit)
+        belongs = tuple(sorted({*belongs, *(PreCommitted(event.checkpoint, one) for one in transactions)}))
     if isinstance(event, CompleteNotification | FailingCompletion | Restore | FailingRestore):
         completed = max(completed, event.checkpoint)
     if type(event) is Restore:
