@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
     run: str
     """The first of RUNS that detects it, or CONFORMS."""
     verdict: str
-    """The verdict of the last run; `ERROR`: a user's error, such as a misspelt word of `hello`; empty: no run."""
+    """The verdict of the last run; `ERROR`: an error such as a misspelt word of `hello`; empty: no run."""
     shown_by: str
     """The source of the case that showed it; without a case `conduct`, `life`,
     `capability`, `doubt` or `hello`."""
