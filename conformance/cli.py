@@ -15,7 +15,7 @@ from importlib import import_module
 import click
 
 from conformance import commands
-from conformance.command_line import standard_streams
+from conformance.command_line import standard_streams, termination
 from conformance.command_line.failures import ended_by
 from conformance.errors import InputError
 from conformance.verdict import Exit
@@ -99,6 +99,7 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)
     standard_streams.install()
+    termination.install()
     code = run()
     lost = standard_streams.flush()
     if lost is not None:

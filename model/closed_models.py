@@ -2,7 +2,7 @@
 
 from model.checker.closed_model import ClosedModel
 from model.component_modules import BY_NAME, part_of
-from model.coordinator.environment.plain import closed_coordinator
+from model.coordinator.environment.plain import closed_coordinator, closed_coordinator_history
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.gate.environment.aligned import closed_gate, closed_history, closed_network
 from model.gate.profiles import NEWEST, PROFILES
@@ -43,6 +43,7 @@ def closed_models() -> tuple[ClosedModel, ...]:
         closed_coordinator(2, 3, max_concurrent=2, retain=1),
         closed_coordinator(2, 2, max_concurrent=1, retain=2),
         *closed_coordinator_models(),
+        closed_coordinator_history(2, 2),
         closed_store(1, 4),
         closed_store(2, 4),
         *(closed_store(2, 3, COORDINATOR_PROFILES[name]) for name in ("1.11", "1.14")),

@@ -12,6 +12,7 @@ from model.coordinator.properties.coordinator import COORDINATOR
 from model.coordinator.properties.ends import COORDINATOR_ENDS
 from model.coordinator.properties.frames import COORDINATOR_FRAMES
 from model.coordinator.properties.generations import COORDINATOR_GENERATIONS
+from model.coordinator.properties.history import COORDINATOR_HISTORY
 from model.coordinator.properties.job import COORDINATOR_LIFE
 from model.coordinator.properties.requests import COORDINATOR_TURNS
 from model.coordinator.properties.scheduler import COORDINATOR_SCHEDULER
@@ -27,7 +28,7 @@ from model.gate.properties.tracking import TRACKER
 from model.gate.properties.two_threads import THREADS
 from model.gate.properties.unaligned import UNALIGNED_GATE
 from model.registry import Property
-from model.sink.properties import SINK
+from model.sink.properties import SINK, SINK_HISTORY
 from model.source.properties import SOURCE
 from model.store.properties import STORE
 from model.subtask.properties.generations import SUBTASK_GENERATIONS
@@ -60,9 +61,11 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR_LIFE,
         COORDINATOR_STORE,
         COORDINATOR_TURNS,
+        COORDINATOR_HISTORY,
         SUBSUMPTION,
         STORE,
         SINK,
+        SINK_HISTORY,
         *(part_of(name, "properties", name.upper()) for name in BY_NAME),
         DATAFLOW,
     )

@@ -13,7 +13,7 @@ COMPANIONS = ("environment", "proofs", "properties", "wire")
 """What a component has beside its protocol: a closed environment, proofs, properties, its words on the
 wire.
 """
-NO_COMPONENTS = ("any_dataflow", "checker", "theorem")
+NO_COMPONENTS = ("any_dataflow", "checker", "history", "theorem")
 """Folders of `model/` that are no component."""
 
 

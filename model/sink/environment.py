@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.events import NONE, Close, Crash, Event, Step
+from model.history.sink import SinkHistory, on_sink
 from model.sink import two_phase_commit
 from model.sink.events import (
     AbortNotification,
@@ -58,6 +59,19 @@ def closed_sink(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> Clos
         lambda state: _offers(state, ids),
         allows,
         step_of("sink"),
+    )
+
+
+def closed_sink_history(ids: int, ends: int) -> ClosedModel:
+    """The same sink with what it has sent and received."""
+    inner = closed_sink(ids, ends)
+    return inner._replace(
+        name=f"{inner.name}, with its history",
+        component="sink_history",
+        state=SinkHistory(inner.state, (), 0),
+        offers=lambda history: inner.offers(history.sink),
+        step=on_sink,
+        toured=False,
     )
 
 
@@ -152,4 +166,9 @@ def closed_surrounded(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -
 
 def closed_sink_models() -> tuple[ClosedModel, ...]:
     """The closed models: every rule of the sink fires in one of them."""
-    return closed_sink(3, 1), closed_sink(2, 2), closed_sink(2, 1, SINK_PROFILES["1.9"])
+    return (
+        closed_sink(3, 1),
+        closed_sink(2, 2),
+        closed_sink(2, 1, SINK_PROFILES["1.9"]),
+        closed_sink_history(3, 1),
+    )

@@ -1,9 +1,10 @@
-"""SINK-01 to SINK-10, stated over the transactional sink."""
+"""SINK-01 to SINK-10, stated over the transactional sink; SINK-11, over what it has sent and received."""
 
 from itertools import combinations, pairwise
 
 from model.events import NONE, Close, Crash, Effects, Event
 from model.frames import Frame
+from model.history.sink import SinkHistory
 from model.registry import Registry
 from model.sink.events import (
     AbortNotification,
@@ -218,6 +219,26 @@ def sink_10(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
                 return effects == (*expected, CommitFailed(event.fails))
             expected = (*expected, Commit(filed.transaction))
     return not any(type(effect) is CommitFailed for effect in effects)
+
+
+SINK_HISTORY = Registry("sink_history")
+
+
+@SINK_HISTORY.step("SINK-11")
+def sink_11(before: SinkHistory, event: Event, effects: Effects, after: SinkHistory) -> bool:
+    """Each visible transaction belongs to a completed checkpoint, and no completion commits it again."""
+    commits = [one.transaction for one in effects if type(one) is Commit]
+    restores = type(event) is Restore or type(event) is FailingRestore
+    once = restores or not {*commits} & {*before.sink.committed}
+    covered = {one.transaction for one in after.belongs if one.checkpoint <= after.completed}
+    return once and {*commits, *after.sink.committed} <= covered and len({*commits}) == len(commits)
+
+
+@SINK_HISTORY.state("SINK-11")
+def sink_11_belongs_to_one(history: SinkHistory) -> bool:
+    """A transaction is pre-committed under one checkpoint."""
+    transactions = [one.transaction for one in history.belongs]
+    return len({*transactions}) == len(transactions)
 
 
 def _present(transaction: int) -> tuple[int, ...]:

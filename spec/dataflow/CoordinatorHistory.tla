@@ -1,9 +1,7 @@
 -------------------------- MODULE CoordinatorHistory ---------------------------
 (***************************************************************************)
-(* COORD-07 over a recorded history: what the coordinator sent and what it *)
-(* received, not what it keeps. A completed checkpoint means that every    *)
-(* task has acknowledged this id since the checkpoint started, in the      *)
-(* present attempt of the job.                                             *)
+(* COORD-32: what a completed checkpoint means, stated over what the       *)
+(* coordinator sent and received, not over what it keeps.                  *)
 (*                                                                         *)
 (* The variables decide nothing. Each is computed from events and effects. *)
 (***************************************************************************)
@@ -31,7 +29,7 @@ HistoryNext ==
 
 HistorySpec == HistoryInit /\ [][HistoryNext]_historyVars
 
-COORD_07_History == [][
+COORD_32 == [][
     /\ \A n \in Named({"complete"}) : n \in running /\ \A t \in Tasks : <<t, n>> \in Heard
     /\ \A n \in running' : \E t \in Tasks : <<t, n>> \notin heard']_historyVars
 ===============================================================================

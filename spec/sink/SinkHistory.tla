@@ -1,8 +1,7 @@
 ------------------------------ MODULE SinkHistory -------------------------------
 (***************************************************************************)
-(* What a commit means, over a recorded history: a committed transaction   *)
-(* was pre-committed under a checkpoint that has completed, or under an    *)
-(* older one, and no completion commits it again (SINK-03, SINK-08).       *)
+(* SINK-11: what a commit means, stated over what the sink sent and        *)
+(* received, not over what it keeps.                                       *)
 (*                                                                         *)
 (* The variable decides nothing. It is computed from events and effects,   *)
 (* not from what the sink keeps.                                           *)
@@ -29,7 +28,7 @@ HistorySpec == HistoryInit /\ [][HistoryNext]_historyVars
 
 CommittedNow == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] = "commit"}}
 
-SINK_08_History == [][
+SINK_11 == [][
     /\ \A t \in CommittedNow \cup sink'.committed : \E n \in 1 .. completed' : <<t, n>> \in belongs'
     /\ \A one, other \in belongs' : one[1] = other[1] => one = other
     /\ EventIs("restore") \/ EventIs("restore_failing") \/ CommittedNow \cap sink.committed = {}

@@ -16,6 +16,7 @@ from model.coordinator.events import (
 from model.coordinator.pending import new_pending
 from model.coordinator.state import RUNNING, Coordinator, Plan
 from model.events import Advance, Event
+from model.history.coordinator import CoordinatorHistory, on_coordinator
 from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT
 
@@ -60,4 +61,18 @@ def closed_coordinator(tasks: int, ids: int, *, max_concurrent: int, retain: int
         _anything,
         step_of("coordinator"),
         portions=Portions((offers,), BY_TASK, {"pending": new_pending(1, CHECKPOINT, 2, plan.sources)}),
+    )
+
+
+def closed_coordinator_history(tasks: int, ids: int) -> ClosedModel:
+    """The same coordinator with what it has sent and received."""
+    inner = closed_coordinator(tasks, ids, max_concurrent=2, retain=1)
+    return inner._replace(
+        name=f"{inner.name}, with its history",
+        component="coordinator_history",
+        state=CoordinatorHistory(inner.state, (), ()),
+        offers=lambda history: inner.offers(history.coordinator),
+        step=on_coordinator,
+        toured=False,
+        portions=None,
     )

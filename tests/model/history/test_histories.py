@@ -1,4 +1,4 @@
-"""COORD-07 and SINK-08 over a recorded history: they hold in closed models, and broken steps violate them."""
+"""COORD-32 and SINK-11 hold in closed models, many of whose steps they concern; broken steps violate them."""
 
 from typing import Any
 
@@ -7,64 +7,58 @@ import pytest
 from model.checker.closed_model import ClosedModel
 from model.checker.explore import explore
 from model.coordinator import completion, coordinator, pending
+from model.coordinator.environment.plain import closed_coordinator_history
 from model.coordinator.events import Complete
 from model.events import Step
-from model.registry import Registry
+from model.properties import of_component
 from model.shared_events import CompleteNotification
 from model.sink import two_phase_commit
+from model.sink.environment import closed_sink_history
 from model.sink.events import Commit
-from tests.model.history.recorded import (
-    COORDINATOR_HISTORY,
-    SINK_HISTORY,
-    closed_recorded,
-    closed_recorded_sink,
-)
 
 
-def broken(closed: ClosedModel, registry: Registry, meant: type) -> tuple[set[str], int]:
-    """The properties that some step violates, and the number of steps with an effect that they are about."""
-    graph = explore(closed)
+def broken(closed: ClosedModel) -> set[str]:
+    """The properties that some step or state violates."""
     found: set[str] = set()
+    graph = explore(closed)
     for edge in graph.transitions:
         before, after = graph.nodes[edge.source][0], edge.step.state
-        for one in registry.properties:
+        for one in of_component(closed.component):
             step = (before, edge.event, edge.step.effects, after)
             if not (one.holds(*step) if one.over_steps else one.holds(after)):
                 found.add(one.name)
-    return found, sum(any(type(one) is meant for one in edge.step.effects) for edge in graph.transitions)
-
-
-def test_what_completes_was_acknowledged_by_every_task_in_this_attempt():
-    found, completions = broken(closed_recorded(2, 2), COORDINATOR_HISTORY, Complete)
-    assert found == set()
-    assert completions > 1000
-
-
-def test_what_is_committed_belongs_to_a_completed_checkpoint():
-    found, commits = broken(closed_recorded_sink(2, 1), SINK_HISTORY, Commit)
-    assert found == set()
-    assert commits > 100
+    return found
 
 
 @pytest.mark.parametrize(
-    ("is_whole", "name"), [(any, "coord_07_history"), (lambda flags: False, "coord_07_awaits")]
+    ("closed", "meant", "least"),
+    [(closed_coordinator_history(2, 2), Complete, 1000), (closed_sink_history(2, 1), Commit, 100)],
 )
+def test_the_rules_hold_and_concern_many_steps(closed, meant, least):
+    assert broken(closed) == set()
+    effects = [edge.step.effects for edge in explore(closed).transitions]
+    assert sum(any(type(one) is meant for one in some) for some in effects) > least
+
+
+@pytest.mark.parametrize(("is_whole", "name"), [(any, "coord_32"), (lambda flags: False, "coord_32_awaits")])
 def test_a_coordinator_that_counts_wrongly_is_found(is_whole, name, monkeypatch):
     for module in (completion, coordinator, pending):
         if hasattr(module, "is_fully_acknowledged"):
             monkeypatch.setattr(module, "is_fully_acknowledged", lambda one: is_whole(one.acknowledged))
-    assert name in broken(closed_recorded(2, 2), COORDINATOR_HISTORY, Complete)[0]
+    assert name in broken(closed_coordinator_history(2, 2))
 
 
 def test_a_sink_that_commits_a_newer_transaction_is_found():
-    """Its coordinator names the next id, which has not completed."""
-    closed = closed_recorded_sink(2, 1)
+    """It takes a notification for that of the next id, which has not completed."""
+    closed = closed_sink_history(2, 1)
 
     def early(state: Any, event: Any) -> Step[Any]:
-        shifted = type(event) is CompleteNotification
-        return closed.step(state, event._replace(checkpoint=event.checkpoint + 1) if shifted else event)
+        if type(event) is not CompleteNotification:
+            return closed.step(state, event)
+        taken = closed.step(state, event._replace(checkpoint=event.checkpoint + 1))
+        return taken._replace(state=taken.state._replace(completed=max(state.completed, event.checkpoint)))
 
-    assert "sink_08_history" in broken(closed._replace(step=early), SINK_HISTORY, Commit)[0]
+    assert "sink_11" in broken(closed._replace(step=early))
 
 
 def test_a_sink_that_uses_an_id_twice_is_found(monkeypatch):
@@ -74,4 +68,4 @@ def test_a_sink_that_uses_an_id_twice_is_found(monkeypatch):
         return begin(sink._replace(next_transaction=sink.next_transaction - 1))
 
     monkeypatch.setattr(two_phase_commit, "begin", again)
-    assert broken(closed_recorded_sink(2, 1), SINK_HISTORY, Commit)[0]
+    assert "sink_11_belongs_to_one" in broken(closed_sink_history(2, 1))

@@ -1,0 +1,32 @@
+"""SIGTERM ends a command with the processes that it started, as Ctrl-C in a terminal does.
+
+CI that cancels a job, and `timeout`, send SIGTERM to the command alone. Without this, TLC, Spark and worker
+processes would go on.
+"""
+
+import os
+import signal
+from contextlib import suppress
+from types import FrameType
+
+
+def install() -> None:
+    """From now on SIGTERM ends the processes that this one has started, then this one, with exit code 143.
+
+    Files that a `with` or `finally` would remove are removed.
+    """
+    ours = os.getpid()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if os.getpid() != ours:  # a fork, which must not clean up what its parent still needs
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
+        import psutil
+
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.terminate()
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)

@@ -1,0 +1,33 @@
+"""COORD-32: what a completed checkpoint means, stated over what the coordinator has sent and received."""
+
+from model.coordinator.events import Complete
+from model.events import Effects, Event
+from model.history.coordinator import CoordinatorHistory, Heard, heard_with
+from model.registry import Registry
+
+COORDINATOR_HISTORY = Registry("coordinator_history")
+
+
+@COORDINATOR_HISTORY.step("COORD-32")
+def coord_32(before: CoordinatorHistory, event: Event, effects: Effects, after: CoordinatorHistory) -> bool:
+    """What completes was triggered in this attempt, and every task has acknowledged it since."""
+    heard = heard_with(before, event)
+    return all(
+        one.checkpoint in before.triggered
+        and all(Heard(task, one.checkpoint) in heard for task in _tasks(before))
+        for one in effects
+        if type(one) is Complete
+    )
+
+
+@COORDINATOR_HISTORY.state("COORD-32")
+def coord_32_awaits(history: CoordinatorHistory) -> bool:
+    """A triggered checkpoint that has not ended awaits a task."""
+    return all(
+        any(Heard(task, checkpoint) not in history.heard for task in _tasks(history))
+        for checkpoint in history.triggered
+    )
+
+
+def _tasks(history: CoordinatorHistory) -> range:
+    return range(len(history.coordinator.plan.sources))

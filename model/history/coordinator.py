@@ -1,0 +1,49 @@
+"""What a coordinator has received and sent. COORD-32 is stated over it.
+
+The history decides nothing: the coordinator alone takes each step. It is computed from events and effects,
+not from what the coordinator keeps, so that a coordinator that keeps something wrong disagrees with it.
+"""
+
+from typing import NamedTuple
+
+from model.coordinator.events import AcknowledgeMessage, Complete, CoordinatorRestart, TriggerTask
+from model.coordinator.state import RUNNING, Coordinator
+from model.events import Event, Step
+from model.shared_events import Abort
+from model.steps import step_of
+
+
+class Heard(NamedTuple):
+    """A task has acknowledged a checkpoint since it was triggered."""
+
+    task: int
+    checkpoint: int
+
+
+class CoordinatorHistory(NamedTuple):
+    """A coordinator, and what it has sent and received in the present attempt of the job."""
+
+    coordinator: Coordinator
+    triggered: tuple[int, ...]
+    """The checkpoints that were triggered and have not ended, ascending."""
+    heard: tuple[Heard, ...]
+    """The acknowledgements of these, ascending."""
+
+
+def on_coordinator(history: CoordinatorHistory, event: Event) -> Step[CoordinatorHistory]:
+    """The step of the coordinator; its effects and the event join the history."""
+    coordinator, effects, rules = step_of("coordinator")(history.coordinator, event)
+    ended = {one.checkpoint for one in effects if type(one) is Complete or type(one) is Abort}
+    started = {one.checkpoint for one in effects if type(one) is TriggerTask}
+    triggered = tuple(sorted({*history.triggered, *started} - ended))
+    if type(event) is CoordinatorRestart or coordinator.status != RUNNING:
+        triggered = ()
+    heard = tuple(sorted({one for one in heard_with(history, event) if one.checkpoint in triggered}))
+    return Step(CoordinatorHistory(coordinator, triggered, heard), effects, rules)
+
+
+def heard_with(history: CoordinatorHistory, event: Event) -> tuple[Heard, ...]:
+    """The acknowledgements, with that of this event."""
+    if type(event) is not AcknowledgeMessage or event.checkpoint not in history.triggered:
+        return history.heard
+    return (*history.heard, Heard(event.task, event.checkpoint))
