@@ -27,7 +27,7 @@ AXES = {
     "incremental": ("keys changed since the checkpoint before", "MB written, mean"),
 }
 MOST_POINTS = 20
-"""Of each line of a plot."""
+"""Maximum number of points in each line of a plot."""
 INTRODUCTION = f"""\
 # Performance
 

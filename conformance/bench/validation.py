@@ -20,7 +20,7 @@ EVENTS, LINES = 150_000, 100_000
 """The rates to reach."""
 TURNS = 9
 RECORDS, CHECKPOINTS = 1_200, 500
-"""Of the simulated run: some 14,000 events."""
+"""Records and checkpoints of the simulated run, which has some 14,000 events."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:

@@ -73,7 +73,7 @@ def tours(
 
 
 def _heights(graph: "nx.DiGraph[Hashable]") -> dict[Hashable, int]:
-    """For each node how many groups of nodes that reach each other can still be passed through."""
+    """For each node, the maximum number of strongly connected components on a path from it."""
     groups = nx.condensation(graph)
     heights: dict[int, int] = {}
     for group in reversed(list(nx.topological_sort(groups))):

@@ -200,7 +200,7 @@ class _Relations:
             self._by_shape.setdefault(shape_of(case.state, case.event), []).append(Relation(case))
 
     def step(self, state: Any, event: Event) -> tuple[Any, Effects]:  # noqa: ANN401 - any component's state
-        """Where the one relation leads that has a state and an event like these."""
+        """The next state and the effects, by the relation for states and events of this shape."""
         for relation in self._by_shape[shape_of(state, event)]:
             try:
                 return relation.step(state, event)

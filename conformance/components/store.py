@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from model.checker.prove import Case
 
 _LAST_COORDINATOR = "1.18"
-"""In the modules the newest; later ones differ in the scheduler, which the modules do not have."""
+"""The newest generation of the modules; later ones differ only in the scheduler, which these lack."""
 
 
 def coordinator_switches(config: Wire) -> Raw:

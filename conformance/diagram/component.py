@@ -94,7 +94,7 @@ def placed(number: int, component: str, items: Iterable[Word]) -> Iterator[Mark 
 
 
 def label_of(word: Wire) -> str:
-    """What stands beside a mark: a checkpoint's number, a record's value, a status; of others nothing."""
+    """The label of a mark: the number of a checkpoint, the value of a record, a status, or nothing."""
     kind = str(word.get("kind"))
     if kind == "advance":
         return f"+{word.get('ms')}"

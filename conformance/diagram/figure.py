@@ -54,5 +54,5 @@ def environment(package: str) -> Environment:
 
 
 def _visible(value: object) -> object:
-    """What is put into the page, each character of it seen; what is marked as safe is ours."""
+    """A value for the page, with each character visible. Markup is our own, and stays as it is."""
     return escape.block(value) if isinstance(value, str) and not isinstance(value, Markup) else value

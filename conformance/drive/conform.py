@@ -232,7 +232,7 @@ class Replayed(NamedTuple):
     played: Played
     implementation: str
     command: str
-    """What stands after `--adapter`."""
+    """The value of `--adapter`."""
 
 
 def again(

@@ -15,7 +15,7 @@ from conformance.drive.lockstep import Case, Played, play
 
 
 class Limits(NamedTuple):
-    """What one loop differs in from another."""
+    """The limits of one loop over cases."""
 
     batch: int = 1
     """The number of events in one request."""

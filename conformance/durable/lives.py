@@ -69,7 +69,7 @@ class Lived(NamedTuple):
     observations: int
     wrong: Wrong | None = None
     failed: Failure | None = None
-    """In place of an answer."""
+    """The failure in place of an answer."""
 
     @property
     def is_sound(self) -> bool:

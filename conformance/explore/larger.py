@@ -85,7 +85,7 @@ def searched(one: Larger, properties: tuple[Property, ...]) -> Searched:
 
 
 def _counts(states: int, transitions: int, violation: Violation | None) -> str:
-    """What was counted; or how soon a property is broken: there a search ends, whatever it has counted."""
+    """The counts of a search; or, if a property is broken, the number of events after which it ended."""
     if violation is not None:
         return f"{', '.join(violation.rules)} broken after {len(violation.run)} events"
     return f"{states:,} states and {transitions:,} transitions"

@@ -39,24 +39,24 @@ DEFAULT = Plan(seed=0, examples=100, batch=BATCH, extra_states=EXTRA_STATES)
 RUNS = {"default": DEFAULT, "thorough": DEFAULT._replace(extra_states=THOROUGH, checkpoints=LONG_LIFE)}
 """By the name of the run the plan of `conform` without and with `--thorough`."""
 LIMIT = 30.0
-"""Seconds of one answer: a busy machine is no hang."""
+"""Time limit of one answer in seconds, long enough for a busy machine."""
 CONFORMS = "conforms"
-"""In the place of a run: none refuses it."""
+"""Stands for a run: no run detects the defect."""
 
 
 class Planted(NamedTuple):
     """One defect as an implementation under test."""
 
     id: str
-    """Of a mutant; of another adapter its component and its command."""
+    """The id of a mutant, or the component and the command of another adapter."""
     kind: str
-    """`model` or `impl`; of another adapter the class of its defect."""
+    """`model` or `impl` for a mutant, the class of the defect for another adapter."""
     component: str
-    """Of the adapter protocol."""
+    """The component of the adapter protocol."""
     command: str
-    """What stands after `--adapter`."""
+    """The value of `--adapter`."""
     runs: tuple[str, ...]
-    """Any of these refuses it first."""
+    """The runs that may be the first to detect it."""
 
 
 class Outcome(NamedTuple):
@@ -64,16 +64,16 @@ class Outcome(NamedTuple):
 
     id: str
     run: str
-    """The first of RUNS that refuses it, or CONFORMS."""
+    """The first of RUNS that detects it, or CONFORMS."""
     verdict: str
-    """Of the last run; `ERROR`: an error of the user, such as a misspelt word of `hello`; empty: no run."""
+    """The verdict of the last run; `ERROR`: an error such as a misspelt word of `hello`; empty: no run."""
     shown_by: str
     """The source of the case that showed it; without a case `conduct`, `life`,
     `capability`, `doubt` or `hello`."""
     charge: str
     """The rule, or how the answer was lost; empty: neither."""
     seconds: float
-    """Of all runs."""
+    """The seconds of all runs."""
 
 
 def of_mutant(mutant: Mutant) -> Planted:
@@ -95,7 +95,7 @@ def of_list(file: Path) -> Iterator[Planted]:
 
 
 def tried(planted: Planted) -> Outcome:
-    """Examine one defect run by run, until one refuses it; none does what no adapter can have."""
+    """Examine one defect run by run, until one detects it; without a run if no adapter can have it."""
     begun = time.monotonic()
     if planted.component not in COMPONENTS:
         return Outcome(planted.id, CONFORMS, "", "", "", 0.0)
@@ -126,7 +126,7 @@ def examined(planted: Planted, plan: Plan) -> Examination | None:
 
 
 def shown_by(done: Examination | None) -> str:
-    """What showed that it is wrong, as `Outcome.shown_by` has it."""
+    """The value of `Outcome.shown_by`: the source of what showed the defect."""
     if done is None:
         return "hello"
     if done.divergence is not None:

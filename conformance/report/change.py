@@ -23,7 +23,7 @@ def paragraphs(changes: Sequence["Change"]) -> Iterator[str]:
     """A paragraph for each way to differ, those with the shortest runs first."""
     nearest = sorted(changes, key=lambda change: len(change.events))
     for change in nearest[:SHOWN]:
-        runs = "1 run differs so" if change.runs == 1 else f"{change.runs:,} runs differ so"
+        runs = "in 1 run" if change.runs == 1 else f"in {change.runs:,} runs"
         runs = runs if change.runs else "stated in hello"
         config = phrases.of_config(change.component, change.config)
         yield _wrapped(f"  {change.kind.value:<8} ", f"{config}; {runs}")

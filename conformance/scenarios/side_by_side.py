@@ -220,7 +220,7 @@ def _coordinator_switches() -> str:
     lines = [
         "## The switches of a coordinator",
         "",
-        "A release covers those up to the next one, too, `1.9` for 1.10 too. Those from 1.10 on are "
+        "A release covers those up to the next one, too: `1.9` covers 1.10. Those from 1.10 on are "
         f"driven (`barrierspec flink conform --component coordinator`). {_BOTH_SIDES}",
         "",
         *_table(labels, NEWEST_COORDINATOR, driven),

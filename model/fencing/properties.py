@@ -103,7 +103,7 @@ def fence_02(before: Fencing, event: Event, effects: Effects, after: Fencing) ->
 
 @FENCING.state("FENCE-03")
 def fence_03(fencing: Fencing) -> bool:
-    """What was acted on is found: later attempts start neither before it nor before earlier starts."""
+    """Later attempts start from no checkpoint before a completed one, nor before that of an earlier start."""
     newest_start = 0
     for attempt, start in enumerate(fencing.starts, 1):
         if start < 0:

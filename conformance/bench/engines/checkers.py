@@ -21,7 +21,7 @@ from conformance.own_process import own_process
 from model.checker.compiled.kernels import CACHE
 
 WORKERS = 2
-"""Of TLC."""
+"""The number of workers of TLC."""
 
 
 class Gate(NamedTuple):
@@ -59,9 +59,9 @@ class Explored(NamedTuple):
     peak: int
     """Bytes in memory at most, of all its processes; 0 if that was not watched."""
     transitions: int = 0
-    """0 where they are not reported."""
+    """The number of transitions; 0 if it is not reported."""
     answers: int = 0
-    """How many our model gave while a composed dataflow was searched; 0 of any other search."""
+    """Answers of our model during the search of a composed dataflow; 0 in any other search."""
     answering: float = 0.0
     """Seconds of these answers, which are among those of `start`."""
 

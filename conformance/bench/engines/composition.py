@@ -12,7 +12,7 @@ from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime.scale import Scale
 
 ROUNDS = 3
-"""In which TLC and our search of the larger dataflow take turns."""
+"""The number of rounds in which TLC and our search explore the larger dataflow in turn."""
 SETTING = (
     "Every reachable state of two models of spec/manifests and of a larger dataflow, with no property "
     "checked; all checkers counted the same states. The notes describe the run of the median rate: the "

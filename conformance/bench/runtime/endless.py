@@ -63,5 +63,5 @@ def counter(file: Path) -> memoryview:
 
 
 def rows_read(counts: Path) -> int:
-    """What all partitions have read by now."""
+    """The number of rows that all partitions have read until now."""
     return sum(counter(one)[0] for one in counts.iterdir())

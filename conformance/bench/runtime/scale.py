@@ -24,7 +24,7 @@ class Scale(NamedTuple):
     composition: tuple[str, int] = ("dataflow", 4)
     """A composed dataflow of spec/manifests, and how many records a source has instead of its own."""
     jobs: int = 2_000
-    """Whose logs are validated."""
+    """The number of jobs whose logs are validated."""
 
 
 FULL = Scale()

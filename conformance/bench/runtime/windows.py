@@ -22,15 +22,15 @@ from impl.connectors.frontier import frontier
 from impl.running import RunningJob
 
 WINDOW_SECONDS = 0.5
-"""Of a window at least: the interval that the checkpoints are to have."""
+"""Minimum length of a window: the interval of the checkpoints."""
 _WARM_PAIRS = 5
-"""Left out: the first checkpoints of a job cost several times what the later ones do."""
+"""Pairs that are excluded: the first checkpoints of a job cost several times as much as later ones."""
 _LONGEST_SECONDS = 60.0
 _LOOK_SECONDS = 0.005
 
 
 class Window(NamedTuple):
-    """What was done in one, and for what."""
+    """The rows of one window and their cost."""
 
     checkpoint: bool
     cpu: float

@@ -36,7 +36,7 @@ def command(rule_id: str, part: str | None) -> int:
     click.echo()
     named = {
         "source": rule.source,
-        "holds": f"Flink {rule.holds}",
+        "releases": rule.holds,
         "operator": rule.operator,
         "property": rule.property,
         "kind": KINDS.get(rule.kind, ""),

@@ -9,7 +9,7 @@ FLOOD = 52
 """Checkpoints that begin one after the other in a case with many: two more than are tracked."""
 
 _DISTANCES = (-4, -2, -1, -1, 0, 0, 0, 1, 1, 1, 2)
-"""How far a barrier's id is from the highest one tracked: late, of one under way, next, with a gap."""
+"""How far a barrier's id is from the highest tracked one: late, of a tracked one, next, with a gap."""
 
 
 def tracking_chooser(config: Wire, rng: Random) -> Chooser:

@@ -119,7 +119,7 @@ def _read(component: str, text: str) -> Round:
 
 
 def _chosen(component: str, plan: Plan) -> Iterator[tuple[Wire, Round]]:
-    """Of each mode the configuration in which rounds have the most kinds of effects; of equals the last.
+    """For each mode, the configuration whose rounds have the most kinds of effects; the last one of several.
 
     A configuration that refuses an event of its rounds has no life: a gate of one channel.
     """

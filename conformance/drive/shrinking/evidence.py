@@ -33,7 +33,7 @@ CONFIRMED = 2
 
 
 def evidence(played: Played, adapter: Adapter, fixed: Mapping[str, object]) -> Divergence | None:
-    """What is shown and saved of a run; None if nothing differed and nothing hung.
+    """The divergence of a run that is reported and saved; None if nothing differed and nothing hung.
 
     `fixed`: the values that options of the configuration must keep.
     """

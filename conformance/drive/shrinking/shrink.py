@@ -56,7 +56,7 @@ def of_config(play: Play, config: Wire) -> Trial:
 
 
 def kept(found: Divergence | None, divergence: Divergence) -> Divergence | None:
-    """What was found, if it charges the same, and also at an event that must be refused or at none."""
+    """`found`, if it is charged like `divergence`, and if both or neither are at an event to be refused."""
     is_same = found is not None and _charged(found) == _charged(divergence)
     return found if is_same else None
 

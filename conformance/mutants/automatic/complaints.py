@@ -6,9 +6,9 @@ from typing import NamedTuple
 from conformance.mutants.automatic.operators import Edit
 
 UNPARSED = "no TLA+"
-"""Of an edit of the specification that is no mutant."""
+"""The complaint about an edit of the specification that is no mutant."""
 UNTYPED = "no typed Python"
-"""Of an edit of model or implementation that is no mutant."""
+"""The complaint about an edit of model or implementation that is no mutant."""
 _CRASH, _TOO_LONG = "crash: ", "too long: "
 
 

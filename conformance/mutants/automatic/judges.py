@@ -30,9 +30,9 @@ class Unit(NamedTuple):
     """A part of a judge's work."""
 
     complaint: Callable[[], str]
-    """What it complains of; empty: nothing."""
+    """Returns its complaint; empty: none."""
     case: "Case | None" = None
-    """That of a proof."""
+    """The case, if the judge is a proof."""
 
 
 def exploration(folder: str) -> Iterator[Unit]:

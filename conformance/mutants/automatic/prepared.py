@@ -36,7 +36,7 @@ class Run(NamedTuple):
 
     unit: Unit
     places: Places
-    """What it runs."""
+    """The places in the code that the unit runs."""
     seconds: float
 
 
@@ -59,7 +59,7 @@ class Prepared:
             judges.record(keeps=False)
         units["lock-step"] = [*judges.units("lock-step")]
         self.complaint = ""
-        """Of the folder without an edit."""
+        """The complaint about the folder without an edit; empty: none."""
         self._runs = {judge: [*map(self._run, some)] for judge, some in units.items()}
         gc.collect()
         gc.freeze()

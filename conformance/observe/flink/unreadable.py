@@ -27,7 +27,7 @@ class Unreadable(NamedTuple):
     """A line about the protocol that cannot be read."""
 
     number: int
-    """Of the line, from 1."""
+    """The number of the line, from 1."""
     why: str
     text: str
     """The line, or its beginning."""

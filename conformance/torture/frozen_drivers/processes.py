@@ -68,7 +68,7 @@ class _Partitions:
     function: Function | None = None
 
     def mapInArrow(self, function: Function, schema: str, *, barrier: bool) -> "_Partitions":  # noqa: N802
-        """What each partition runs."""
+        """Set the function that each partition runs."""
         return _Partitions(self.session, self.count, function)
 
     def collect(self) -> list[Any]:
@@ -89,7 +89,7 @@ class ProcessSession:
         self._running: dict[str, list[BaseProcess]] = {}
 
     def as_spark(self) -> "SparkSession":
-        """For the runtime, which knows no other."""
+        """This object, typed as the session that the runtime expects."""
         return cast("SparkSession", self)
 
     def range(self, start: int, end: int, step: int, partitions: int) -> _Partitions:
@@ -97,7 +97,7 @@ class ProcessSession:
         return _Partitions(self, partitions)
 
     def addTag(self, tag: str) -> None:  # noqa: N802 - Spark's name
-        """By which this thread's processes are ended."""
+        """Set the tag by which the processes of this thread are ended."""
         self._tags.name = tag
 
     def interruptTag(self, tag: str) -> None:  # noqa: N802 - Spark's name

@@ -26,7 +26,7 @@ def pack_credits(count: int) -> bytes:
 
 
 def _ignore(checkpoint: int) -> None:
-    """For a listener that does not need to know which barriers have left."""
+    """The default listener for barriers that have left: does nothing."""
 
 
 class ChannelListener(NamedTuple):

@@ -71,7 +71,7 @@ def open_as(
 
 
 def _nothing() -> None:
-    """For an accepting side that does nothing at the proof."""
+    """The default for an accepting side: does nothing at the proof."""
 
 
 def accept_as(
