@@ -17,14 +17,18 @@ def require_runnable(plan: Plan) -> None:
         raise ConfigError(f"max_parallelism takes 1 to {LARGEST_MAX_PARALLELISM}, not {plan.max_parallelism}")
     for stage in plan.stages:
         require_stage(stage, plan.max_parallelism)
-    twice = [name for name, count in Counter(stage.name for stage in plan.stages).items() if count > 1]
+    names = [name for one in plan.stages for name in (one.name, *(link.name for link in one.chained))]
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ConfigError(f"a stage takes a name of its own; {', '.join(twice)} is there twice")
     stages = {stage.name: stage for stage in plan.stages}
     for edge in plan.links:
         _require_edge(edge, stages)
     for stage in plan.stages:
-        _require_timers(stage, keyed=bool(plan.key_selectors(stage)))
+        if stage.role is Role.PROCESS:
+            _require_timers(stage.name, stage.logic, keyed=bool(plan.key_selectors(stage)))
+            for name, function, key_selector in stage.chained:
+                _require_timers(name, function, keyed=key_selector is not None)
     _require_connected(plan, stages)
 
 
@@ -40,7 +44,8 @@ def require_stage(stage: Stage, max_parallelism: int) -> None:
             "lower the one, or raise the other in a job that has no checkpoints yet"
         )
     if stage.role is Role.PROCESS:
-        require_hooks(stage.logic)
+        for function in (stage.logic, *(link.function for link in stage.chained)):
+            require_hooks(function)
     if stage.splits is not None and (stage.role is not Role.SOURCE or stage.splits < 1):
         raise ConfigError(f"a source takes at least 1 split, {stage.name!r} was given {stage.splits}")
 
@@ -65,15 +70,13 @@ def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
         raise ConfigError(f"{below.name!r} has no input {edge.input}; processing has 0 and 1, a sink has 0")
 
 
-def _require_timers(stage: Stage, *, keyed: bool) -> None:
+def _require_timers(name: str, function: object, *, keyed: bool) -> None:
     """Raise ConfigError for timers without a key, or without the method that they call."""
-    has_timers, takes_them = (hasattr(stage.logic, name) for name in ("on_timer", "open_timers"))
-    if stage.role is not Role.PROCESS or not (has_timers or takes_them):
-        return
-    if not has_timers:
-        raise ConfigError(f"{stage.name!r} has open_timers; it needs on_timer(key, timestamp), too")
-    if not keyed:
-        raise ConfigError(f"{stage.name!r} has timers, which belong to keys; put key_by before it")
+    has_timers, takes_them = (hasattr(function, hook) for hook in ("on_timer", "open_timers"))
+    if takes_them and not has_timers:
+        raise ConfigError(f"{name!r} has open_timers; it needs on_timer(key, timestamp), too")
+    if has_timers and not keyed:
+        raise ConfigError(f"{name!r} has timers, which belong to keys; put key_by before it")
 
 
 def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:

@@ -8,10 +8,21 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from impl.batches import Rows
-from impl.state import AsynchronousPart, ProcessingTimeTimers
+from impl.graph.plan import Row
+from impl.state import AsynchronousPart
 from impl.state.shared import SharedFiles
 
 Process = Callable[[Rows], Rows]
+
+
+class Timers(Protocol):
+    """The timers of an operator."""
+
+    def fire(self, most: int) -> Sequence[Row]:
+        """Fire at most `most` due timers; returns the rows to be sent."""
+
+    def wait(self) -> float | None:
+        """Seconds until a timer may be due, 0 if one is; None without timers."""
 
 
 class Operator(Protocol):
@@ -22,7 +33,7 @@ class Operator(Protocol):
 
     listeners: Sequence[object] = ()
     """The user's objects that may be checkpoint listeners."""
-    timers: ProcessingTimeTimers | None = None
+    timers: Timers | None = None
     """The timers of a function that has them."""
 
     @property

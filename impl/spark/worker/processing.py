@@ -50,7 +50,7 @@ class ProcessOperator(Operator):
             else (getattr(function, "process_element", None),)
         )
         self.inputs = tuple(
-            _whole_batches(function, element, key_selectors.get(number))
+            whole_batches(function, element, key_selectors.get(number))
             for number, element in enumerate(elements)
         )
 
@@ -91,7 +91,7 @@ class ProcessOperator(Operator):
         return None if called is None else called(*given)
 
 
-def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
+def whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
     """The function for the batches of one input: whole if the user's function takes those, else by rows."""
     columns = None if key_of is None else columns_of(key_of)
     by_row = _by_row(function, element, key_of)

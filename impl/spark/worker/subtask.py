@@ -63,9 +63,8 @@ from impl.spark.snapshots.snapshots import Snapshots
 from impl.spark.snapshots.unaligned import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
 from impl.spark.worker.context import TaskContext
-from impl.spark.worker.operators import Operator
+from impl.spark.worker.operators import Operator, Timers
 from impl.spark.worker.sources import SourceOperator
-from impl.state import ProcessingTimeTimers
 
 InOrderEvent: TypeAlias = Barrier | Cancel | EndOfPartition
 """The events of a gate whose barriers do not overtake."""
@@ -155,13 +154,13 @@ class RunningSubtask:
 
     def _idle_seconds(self) -> float | None:
         """How long the subtask may wait for mail and frames; None: without limit."""
-        if self._snapshots.is_last:
+        if isinstance(self._operator, SourceOperator):
+            return None if self._snapshots.data_ended else self._operator.pause(time.monotonic())
+        if self._timers is None or self._snapshots.is_last:
             return None
-        if self._timers is not None:
-            return self._timers.wait()
-        return self._operator.pause(time.monotonic()) if isinstance(self._operator, SourceOperator) else None
+        return self._timers.wait()
 
-    def fire_timers(self, timers: ProcessingTimeTimers) -> None:
+    def fire_timers(self, timers: Timers) -> None:
         """Fire due timers while their rows have room; behind the last row none fires."""
         if self._outputs.has_room and not self._snapshots.is_last:
             rows = timers.fire(_TIMERS_AT_ONCE)

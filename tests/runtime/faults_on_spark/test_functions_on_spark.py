@@ -134,3 +134,49 @@ def test_timers_have_their_effects_once_although_a_worker_is_killed(backend, una
     assert result.attempts[1].restored is not None
     trace = validate(tmp_path / "run" / "events")
     assert trace.rejection is None, trace.describe()
+
+
+class Sums:
+    """Adds up the counts of each key."""
+
+    def open(self, state):
+        self.sums = state.value_state("sums", immutable=True)
+
+    def process_element(self, key, row):
+        total = self.sums.get(key, 0) + row[1]
+        self.sums.put(key, total)
+        return [(key, total, row[2])]
+
+
+@pytest.mark.rule("ONCE-03")
+@pytest.mark.parametrize(("backend", "unaligned"), [(MEMORY, True), (ROCKSDB, False)])
+def test_chained_functions_count_every_row_once_although_a_worker_is_killed(
+    backend, unaligned, spark, tmp_path
+):
+    checkpoints = CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=unaligned)
+    counted = (
+        Job("chained")
+        .source("numbers", RateInput(6_000, numbers, rows_per_second=4_000), parallelism=2)
+        .key_by(lambda row: row[0] % KEYS)
+        .process("timers", CountedByTimer(), parallelism=2)
+    )
+    named = counted.chained().map("name", lambda row: (row[0], row[1], f"by {row[2]}"))
+    job = (
+        named.chained_by(lambda row: row[0])
+        .process("sums", Sums())
+        .sink("out", ParquetOutput(tmp_path / "committed", COUNTED))
+        .with_checkpoints(checkpoints)
+        .with_execution(replace(PATIENT, state_backend=backend))
+    )
+    fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "timers-1", occurrence=4)
+    result = job.execute("local[8]", tmp_path / "run", faults=[fault], event_log=True, spark=spark)
+
+    sums = {key: [] for key in range(KEYS)}
+    for row in read_committed(tmp_path / "committed").to_pylist():
+        sums[row["key"]].append(row["rows"])
+    assert {key: max(there) for key, there in sums.items()} == dict.fromkeys(range(KEYS), 6_000 // KEYS)
+    assert all(len(set(there)) == len(there) > 2 for there in sums.values())
+    assert len(result.attempts) == 2
+    assert result.attempts[1].restored is not None
+    trace = validate(tmp_path / "run" / "events")
+    assert trace.rejection is None, trace.describe()
