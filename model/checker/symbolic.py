@@ -52,6 +52,11 @@ class SymbolicBool:
     def __ne__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
         return _compared(operator.ne, self.term, other, bool_term)
 
+    def __add__(self, other: object) -> "SymbolicInt":
+        return SymbolicInt(z3.If(self.term, 1, 0)) + other
+
+    __radd__ = __add__
+
     def __hash__(self) -> int:
         raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
 

@@ -73,13 +73,13 @@ class ListenerSteps(SchedulerSteps):
 
     def report_new_executions(self, coordinator: Coordinator) -> Step[Coordinator]:
         """All new executions are scheduled; then those of running or finished tasks report their status."""
-        fresh = coordinator.scheduler.unreported
+        scheduler = coordinator.scheduler
+        fresh = scheduler.unreported
         if not any(fresh):
             return Step(coordinator, (), ())
-        for task, is_new in enumerate(fresh):
-            if is_new:
-                coordinator = awaiting(coordinator, task, True)
-        coordinator, effects, rules = self.follow_listener(coordinator)
+        awaited = tuple(waits or is_new for waits, is_new in zip(scheduler.awaited, fresh, strict=True))
+        scheduler = scheduler._replace(awaited=awaited, unreported=(False,) * len(fresh))
+        coordinator, effects, rules = self.follow_listener(coordinator._replace(scheduler=scheduler))
         statuses = zip(fresh, coordinator.tasks_run, coordinator.tasks_finished, strict=True)
         coordinator, emitted, further = self.report(
             coordinator, tuple(is_new and (runs or over) for is_new, runs, over in statuses)

@@ -131,7 +131,8 @@ Invariants = dict[str, Invariant]
 def _outcomes_of(case: Case, invariants: Invariants, *, is_search: bool) -> tuple[bool, list[Outcomes]]:
     """Whether the case occurs, as far as known, and the properties on each path of the step.
 
-    The step is followed again while it meets sums whose facts were not assumed.
+    What is proved without a fact about a sum stays proved with it. So the step is followed again only if it
+    met sums whose facts were not assumed, and something failed or stayed undecided.
     """
     sums.known.clear()
     while True:
@@ -143,8 +144,11 @@ def _outcomes_of(case: Case, invariants: Invariants, *, is_search: bool) -> tupl
         except UndecidedError:
             if len(sums.known) == before:
                 raise
+            continue
         if len(sums.known) == before:
             return is_permitted, results
+        if not any(refutation for outcomes in results for _, refutation in outcomes):
+            return _ground_of(case, assumed)[1], results
 
 
 def is_impossible(case: Case) -> bool:

@@ -24,7 +24,7 @@ SHARED = ("events", "shared_events", "profiles", "registry", "fields", "sizes")
 
 
 Helpers = Mapping[str, Callable[..., Any]]
-"""Functions of one module, by name, that are replaced by their statements over ropes."""
+"""Functions of one module, by name, that are replaced by their statements over ropes; `Class.method` too."""
 
 
 class Edit(NamedTuple):
@@ -76,7 +76,9 @@ class Reread:
                 compile(tree, str(original.__file__), "exec", __future__.annotations.compiler_flag),
                 vars(found),
             )
-            vars(found).update(self._helpers.get(name, {}))
+            for path, helper in self._helpers.get(name, {}).items():
+                owner, _, last = path.rpartition(".")
+                setattr(getattr(found, owner) if owner else found, last, helper)
         return found
 
     def _import(

@@ -18,7 +18,15 @@ from model.checker.any_number.members import Many
 from model.checker.any_number.reread import Helpers, Reread
 from model.checker.any_number.rope import SomeOf, cells_of, is_present, joined
 from model.checker.any_number.walks import any_, type_
-from model.checker.symbolic import SymbolicUseError, any_word, bool_term, int_term, symbolic_like
+from model.checker.symbolic import (
+    SymbolicBool,
+    SymbolicInt,
+    SymbolicUseError,
+    any_word,
+    bool_term,
+    int_term,
+    symbolic_like,
+)
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
@@ -36,7 +44,8 @@ from model.coordinator.events import (
 )
 from model.coordinator.failures import Failures
 from model.coordinator.profiles import COORDINATOR_PROFILES
-from model.coordinator.proofs.closed import ENDS, OWN_REASONS, Numbers, is_word
+from model.coordinator.proofs import any_listener
+from model.coordinator.proofs.closed import ENDS, INTERVAL, OWN_REASONS, Numbers, is_word
 from model.events import BEFORE, MAYBE, NONE, Advance, Effects
 from model.registry import Property
 from model.store.store import CHECKPOINT, STOP
@@ -46,11 +55,15 @@ SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
 """The number of tasks in each group of a rope: at least 0, and at least 1 in all."""
 BOUNDS = (
     "1 retained checkpoint, and at most 1 stored; at most 1 pending checkpoint, in 2.3 also 2, or 1 and 1 "
-    "waiting request (but not at an acknowledgement), or 1 with 1 operator coordinator, hook, counted "
-    "failure, or durable checkpoint of a failed addition; no scheduler, pause, shared files"
+    "waiting request, or 1 with 1 operator coordinator, hook, counted failure (also in 1.11), or durable "
+    "checkpoint of a failed addition; a pause or scheduler only with nothing stored, the scheduler in 1.11, "
+    "1.17, 1.20 and 2.3, with intervals of 10 ms, at most one of which passes at a time, and in 2.3 with "
+    "nothing pending or waiting; with a pause only checkpoints are periodic; no shared files"
 )
 _ALONE = tuple(Numbers(*some, stored, 0, 0) for some in ((0, 0), (1, 0), (0, 1)) for stored in (0, 1))
 _TOGETHER = tuple(Numbers(*some, stored, 0, 0) for some in ((2, 0), (1, 1)) for stored in (0, 1))
+_BEFORE_ANY = (Numbers(0, 0, 0, 0, 0),)
+_WITHOUT_STORE = (*_BEFORE_ANY, Numbers(1, 0, 0, 0, 0), Numbers(0, 1, 0, 0, 0))
 _AFTER_FAILURES = (Numbers(1, 0, 1, 0, 1), Numbers(1, 0, 1, 1, 0))
 
 
@@ -60,37 +73,50 @@ class Setting(NamedTuple):
     profile: str = "2.3"
     coordinators: int = 0
     hooks: int = 0
+    pause: int = 0
+    """1: a minimum pause of any length above 0."""
+    scheduler: int = 0
+    """1: periodic requests, every `INTERVAL` ms after any delay above 0."""
+
+
+class Above(SymbolicInt):
+    """A symbol that is assumed to be above 0."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return True
 
 
 OLDER = ("1.9", "1.11", "1.12", "1.13", "1.14.0", "1.14", "1.15.0", "1.15", "1.16.0", "1.17", "1.20")
 """Every generation before 2.3: 1.18 and 1.19 have the switches of 1.20."""
-BEYOND = frozenset(
-    (
-        *(f"COORD-{number}" for number in (14, 18, 26, 29)),
-        *(f"SUB-{number:02}" for number in (10, 12)),
-    )
-)
+WITH_SCHEDULER = ("1.11", "1.17", "1.20")
+"""Generations before 2.3 whose schedulers differ; that of 1.9 and 1.10 has no queue."""
+BEYOND = frozenset(("COORD-29", "SUB-10", "SUB-12"))
 """Rules of what `BOUNDS` excludes, and SUB-10, a rule of the store."""
 
 
 VARIANTS = frozenset(
-    f"model-coordinator-{name}"
+    f"model-{name}"
     for name in (
-        "never-expires",
-        "repeats-ids",
-        "no-limit",
-        "triggers-operators",
-        "late-state-kept",
-        "one-is-enough",
-        "wrong-reason",
-        "leaves-waiting",
-        "forgets-older",
-        "ends-newer",
-        "keeps-savepoints-quiet",
-        "notifies-1-9",
+        "coordinator-never-expires",
+        "coordinator-repeats-ids",
+        "coordinator-no-limit",
+        "coordinator-triggers-operators",
+        "coordinator-late-state-kept",
+        "coordinator-one-is-enough",
+        "coordinator-wrong-reason",
+        "coordinator-leaves-waiting",
+        "coordinator-forgets-older",
+        "coordinator-ends-newer",
+        "coordinator-keeps-savepoints-quiet",
+        "coordinator-notifies-1-9",
+        "coordinator-everybody-pauses",
+        "coordinator-starts-a-little-late",
+        "failures-successes-in-order",
     )
 )
-"""Mutants of the catalogue that a proof within `BOUNDS` must kill, one for each of twelve rules."""
+"""Mutants of the catalogue that a proof within `BOUNDS` must kill, one for each of fifteen rules."""
 
 
 def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
@@ -124,8 +150,42 @@ def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or
 
 HELPERS: Mapping[str, Helpers] = {
     "model.frames": {"is_permitted": is_permitted},
+    "model.coordinator.job_status_listener": {"ListenerSteps.report": any_listener.report},
     "model.coordinator.properties.terms": {"beginning_with": beginning_with, "answers": answers},
 }
+
+
+def is_usual(request: Any) -> Any:  # noqa: ANN401 - a request or its event
+    """With a pause, only checkpoints are periodic: a too early savepoint would let a forced request wait."""
+    return SymbolicBool(z3.Implies(bool_term(request.periodic), int_term(request.type) == CHECKPOINT))
+
+
+def coord_13_usual(coordinator: Any) -> bool:  # noqa: ANN401 - a Coordinator as read again
+    """What the environment guarantees about a request holds of those that wait, if there is a pause."""
+    return not coordinator.plan.min_pause or all(bool(is_usual(one)) for one in coordinator.queue)
+
+
+def coord_26_delay(coordinator: Any) -> bool:  # noqa: ANN401
+    """The scheduler's next start has the delay of its first one, or of its later ones."""
+    plan, delay = coordinator.plan, coordinator.scheduler.delay
+    later = plan.min_pause if plan.profile.restarts_after_pause else plan.initial_delay
+    return bool(delay == plan.initial_delay) or bool(delay == later)
+
+
+def coord_26_timer(coordinator: Any) -> bool:  # noqa: ANN401
+    """A scheduler that runs has a next request, or has put it off; after the end there is none."""
+    scheduler = coordinator.scheduler
+    if not coordinator.open:
+        return bool(scheduler.due == NONE)
+    return not scheduler.runs or bool(scheduler.due != NONE) or bool(scheduler.put_off)
+
+
+KEPT = (
+    Property("COORD-13", "coordinator", False, coord_13_usual),
+    Property("COORD-26", "coordinator", False, coord_26_delay),
+    Property("COORD-26", "coordinator", False, coord_26_timer),
+)
+"""Further state properties, which only these proofs need."""
 
 REGISTRIES = (
     ("coordinator", "COORDINATOR"),
@@ -143,11 +203,12 @@ REGISTRIES = (
 
 def properties_of(reread: Reread) -> tuple[Property, ...]:
     """The properties of the coordinator, as compiled by `reread`."""
-    return tuple(
+    known = tuple(
         found
         for module, name in REGISTRIES
         for found in getattr(reread.module(f"model.coordinator.properties.{module}"), name).properties
     )
+    return (*known, *KEPT)
 
 
 def any_plan(states: Any, setting: Setting, *, own: bool) -> Any:  # noqa: ANN401
@@ -158,9 +219,9 @@ def any_plan(states: Any, setting: Setting, *, own: bool) -> Any:  # noqa: ANN40
         finished_tasks=plan.finished_tasks if switches.after_finish_configurable else False,
         sources=TASKS.symbols("is a source", own=own),
         profile=switches,
-        interval=0,
-        initial_delay=0,
-        min_pause=0,
+        interval=INTERVAL if setting.scheduler else 0,
+        initial_delay=plan.initial_delay if setting.scheduler else 0,
+        min_pause=Above(plan.min_pause.term) if setting.pause else 0,
         coordinators=setting.coordinators,
         hooks=setting.hooks,
     )
@@ -187,11 +248,18 @@ def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -
         )
         for name in ("older", "newer")[: numbers.pending]
     )
-    request = symbolic_like(
-        reread.module("model.coordinator.requests").Request(0, False, False, False), "request"
-    )
+    one = reread.module("model.coordinator.requests").Request(0, False, False, False)
+    queue = tuple(symbolic_like(one, f"request {place}") for place in range(numbers.waiting))
     entry, unseen = (symbolic_like(stores.Entry(0, 0), name) for name in ("entry", "unseen entry"))
     counted = tuple(symbolic_like(0, f"counted {place}") for place in range(numbers.counted))
+    scheduler, listens = new.scheduler, plan.interval and plan.profile.follows_tasks
+    if plan.interval:
+        scheduler = symbolic_like(scheduler._replace(awaited=(), unreported=()), "scheduler")._replace(
+            put_off=symbolic_like(False, "put off") if not plan.profile.queues_requests else False,
+            awaited=flags("is awaited") if listens else new.scheduler.awaited,
+            awaits_former=symbolic_like(False, "awaits former") if listens else False,
+            unreported=flags("is unreported") if listens else new.scheduler.unreported,
+        )
     return new._replace(
         status=any_word("status"),
         tasks_run=flags("runs"),
@@ -201,7 +269,9 @@ def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -
         next_id=symbolic_like(0, "next id"),
         pending=begun,
         master=symbolic_like(0, "master") if plan.coordinators or plan.hooks else NONE,
-        queue=(request,) * numbers.waiting,
+        queue=queue,
+        scheduler=scheduler,
+        pause_ends=symbolic_like(0, "pause ends") if plan.min_pause else 0,
         failures=Failures(counted, symbolic_like(0, "highest success")),
         store=new.store._replace(entries=(entry,) * numbers.stored),
         unseen=(unseen,) * numbers.unseen,
@@ -235,8 +305,10 @@ def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
     yield RestoreRequest(TASKS.symbols("restored", own=False)), False, ()
     yield AcknowledgeMessage(task, checkpoint, handle), False, (is_stored, int_term(task) >= TASKS.all.size)
     yield DeclineMessage(task, checkpoint, reason), False, by_task
-    yield time, False, (int_term(time.ms) >= 0,)
-    yield request, False, (int_term(request.type) >= CHECKPOINT, int_term(request.type) <= STOP)
+    most = (int_term(time.ms) <= INTERVAL,) if setting.scheduler else ()
+    yield time, False, (int_term(time.ms) >= 0, *most)
+    usual = (bool_term(is_usual(request)),) if setting.pause else ()
+    yield request, False, (int_term(request.type) >= CHECKPOINT, int_term(request.type) <= STOP, *usual)
     answer = reread.module("model.coordinator.trigger").MasterAnswer
     for is_hook in (False, True):
         for place in range(setting.hooks if is_hook else setting.coordinators):
@@ -255,19 +327,23 @@ def coordinator_cases(
     states = reread.module("model.coordinator.state")
     plans = {own: any_plan(states, setting, own=own) for own in (False, True)}
     plan = plans[False]
+    times = tuple(
+        int_term(time) >= 1 for time in (plan.initial_delay, plan.min_pause) if type(time) is not int
+    )
     configured = (
         int_term(plan.timeout) >= 1,
         int_term(plan.max_concurrent) >= 1,
         int_term(plan.tolerable_failures) >= -1,
     )
-    yield start_case("coordinator", states.new_coordinator(plan, 1), properties, (*SIZES, *configured))
+    yield start_case(
+        "coordinator", states.new_coordinator(plan, 1), properties, (*SIZES, *configured, *times)
+    )
     for (event, own, promised), many in product(tuple(events(reread, setting)), numbers):
-        if own and many.pending and many.waiting and type(event) is AcknowledgeMessage:
-            continue  # thousands of paths: not ended after 80 s of processor time
         state = any_coordinator(reread, plans[own], many, own=own)
         has_source = () if plan.profile.every_task_must_run else (bool_term(any_(plans[own].sources)),)
         label = f"{words_of(setting, many)}, {event[-1]}"
-        case = Case("coordinator", label, state, event, step, properties, (*SIZES, *promised, *has_source))
+        known = (*SIZES, *promised, *has_source, *times)
+        case = Case("coordinator", label, state, event, step, properties, known)
         if many.pending or not many.waiting or not is_impossible(case):
             yield case
 
@@ -284,4 +360,9 @@ def all_coordinator_cases(reread: Reread) -> Iterator[Case]:
         yield from coordinator_cases(reread, Setting(profile))
     for setting in (Setting(coordinators=1), Setting(hooks=1)):
         yield from coordinator_cases(reread, setting)
+    yield from coordinator_cases(reread, Setting("1.11"), (Numbers(1, 0, 0, 0, 1),))
+    yield from coordinator_cases(reread, Setting(pause=1), (*_WITHOUT_STORE, Numbers(1, 1, 0, 0, 0)))
+    yield from coordinator_cases(reread, Setting(pause=1, scheduler=1), _BEFORE_ANY)
+    for profile in WITH_SCHEDULER:
+        yield from coordinator_cases(reread, Setting(profile, pause=1, scheduler=1), _WITHOUT_STORE)
     yield from coordinator_cases(reread, Setting(), (*_AFTER_FAILURES, *_TOGETHER))

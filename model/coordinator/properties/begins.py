@@ -129,7 +129,7 @@ def all_leave(
     """Each effect answers the head of the queue `waiting`, in order; unanswered requests remain in it."""
     for effect in answers(effects, before.next_id - 1):
         reason = effect.reason if type(effect) is Rejected else None
-        while waiting and not waiting[0].awaits_answer and answer_to(waiting[0], after) != reason:
+        while waiting and not waiting[0].awaits_answer and answer_to(waiting[0], after) is not None:
             waiting = waiting[1:]  # rejected without an effect
         if not waiting or answer_to(waiting[0], after) != reason:
             return False
@@ -225,9 +225,10 @@ def own_requests(before: Coordinator, event: Event) -> int:
     """Maximum number of periodic requests that leave the queue at this event; each draws at most one id.
 
     They were in the queue, or they fall due while time passes, or a scheduler without initial delay starts.
-    Up to 1.10 the end of a checkpoint may repeat a postponed request.
+    Within the pause one more falls due if a waiting request of a user leaves in its place. Up to 1.10 the end
+    of a checkpoint may repeat a postponed request.
     """
-    number = sum(not one.awaits_answer for one in before.queue)
+    number = len(before.queue)
     if not before.plan.profile.queues_requests:
         number += len(before.pending)
     due = before.scheduler.due

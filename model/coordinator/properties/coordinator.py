@@ -62,7 +62,11 @@ def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordin
         return True
     if type(event) is TriggerRequest:
         answered = any(type(effect) is Rejected for effect in effects)
-        if answered == (len(after.queue) > len(before.queue)):
+        waited, wait = (
+            sum(1 for one in queue if one.awaits_answer)  # the scheduler's own leave without an answer
+            for queue in (before.queue, after.queue)
+        )
+        if answered == (wait > waited):
             return False
     return idle
 

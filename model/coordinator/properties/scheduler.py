@@ -130,7 +130,7 @@ def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Co
         started, falls = (1 if now.follows else 0), not now.follows  # at every status
     runs = known.runs
     if type(event) is TaskStatus and after.tasks_run[event.task] and plan.profile.follows_tasks:
-        started += bool(plan.interval) and not runs
+        started += 1 if plan.interval and not runs else 0
     later = plan.min_pause if plan.profile.restarts_after_pause else plan.initial_delay
     fresh = known.unreported if type(event) is JobStatus else ()
     if type(event) is RestoreRequest:

@@ -29,10 +29,6 @@ from model.checker.any_number.walks import (
 )
 from model.checker.paths import Ground, UndecidedError, paths
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, formula
-from model.coordinator.events import Rejected, TriggerTask
-from model.coordinator.proofs import any_number as coordinator_proofs
-from model.coordinator.properties import terms
-from model.events import NotifyAbort
 from model.frames import is_permitted as plain_is_permitted
 from model.gate.profiles import PROFILES
 from model.gate.proofs.any_number.aligned import aligned_cases
@@ -293,26 +289,24 @@ def test_a_case_that_nothing_permits_is_an_error():
         prove([case])
 
 
-@pytest.mark.parametrize(
-    ("profile", "own", "rule"),
-    [("2.3", False, "COORD-07"), ("2.3", True, "COORD-07"), ("1.14", True, "SUB-11")],
-)
-def test_acknowledgements_of_any_number_of_tasks_are_proved(profile, own, rule):
-    every = coordinator_proofs.coordinator_cases(reread(), coordinator_proofs.Setting(profile))
-    name = f"{profile}, 1 pending, 1 stored, acknowledge"
-    chosen = [case for case in every if case.label == name]
-    result = prove([chosen[own]])
-
-    assert result.refutations == ()
-    assert rule in result.proved
+def test_what_is_proved_without_facts_of_sums_is_not_followed_again(monkeypatch):
+    """A pass over a step that met new sums is repeated only for what failed."""
+    followed = []
+    monkeypatch.setattr(
+        cases, "_followed", lambda *_, **__: followed.append(sums.number(flags_cell("new"))) or [[]]
+    )
+    (case, *_) = aligned_cases(reread())
+    prove([case])
+    assert len(followed) == 1
 
 
-def test_effects_from_the_first_of_some_kinds_on_and_their_answers():
-    rejected, trigger, abort = Rejected(0, "X"), TriggerTask(0, 7, 0), NotifyAbort(3, 0)
-    for effects in product((rejected, trigger, abort, TriggerTask(1, 7, 0), TriggerTask(0, 8, 0)), repeat=3):
-        kinds = (Rejected, TriggerTask)
-        assert coordinator_proofs.beginning_with(effects, kinds) == terms.beginning_with(effects, kinds)
-        assert coordinator_proofs.answers(effects, 6) == terms.answers(effects, 6)
+def flags_cell(name):
+    (cell,) = (one for one in filtered(name).cells)
+    return cell
+
+
+def filtered(name):
+    return Rope(cells_of(tuple_(one for one in flags(name) if one)))
 
 
 def test_events_are_of_the_modules_that_are_read_again():

@@ -1,0 +1,47 @@
+"""The reports of any number of tasks to the listener of 2.3, for the proofs of `any_number`.
+
+`ListenerSteps.report` loops over tasks, and each report may start or stop the scheduler. The function here
+does the same at once, for the three kinds of reports that steps make.
+"""
+
+from typing import Any
+
+from model.checker.any_number.members import Many
+from model.checker.any_number.rope import cells_of
+from model.checker.any_number.walks import any_, tuple_, zip_
+from model.checker.symbolic import SymbolicUseError
+from model.events import Effects, Step
+
+
+def report(steps: Any, coordinator: Any, tasks: tuple[Any, ...]) -> Step[Any]:  # noqa: ANN401 - as read again
+    """`model.coordinator.job_status_listener.ListenerSteps.report` over ropes.
+
+    It is equal to the loop for one task. It is equal for tasks of which none runs or has finished: the first
+    one stops the scheduler, if any does. And it is equal for tasks that are all awaited by a listener that
+    has stopped: it starts the scheduler at the last one, and a running task may start it before. Raises
+    SymbolicUseError for other tasks.
+    """
+    scheduler = coordinator.scheduler
+    if not steps.listens_to_tasks(coordinator) or not any_(tasks):
+        return Step(coordinator, (), ())
+    known = (tasks, coordinator.tasks_run, coordinator.tasks_finished, scheduler.awaited)
+    reporting = cells_of(tuple_(reports for reports in tasks if reports))
+    if len(reporting) != 1 or isinstance(reporting[0], Many):
+        some_ready = any_(reports and (runs or over) for reports, runs, over, _ in zip_(*known))
+        some_not_awaited = any_(reports and not waits for reports, _, _, waits in zip_(*known))
+        if some_ready and (scheduler.follows or some_not_awaited):
+            raise SymbolicUseError("these reports may start the scheduler before the last of them")
+    effects: Effects = ()
+    some_run = any_(reports and runs for reports, runs, _, _ in zip_(*known))
+    if coordinator.open and not scheduler.runs and some_run:
+        coordinator, effects, _ = steps.start_scheduler(coordinator)
+    heard = coordinator.scheduler._replace(
+        awaited=tuple_(
+            not (runs or over) if reports else waits for reports, runs, over, waits in zip_(*known)
+        ),
+        unreported=tuple_(
+            False if reports else fresh for reports, fresh in zip_(tasks, coordinator.scheduler.unreported)
+        ),
+    )
+    coordinator, emitted, rules = steps.follow_listener(coordinator._replace(scheduler=heard))
+    return Step(coordinator, (*effects, *cells_of(emitted)), rules)

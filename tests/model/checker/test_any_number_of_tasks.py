@@ -1,0 +1,139 @@
+"""The proofs of a coordinator with any number of tasks: acknowledgements, its pause and its scheduler."""
+
+import random
+from itertools import product
+
+import pytest
+
+from conformance.mutants.catalogue import mutant_of
+from model.checker.any_number.cases import prove
+from model.checker.any_number.claims import reread
+from model.checker.any_number.reread import Edit
+from model.checker.symbolic import SymbolicUseError
+from model.coordinator.coordinator import CoordinatorSteps
+from model.coordinator.events import (
+    DeclineMessage,
+    JobStatus,
+    Rejected,
+    TaskStatus,
+    TriggerRequest,
+    TriggerTask,
+)
+from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.proofs import any_listener
+from model.coordinator.proofs import any_number as coordinator_proofs
+from model.coordinator.proofs.any_number import Setting
+from model.coordinator.proofs.closed import Numbers
+from model.coordinator.properties import begins, terms
+from model.coordinator.requests import Request
+from model.coordinator.state import FINISHED, RUNNING, Plan, Scheduler, new_coordinator
+from model.events import Advance, NotifyAbort
+from model.steps import step_of
+from model.store.store import CHECKPOINT
+
+
+@pytest.mark.parametrize(
+    ("profile", "own", "rule"),
+    [("2.3", False, "COORD-07"), ("2.3", True, "COORD-07"), ("1.14", True, "SUB-11")],
+)
+def test_acknowledgements_of_any_number_of_tasks_are_proved(profile, own, rule):
+    every = coordinator_proofs.coordinator_cases(reread(), coordinator_proofs.Setting(profile))
+    name = f"{profile}, 1 pending, 1 stored, acknowledge"
+    chosen = [case for case in every if case.label == name]
+    result = prove([chosen[own]])
+
+    assert result.refutations == ()
+    assert rule in result.proved
+
+
+def test_effects_from_the_first_of_some_kinds_on_and_their_answers():
+    rejected, trigger, abort = Rejected(0, "X"), TriggerTask(0, 7, 0), NotifyAbort(3, 0)
+    for effects in product((rejected, trigger, abort, TriggerTask(1, 7, 0), TriggerTask(0, 8, 0)), repeat=3):
+        kinds = (Rejected, TriggerTask)
+        assert coordinator_proofs.beginning_with(effects, kinds) == terms.beginning_with(effects, kinds)
+        assert coordinator_proofs.answers(effects, 6) == terms.answers(effects, 6)
+
+
+@pytest.mark.parametrize("number", range(1, 5))
+def test_reports_of_tasks_at_once_are_those_of_the_loop(number):
+    """Where the function over ropes answers: one report, or several without a start before the last one."""
+    draw, steps, answered = random.Random(number), CoordinatorSteps(), 0
+    plan = Plan((True,) * number, timeout=9, max_concurrent=1, interval=10, initial_delay=5, min_pause=4)
+    new, request = new_coordinator(plan, 1), Request(0, False, False, True)
+    for _ in range(400):
+        tasks, run, over, awaited, fresh = (
+            tuple(draw.random() < 0.5 for _ in range(number)) for _ in range(5)
+        )
+        awaited = tuple(waits or draw.random() < 0.5 for waits in awaited)
+        flags = (draw.random() < 0.5 for _ in range(3))
+        state = new._replace(
+            status=draw.choice((RUNNING, "RESTARTING")),
+            tasks_run=run,
+            tasks_finished=tuple(ends and not runs for ends, runs in zip(over, run, strict=True)),
+            queue=(request,),
+            open=draw.random() < 0.8,
+            scheduler=Scheduler(next(flags), 7, 5, next(flags), False, awaited, next(flags), fresh),
+        )
+        try:
+            found = any_listener.report(steps, state, tasks)
+        except SymbolicUseError:
+            assert sum(tasks) > 1
+            continue
+        assert found == steps.report(state, tasks)
+        answered += any(tasks)
+    assert answered > 100
+
+
+@pytest.mark.parametrize(
+    ("setting", "event", "mutant"),
+    [
+        (Setting(pause=1), "trigger", "coordinator-everybody-pauses"),
+        (Setting(pause=1, scheduler=1), "job_status", "coordinator-starts-a-little-late"),
+        (Setting("1.20", pause=1, scheduler=1), "job_status", "coordinator-starts-a-little-late"),
+    ],
+    ids=("pause", "scheduler", "scheduler of 1.20"),
+)
+def test_a_pause_and_a_scheduler_are_proved_and_a_mutant_refuted(setting, event, mutant):
+    def chosen(modules):
+        every = coordinator_proofs.coordinator_cases(modules, setting, (Numbers(0, 0, 0, 0, 0),))
+        return [case for case in every if case.label.endswith(event)]
+
+    found = mutant_of(f"model-{mutant}")
+    result = prove(chosen(reread()))
+    assert result.refutations == ()
+    assert found.rule in result.proved
+    assert result.permitted == result.cases == 1
+
+    result = prove(chosen(reread(Edit(found.module, found.find, found.replace))), stop_at={found.rule})
+    assert found.rule in {refutation.rule for refutation in result.refutations}
+
+
+def test_a_request_of_the_scheduler_leaves_in_silence_before_a_rejected_one():
+    """Both leave for the same reason; the effect answers the user's request. The rule once took the first."""
+    profile = COORDINATOR_PROFILES["1.20"]
+    plan = Plan(
+        (True,),
+        timeout=99,
+        max_concurrent=1,
+        profile=profile,
+        interval=10,
+        initial_delay=5,
+        finished_tasks=False,
+    )
+    state, step = new_coordinator(plan, 1), step_of("coordinator")
+    for event in (
+        TaskStatus(0, RUNNING),
+        JobStatus(RUNNING),
+        TriggerRequest(CHECKPOINT),
+        Advance(5),
+        TriggerRequest(CHECKPOINT, periodic=True),
+        TaskStatus(0, FINISHED),
+    ):
+        state = step(state, event).state
+    assert [one.awaits_answer for one in state.queue] == [False, True]
+    event = DeclineMessage(0, 1, "ASYNC_EXCEPTION")
+    done = step(state, event)
+    assert [effect for effect in done.effects if type(effect) is Rejected] == [
+        Rejected(CHECKPOINT, "NOT_ALL_REQUIRED_TASKS_RUNNING")
+    ]
+    assert begins.coord_13_leaves(state, event, done.effects, done.state)
