@@ -184,8 +184,9 @@ def coord_07(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
 
 @COORDINATOR.state("COORD-12")
 def coord_12_stopped(coordinator: Coordinator) -> bool:
-    """No checkpoint is pending while the job does not run."""
-    return coordinator.status == RUNNING or not coordinator.pending
+    """No checkpoint is pending while the job does not run, unless the listener awaits a former execution."""
+    listens = not coordinator.scheduler.awaits_former
+    return coordinator.status == RUNNING or not (listens and coordinator.pending)
 
 
 @COORDINATOR.state("COORD-10")
@@ -263,9 +264,14 @@ def coord_11_turns(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.step("COORD-12", FailTasks, JobStatus)
 def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A job that stops running rejects waiting requests and aborts pending checkpoints."""
+    """A job that stops running rejects waiting requests and aborts pending checkpoints.
+
+    A listener that awaits a former execution does not stop them: they stay.
+    """
     if type(event) is JobStatus and event.status == RUNNING:
         return True
+    if before.scheduler.awaits_former:
+        return after.pending == before.pending and after.queue == before.queue
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
     return effects == expected and not after.pending and not after.queue
 

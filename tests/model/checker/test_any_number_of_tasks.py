@@ -15,6 +15,7 @@ from model.coordinator.events import (
     DeclineMessage,
     JobStatus,
     Rejected,
+    RestoreRequest,
     TaskStatus,
     TriggerRequest,
     TriggerTask,
@@ -28,6 +29,7 @@ from model.coordinator.properties import begins, terms
 from model.coordinator.requests import Request
 from model.coordinator.state import FINISHED, RUNNING, Plan, Scheduler, new_coordinator
 from model.events import Advance, NotifyAbort
+from model.properties import of_component
 from model.steps import step_of
 from model.store.store import CHECKPOINT
 
@@ -137,3 +139,40 @@ def test_a_request_of_the_scheduler_leaves_in_silence_before_a_rejected_one():
         Rejected(CHECKPOINT, "NOT_ALL_REQUIRED_TASKS_RUNNING")
     ]
     assert begins.coord_13_leaves(state, event, done.effects, done.state)
+
+
+@pytest.mark.parametrize("profile", ["1.20", "2.3"])
+def test_a_listener_that_awaits_a_replaced_execution_ends_no_checkpoint(profile):
+    """Seen in the coordinators of 1.20.5, 2.0.2 and 2.2.1, which abort it, and of 2.3.0, which does not."""
+    plan = Plan(
+        (True,),
+        timeout=100,
+        max_concurrent=1,
+        interval=10,
+        initial_delay=10,
+        profile=COORDINATOR_PROFILES[profile],
+    )
+    state, step = new_coordinator(plan, retain=1), step_of("coordinator")
+    events = (
+        JobStatus(RUNNING),
+        RestoreRequest((True,)),
+        TaskStatus(0, RUNNING),
+        TriggerRequest(CHECKPOINT),
+        JobStatus("CANCELLING"),
+    )
+    for event in events:
+        before, (state, effects, _) = state, step(state, event)
+        assert broken(before, event, effects, state) == set()
+    assert [one.checkpoint for one in before.pending] == [1]
+    assert len(state.pending) == (profile == "2.3")
+    assert "COORD-12" in broken(before, event, (), before._replace(status="CANCELLING", pending=()))
+
+
+def broken(before, event, effects, after):
+    """The rules of the coordinator that a step breaks."""
+    step = (before, event, effects, after)
+    return {
+        one.rule
+        for one in of_component("coordinator")
+        if not (one.holds(*step) if one.over_steps else one.holds(after))
+    }
