@@ -9,20 +9,26 @@ thread; only `process_element` must be there, or in its place a function of whol
 
     initialize_state(store)          the operator state, which holds what was restored (CheckpointedFunction)
     open(state)                      the keyed state, which holds what was restored
+    open_timers(timers)              the timers, with those that were restored
     process_element(key, row)        for each row
+    on_timer(key, timestamp)         between two rows: a timer is due
     before_barrier()                 between two rows: what was kept back is emitted, before the barrier
     snapshot_state(checkpoint)       then: the function puts its state into the operator state
+    notify_checkpoint_complete(id)   the checkpoint is complete, or
+    notify_checkpoint_aborted(id)    was aborted (CheckpointListener)
     finish()                         the end of the data: returns the last rows
     close()                          the attempt has ended, well or not
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import pyarrow as pa
 
 from impl.batches import Keys, Rows
+from impl.config import ConfigError
 from impl.graph.plan import Row
 from impl.state import KeyedStateBackend, OperatorStateStore
 
@@ -52,6 +58,44 @@ class CheckpointedFunction(Protocol):
 
     def snapshot_state(self, checkpoint: int) -> None:
         """A snapshot is taken: what the function holds besides the lists goes into them now."""
+
+
+class TimerService(Protocol):
+    """The processing-time timers of a subtask; their times are in ms since 1970 (`impl.state.timers`)."""
+
+    def current_processing_time(self) -> int:
+        """The clock of the subtask."""
+
+    def register_processing_time_timer(self, key: Hashable, timestamp: int) -> None:
+        """Call `on_timer(key, timestamp)` once, when that time has passed."""
+
+    def delete_processing_time_timer(self, key: Hashable, timestamp: int) -> None:
+        """Delete a timer, if the key has it."""
+
+
+class TimerFunction(Protocol):
+    """A function on a keyed stream that has timers."""
+
+    def open_timers(self, timers: TimerService) -> None:
+        """Take hold of the timers."""
+
+    def on_timer(self, key: Hashable, timestamp: int) -> Iterable[Row]:
+        """A timer is due, also one that was due before a restore; returns the rows to emit."""
+
+
+class CheckpointListener(Protocol):
+    """A function, a `Source` or a `Participant` of a sink that is notified how checkpoints end.
+
+    Either method may be missing. Notifications are best effort: after a failure some are never sent, and none
+    is sent for a checkpoint of an earlier attempt. The backend or the sink was notified before. Completed ids
+    only grow (TASK-06). An exception fails the task.
+    """
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """The checkpoint is complete: a restore brings back its state, or that of a later one."""
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """The checkpoint was aborted (TASK-05): a later one contains what it would have contained."""
 
 
 class CoProcessFunction(Protocol):
@@ -94,3 +138,25 @@ class Batchwise:
     """A function without state. `process_batch`: from a batch to the batch to emit."""
 
     process_batch: Callable[[pa.RecordBatch], Rows]
+
+
+HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "open_timers": ("timers",),
+    "on_timer": ("key", "timestamp"),
+    "notify_checkpoint_complete": ("checkpoint_id",),
+    "notify_checkpoint_aborted": ("checkpoint_id",),
+}
+"""Optional methods of users' objects, and what they are called with."""
+
+
+def require_hooks(user: object) -> None:
+    """Raise ConfigError if an optional method of `user` cannot be called with its arguments."""
+    for name, arguments in HOOKS.items():
+        try:
+            if hasattr(user, name):
+                inspect.signature(getattr(user, name)).bind(*arguments)
+        except TypeError as wrong:
+            raise ConfigError(
+                f"{type(user).__name__}.{name} takes ({', '.join(arguments)}), but: {wrong}; declare it so, "
+                "or rename it if the runtime must not call it"
+            ) from wrong

@@ -36,7 +36,7 @@ from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import Action, FaultLedger, FaultPlan
-from impl.graph.plan import Edge, Plan, Role, Stage
+from impl.graph.plan import Chained, Edge, Plan, Role, Stage
 from impl.graph.topology import require_runnable, require_stage
 from impl.output_lock import locked
 from impl.running import RunningJob
@@ -155,6 +155,12 @@ class Job:
             raise ConfigError(f"expected a name for each stage, two are named {stage.name!r}; rename one")
         require_stage(stage, self.execution.max_parallelism)
         return replace(self, stages=(*self.stages, stage), edges=(*self.edges, *edges))
+
+    def with_chained(self, stage: Stage, link: Chained) -> "Job":
+        """The job with one more function in the subtasks of `stage`."""
+        longer = replace(stage, chained=(*stage.chained, link))
+        require_stage(replace(longer, name=link.name), self.execution.max_parallelism)
+        return replace(self, stages=tuple(longer if one is stage else one for one in self.stages))
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""

@@ -4,7 +4,7 @@ A stream is the output of one stage, or of several (`union`), with the part of t
 sink ends it and returns the job.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +23,7 @@ from impl.functions import (
     ProcessFunction,
     Rowwise,
 )
-from impl.graph.plan import Edge, KeySelector, Partitioning, Role, Row, Stage
+from impl.graph.plan import Chained, Edge, KeySelector, Partitioning, Role, Row, Stage
 
 if TYPE_CHECKING:
     from impl.job import Job
@@ -38,6 +38,8 @@ class End(NamedTuple):
     stage: str
     partitioning: Partitioning | None = None
     key_selector: KeySelector | None = None
+    chained: bool = False
+    """Whether the next function runs in the subtasks of that stage."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,7 @@ class Stream:
         other value is refused with an `UnsupportedKeyError` when it first comes. `operator.itemgetter` and
         names select from whole batches at once.
         """
-        if isinstance(key_selector, str):
-            key_selector = KeyColumns((key_selector, *columns))
-        return KeyedStream(self.job, self._each(Partitioning.HASH, key_selector))
+        return KeyedStream(self.job, self._each(Partitioning.HASH, _selector(key_selector, columns)))
 
     def forward(self) -> "Stream":
         """Send the rows of each subtask to the one of its index; both stages need the same parallelism."""
@@ -102,6 +102,24 @@ class Stream:
     def broadcast(self) -> "Stream":
         """Send every row to every subtask."""
         return replace(self, ends=self._each(Partitioning.BROADCAST))
+
+    def chained(self) -> "Stream":
+        """Run the next function in the subtasks of the one before it, which calls it with its rows.
+
+        Flink does so by default where the parallelism is the same. Here a restore needs the functions that
+        have state to stay in the chain, under their names.
+        """
+        return replace(self, ends=tuple(End(end.stage, chained=True) for end in self.ends))
+
+    def chained_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
+        """As `chained`, for a function with state by key: no row goes to another subtask.
+
+        So each row must be in the subtask of its key, as behind a `key_by` of the same key; state of another
+        key raises a StateError. Flink's `reinterpretAsKeyedStream`.
+        """
+        selector = _selector(key_selector, columns)
+        ends = (End(end.stage, key_selector=selector, chained=True) for end in self.ends)
+        return KeyedStream(self.job, tuple(ends))
 
     def union(self, *others: "Stream") -> "Stream":
         """The rows of this stream and of `others`, in no order among them."""
@@ -135,7 +153,12 @@ class KeyedStream:
     def process(
         self, name: str, function: ProcessFunction | BatchFunction | KeyedBatchFunction, parallelism: int = 1
     ) -> Stream:
-        """Run a function over each row, or each batch, and the state of its key."""
+        """Run a function over each row, or each batch, and the state of its key.
+
+        A chained function has the parallelism of its stage, and `parallelism` has no effect.
+        """
+        if any(end.chained for end in self.ends):
+            parallelism = self.job.stage(self.ends[0].stage).parallelism
         return _connect(self.job, Stage(name, Role.PROCESS, function, parallelism), self.ends)
 
     def aggregate(
@@ -182,14 +205,37 @@ class ConnectedStreams:
         return _connect(self.job, Stage(name, Role.PROCESS, function, parallelism), self.first, self.second)
 
 
+def _selector(key_selector: KeySelector | str, columns: tuple[str, ...]) -> KeySelector:
+    return KeyColumns((key_selector, *columns)) if isinstance(key_selector, str) else key_selector
+
+
 def _connect(job: "Job", stage: Stage, *inputs: tuple[End, ...]) -> Stream:
-    """Connect streams to a new stage."""
+    """Connect streams to a new stage, or chain it to the stage before."""
+    if any(end.chained for ends in inputs for end in ends):
+        return _chain(job, stage, [end for ends in inputs for end in ends])
     edges = [
         Edge(end.stage, stage.name, end.partitioning or _default(job, end, stage), end.key_selector, number)
         for number, ends in enumerate(inputs)
         for end in ends
     ]
     return Stream(job.with_stage(stage, edges), (End(stage.name),))
+
+
+def _chain(job: "Job", stage: Stage, ends: Sequence[End]) -> Stream:
+    """Chain a function to the stage before. Raises ConfigError if it cannot run in those subtasks."""
+    before = job.stage(ends[0].stage)
+    if len(ends) > 1 or {before.role, stage.role} != {Role.PROCESS}:
+        raise ConfigError(
+            f"{stage.name!r} cannot be chained: it must be a function of one input behind another function; "
+            "use forward() in place of chained()"
+        )
+    if stage.parallelism != before.parallelism:
+        raise ConfigError(
+            f"{stage.name!r} has parallelism {stage.parallelism} and is chained to {before.name!r} of "
+            f"parallelism {before.parallelism}; leave it out"
+        )
+    link = Chained(stage.name, stage.logic, ends[0].key_selector)
+    return Stream(job.with_chained(before, link), (End(before.name),))
 
 
 def _default(job: "Job", end: End, stage: Stage) -> Partitioning:

@@ -39,11 +39,20 @@ class Partitioning(Enum):
     """To every subtask."""
 
 
+class Chained(NamedTuple):
+    """A function that runs in the subtasks of a stage, behind its own. `key_selector`: None without keys."""
+
+    name: str
+    function: Any
+    key_selector: KeySelector | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One operator and its subtasks. `logic`: the user's connector or function.
 
-    `splits`: number of parts of a source, which its subtasks share; None: one for each subtask.
+    `splits`: number of parts of a source, which its subtasks share; None: one for each subtask. `chained`:
+    the functions behind `logic`, in the order of the rows.
     """
 
     name: str
@@ -51,6 +60,7 @@ class Stage:
     logic: Any
     parallelism: int = 1
     splits: int | None = None
+    chained: tuple[Chained, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,14 @@ IN_FLIGHT: Final = "in-flight"
 SPLITS: Final = "splits"
 """The section of a source's snapshot: the number of splits, and the offsets of the subtask's own."""
 
+CHAINED: Final = "chained/"
+"""The beginning of the sections of a function that is chained to the first of its stage."""
+
+
+def section_of(name: str) -> str:
+    """The beginning of the sections of the chained function `name`."""
+    return f"{CHAINED}{name}/"
+
 
 class RestoreRefusedError(ConfigError):
     """A plan cannot continue from a checkpoint. The message states the difference and what to do."""
@@ -56,10 +64,14 @@ def require_restorable(
     kind = "checkpoint" if completed.savepoint is None else "savepoint"
     name = f"{kind} {completed.checkpoint}"
     missing = sorted(set(there) - set(stages))
+    for stage in plan.stages:
+        if stage.name in there:
+            kept = {link.name for link in stage.chained}
+            missing += sorted(_chained_in(storage.open(there[stage.name][0])) - kept)
     if missing and not allow_non_restored_state:
         raise RestoreRefusedError(
-            f"{name} has the state of {', '.join(missing)}, which the job does not have; give the stage its "
-            "old name back, or leave its state behind with allow_non_restored_state"
+            f"{name} has the state of {', '.join(missing)}, which the job does not have there; give it its "
+            "old name and place back, or leave its state behind with allow_non_restored_state"
         )
     if completed.max_parallelism not in (None, plan.max_parallelism):
         raise RestoreRefusedError(
@@ -87,6 +99,11 @@ def require_restorable(
             "parallelism, take a savepoint or an aligned checkpoint (unaligned_checkpoints_enabled False), "
             "and then rescale"
         )
+
+
+def _chained_in(snapshot: Sections) -> set[str]:
+    """The names of the chained functions that have state in a task's snapshot."""
+    return {name.split("/")[1] for name in snapshot.names if name.startswith(CHAINED)}
 
 
 def splits_in(snapshot: Sections) -> tuple[int, dict[int, object]]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from impl.config import ConfigError
+from impl.functions import require_hooks
 from impl.graph.plan import Edge, Partitioning, Plan, Role, Stage
 from impl.state.backends.key_groups import LARGEST_MAX_PARALLELISM
 
@@ -16,17 +17,23 @@ def require_runnable(plan: Plan) -> None:
         raise ConfigError(f"max_parallelism takes 1 to {LARGEST_MAX_PARALLELISM}, not {plan.max_parallelism}")
     for stage in plan.stages:
         require_stage(stage, plan.max_parallelism)
-    twice = [name for name, count in Counter(stage.name for stage in plan.stages).items() if count > 1]
+    names = [name for one in plan.stages for name in (one.name, *(link.name for link in one.chained))]
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ConfigError(f"a stage takes a name of its own; {', '.join(twice)} is there twice")
     stages = {stage.name: stage for stage in plan.stages}
     for edge in plan.links:
         _require_edge(edge, stages)
+    for stage in plan.stages:
+        if stage.role is Role.PROCESS:
+            _require_timers(stage.name, stage.logic, keyed=bool(plan.key_selectors(stage)))
+            for name, function, key_selector in stage.chained:
+                _require_timers(name, function, keyed=key_selector is not None)
     _require_connected(plan, stages)
 
 
 def require_stage(stage: Stage, max_parallelism: int) -> None:
-    """Raise ConfigError unless the name, the parallelism and the splits of the stage are valid."""
+    """Raise ConfigError unless the stage is valid: its name, parallelism, splits and function."""
     if not _NAME.fullmatch(stage.name):
         raise ConfigError(f"a stage takes a name of its own, of letters, digits and _, not {stage.name!r}")
     if stage.parallelism < 1:
@@ -36,6 +43,9 @@ def require_stage(stage: Stage, max_parallelism: int) -> None:
             f"{stage.name!r} has parallelism {stage.parallelism}, and max_parallelism is {max_parallelism}; "
             "lower the one, or raise the other in a job that has no checkpoints yet"
         )
+    if stage.role is Role.PROCESS:
+        for function in (stage.logic, *(link.function for link in stage.chained)):
+            require_hooks(function)
     if stage.splits is not None and (stage.role is not Role.SOURCE or stage.splits < 1):
         raise ConfigError(f"a source takes at least 1 split, {stage.name!r} was given {stage.splits}")
 
@@ -58,6 +68,15 @@ def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
         raise ConfigError(f"a key selector and hash go together, from {above.name!r} to {below.name!r}")
     if edge.input not in (0, 1) or (edge.input == 1 and below.role is not Role.PROCESS):
         raise ConfigError(f"{below.name!r} has no input {edge.input}; processing has 0 and 1, a sink has 0")
+
+
+def _require_timers(name: str, function: object, *, keyed: bool) -> None:
+    """Raise ConfigError for timers without a key, or without the method that they call."""
+    has_timers, takes_them = (hasattr(function, hook) for hook in ("on_timer", "open_timers"))
+    if takes_them and not has_timers:
+        raise ConfigError(f"{name!r} has open_timers; it needs on_timer(key, timestamp), too")
+    if has_timers and not keyed:
+        raise ConfigError(f"{name!r} has timers, which belong to keys; put key_by before it")
 
 
 def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:

@@ -8,6 +8,7 @@ locations        where both are: a folder of a file system, or an object store
 savepoints       savepoints, each in a folder of its own
 claim_mode       the start from a savepoint or a retained checkpoint, and who owns it then
 snapshot_files   the files of both
+timers           processing-time timers, a part of the keyed state
 shared           files that several checkpoints refer to
 durable          file operations that survive a crash
 errors           the errors
@@ -43,6 +44,7 @@ from impl.state.savepoints import SavepointFolder, savepoint_name, savepoints_in
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode
 from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle
+from impl.state.timers import ProcessingTimeTimers
 
 __all__ = [
     "AsynchronousPart",
@@ -62,6 +64,7 @@ __all__ = [
     "OperatorListState",
     "OperatorStateStore",
     "Origin",
+    "ProcessingTimeTimers",
     "Refused",
     "RetainedCheckpoint",
     "SavepointFolder",

@@ -11,6 +11,7 @@ from each the sections of its own key groups.
 
 import struct
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Final
 
 import orjson
@@ -64,6 +65,16 @@ class Sections:
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
+
+    def below(self, prefix: str) -> "Sections":
+        """The sections whose names begin with `prefix`, without it."""
+        part = copy(self)
+        part._places = {
+            name.removeprefix(prefix): place
+            for name, place in self._places.items()
+            if name.startswith(prefix)
+        }
+        return part
 
     def raw(self, name: str) -> bytes:
         """The bytes of a section. Raises StateError if there is none of that name."""

@@ -190,6 +190,8 @@ class FaultySink:
         self._sink = sink
         self._injector = injector
         self.inputs = sink.inputs
+        self.listeners = sink.listeners
+        self.timers = sink.timers
         self.offset = sink.offset
         self.before_barrier = sink.before_barrier
         self.finish = sink.finish

@@ -17,6 +17,7 @@ from impl.spark.errors import GateFailedError
 from impl.spark.snapshots.unaligned import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
 from impl.spark.worker.context import TaskContext
+from impl.spark.worker.listeners import Listeners
 from impl.spark.worker.operators import Operator
 from impl.state import StateHandle
 
@@ -34,6 +35,7 @@ class Snapshots:
     ) -> None:
         self._context = context
         self._operator = operator
+        self._listeners = Listeners(operator.listeners, context.restored)
         self._writer = writer
         self._overtaking = overtaking
         self._received = received
@@ -46,6 +48,11 @@ class Snapshots:
         self._causes: dict[int, str] = {}
         self.data_ended = False
         """No record follows."""
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no row follows: the data has ended, or the snapshot that stops the job was taken."""
+        return self.data_ended or self._first_after_end is not None
 
     @property
     def nothing_is_left(self) -> bool:
@@ -80,8 +87,10 @@ class Snapshots:
                 self._context.report(Declined(checkpoint, reason, self._causes.pop(checkpoint, None)))
             case events.NotifyOperatorsComplete(checkpoint):
                 self._operator.notify_complete(checkpoint)
+                self._listeners.complete(checkpoint)
             case events.NotifyOperatorsAbort(checkpoint):
                 self._operator.notify_abort(checkpoint)
+                self._listeners.aborted(checkpoint)
             case events.CancelAsync(checkpoint):
                 # a snapshot that is being written is deleted when it is durable: see `written`
                 if self._overtaking is not None:

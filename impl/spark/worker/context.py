@@ -34,5 +34,7 @@ class TaskContext:
     """When the attempt began, in ms of the driver's wall clock."""
     max_concurrent: int = 1
     """Checkpoints that may be pending at once."""
+    restored: int | None = None
+    """The checkpoint from which the attempt starts; None for none."""
     log: EventLog | None = None
     stopwatch: Stopwatch = field(default_factory=Stopwatch)

@@ -1,14 +1,16 @@
 """From the plan to the operator of one subtask, restored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from impl.config import MEMORY, ExecutionConfig
 from impl.connectors.kafka.declaration import KafkaInput
 from impl.connectors.two_phase import SinkPlace
 from impl.eventlog import EventLog
-from impl.graph.plan import Plan, Role, Subtask
-from impl.graph.rescaling import taken_over
+from impl.functions import Batchwise, Rowwise
+from impl.graph.plan import KeySelector, Plan, Role, Subtask
+from impl.graph.rescaling import section_of, taken_over
+from impl.spark.worker.chain import ChainedOperator, SnapshotsOf, StatelessOperator
 from impl.spark.worker.operators import Operator
 from impl.spark.worker.processing import ProcessOperator
 from impl.spark.worker.sinks import SinkOperator, commit_orphans
@@ -59,13 +61,44 @@ def operator_of(
         orphans = {f"{stage.name}-{one}": before[one] for one in others}
         commit_orphans(stage.logic, place, orphans, restored.log)
         return SinkOperator(stage.logic, place, restored.checkpoint, mine, restored.log)
-    context = KeyedContext.of(subtask.id, index, parallelism, plan.max_parallelism)
-    state = _keyed_state(context, execution, restored.storage, place.attempt)
-    store = OperatorStateStore(restored.checkpoint)
-    if before:
-        state.restore(_with_groups_of(context, before))
-        store.restore(index, parallelism, before)
-    return ProcessOperator(stage.logic, plan.key_selectors(stage), state, store)
+    parts = _Parts(plan, subtask, execution, restored, place.attempt)
+    behind: dict[str, Operator] = {}
+    for link in reversed(stage.chained):  # opened from the last to the first, as in Flink
+        if isinstance(link.function, Rowwise | Batchwise):
+            behind[link.name] = StatelessOperator(link)
+        else:
+            selectors = {} if link.key_selector is None else {0: link.key_selector}
+            theirs = SnapshotsOf(before, section_of(link.name))
+            behind[link.name] = parts.operator(f"{subtask.id}-{link.name}", link.function, selectors, theirs)
+    head = parts.operator(subtask.id, stage.logic, plan.key_selectors(stage), before)
+    return ChainedOperator(head, dict(reversed(behind.items()))) if behind else head
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Makes the operators of the functions of a subtask."""
+
+    plan: Plan
+    subtask: Subtask
+    execution: ExecutionConfig
+    restored: Restored
+    attempt: int
+
+    def operator(
+        self, task: str, function: object, selectors: Mapping[int, KeySelector], before: Sequence[Sections]
+    ) -> ProcessOperator:
+        """The operator of `function`. `task`: the name of its state; `before`: of its stage's subtasks."""
+        index, every = self.subtask.index, self.plan.max_parallelism
+        parallelism = self.plan.stages[self.subtask.stage].parallelism
+        context = KeyedContext.of(task, index, parallelism, every)
+        state = _keyed_state(context, self.execution, self.restored.storage, self.attempt)
+        store = OperatorStateStore(self.restored.checkpoint)
+        if before:
+            known = [one for one in _with_groups_of(context, before) if one.names]  # none: it is new there
+            if known:
+                state.restore(known)
+            store.restore(index, parallelism, before)
+        return ProcessOperator(function, selectors, state, store)
 
 
 def _keyed_state(

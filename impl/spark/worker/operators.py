@@ -4,14 +4,25 @@ An operator takes rows and returns rows, and takes snapshots in two parts. All c
 except that of the asynchronous part of a snapshot.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from impl.batches import Rows
+from impl.graph.plan import Row
 from impl.state import AsynchronousPart
 from impl.state.shared import SharedFiles
 
 Process = Callable[[Rows], Rows]
+
+
+class Timers(Protocol):
+    """The timers of an operator."""
+
+    def fire(self, most: int) -> Sequence[Row]:
+        """Fire at most `most` due timers; returns the rows to be sent."""
+
+    def wait(self) -> float | None:
+        """Seconds until a timer may be due, 0 if one is; None without timers."""
 
 
 class Operator(Protocol):
@@ -19,6 +30,11 @@ class Operator(Protocol):
 
     inputs: tuple[Process, ...] = ()
     """For each input a function from its rows to the rows to be sent."""
+
+    listeners: Sequence[object] = ()
+    """The user's objects that may be checkpoint listeners."""
+    timers: Timers | None = None
+    """The timers of a function that has them."""
 
     @property
     def offset(self) -> int | None:

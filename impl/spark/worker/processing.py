@@ -8,16 +8,23 @@ import pyarrow as pa
 from impl.batches import Rows, columns_of, rows_of
 from impl.graph.plan import KeySelector, Row
 from impl.spark.worker.operators import Operator, Process
-from impl.state import AsynchronousPart, KeyedStateBackend, OperatorStateStore, StateError
+from impl.state import (
+    AsynchronousPart,
+    KeyedStateBackend,
+    OperatorStateStore,
+    ProcessingTimeTimers,
+    StateError,
+)
 from impl.state.backends.key_values import require_keys
 from impl.state.shared import SharedFiles
+from impl.state.timers import Clock, wall_clock
 
 
 class ProcessOperator(Operator):
     """Runs a user's function, with one input or two.
 
     `key_selectors`: by input, for those that are keyed. `state` has the state by key, `store` that of the
-    subtask, both restored.
+    subtask, both restored. `clock`: the processing time of its timers.
     """
 
     def __init__(
@@ -26,19 +33,24 @@ class ProcessOperator(Operator):
         key_selectors: Mapping[int, KeySelector],
         state: KeyedStateBackend,
         store: OperatorStateStore | None = None,
+        clock: Clock = wall_clock,
     ) -> None:
         self._state = state
         self._store = OperatorStateStore() if store is None else store
         self._function = function
+        self.listeners = (function,)
         self._call("initialize_state", self._store)
         self._call("open", state)
+        if hasattr(function, "on_timer"):
+            self.timers = ProcessingTimeTimers(state, function.on_timer, clock)
+            self._call("open_timers", self.timers)
         elements = (
             (function.process_element1, function.process_element2)
             if hasattr(function, "process_element1")
             else (getattr(function, "process_element", None),)
         )
         self.inputs = tuple(
-            _whole_batches(function, element, key_selectors.get(number))
+            whole_batches(function, element, key_selectors.get(number))
             for number, element in enumerate(elements)
         )
 
@@ -79,7 +91,7 @@ class ProcessOperator(Operator):
         return None if called is None else called(*given)
 
 
-def _whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
+def whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
     """The function for the batches of one input: whole if the user's function takes those, else by rows."""
     columns = None if key_of is None else columns_of(key_of)
     by_row = _by_row(function, element, key_of)

@@ -46,6 +46,7 @@ class SinkOperator(Operator):
             unused = max(state.next_transaction, place.attempt * _TRANSACTIONS_PER_ATTEMPT + 1)
             state = replace(state, next_transaction=unused)
         participant = output.open(place)
+        self.listeners = (participant,)
         self._sink, effects = TwoPhaseSink.restored(participant, state)
         if state is not None:
             self._record(RestoreSink(restored), effects)

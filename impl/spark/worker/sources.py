@@ -157,6 +157,7 @@ class SplitsOperator(SourceOperator):
         super().__init__(rate, batch_rows)
         self._splits = splits
         self._own = {split: spec.open(split, splits) for split in own}
+        self.listeners = tuple(self._own.values())
         for split, state in own.items():
             if state is not None:
                 _restore(self._own[split], state)

@@ -7,7 +7,7 @@ a function of the records before the barrier (ONCE-01). Another thread writes th
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar, assert_never
+from typing import Final, TypeAlias, TypeVar, assert_never
 
 from impl.config import ALTERNATING, AT_LEAST_ONCE, MODES, UNALIGNED
 from impl.core.effects import Fail
@@ -63,12 +63,14 @@ from impl.spark.snapshots.snapshots import Snapshots
 from impl.spark.snapshots.unaligned import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
 from impl.spark.worker.context import TaskContext
-from impl.spark.worker.operators import Operator
+from impl.spark.worker.operators import Operator, Timers
 from impl.spark.worker.sources import SourceOperator
 
 InOrderEvent: TypeAlias = Barrier | Cancel | EndOfPartition
 """The events of a gate whose barriers do not overtake."""
 EventT = TypeVar("EventT", bound=Event)
+_TIMERS_AT_ONCE: Final = 1_000
+"""Timers that fire at most before the next frame or mail is read."""
 
 
 class RunningSubtask:
@@ -87,6 +89,7 @@ class RunningSubtask:
     ) -> None:
         self._context = context
         self._operator = operator
+        self._timers = operator.timers
         self._inbox = context.inbox
         self._outputs = context.outputs
         self._process = tuple(operator.inputs[number] for number in inputs)
@@ -121,6 +124,8 @@ class RunningSubtask:
         """
         try:
             while not self._finished():
+                if self._timers is not None:
+                    self.fire_timers(self._timers)
                 room = self._outputs.has_room
                 wait = self._idle_seconds() if room else None
                 if self._overtaking is not None:
@@ -145,13 +150,22 @@ class RunningSubtask:
         """Whether the partition has ended, and the checkpoint after the last record is complete."""
         return self._finishing and self._snapshots.nothing_is_left
 
-    # ------------------------------------------------------------ a source
+    # ------------------------------------------------------------ a source, or timers
 
     def _idle_seconds(self) -> float | None:
         """How long the subtask may wait for mail and frames; None: without limit."""
-        if not isinstance(self._operator, SourceOperator) or self._snapshots.data_ended:
+        if isinstance(self._operator, SourceOperator):
+            return None if self._snapshots.data_ended else self._operator.pause(time.monotonic())
+        if self._timers is None or self._snapshots.is_last:
             return None
-        return self._operator.pause(time.monotonic())
+        return self._timers.wait()
+
+    def fire_timers(self, timers: Timers) -> None:
+        """Fire due timers while their rows have room; behind the last row none fires."""
+        if self._outputs.has_room and not self._snapshots.is_last:
+            rows = timers.fire(_TIMERS_AT_ONCE)
+            if rows:
+                self._outputs.emit(rows)
 
     def _produce(self, source: SourceOperator) -> None:
         rows = source.read()

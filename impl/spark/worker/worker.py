@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from impl.config import ConfigError
 from impl.connectors.errors import OffsetsLostError
 from impl.connectors.two_phase import SinkPlace
 from impl.core import ProtocolError
@@ -147,6 +148,7 @@ class Worker:
             alignment_timeout_ms=launch.alignment_timeout_ms,
             epoch=launch.epoch,
             max_concurrent=launch.max_concurrent,
+            restored=deploy.restored,
             log=self._log,
         )
         self._running = self._task(context, operator)
@@ -220,7 +222,7 @@ class Worker:
             reason += " (the runtime and the core disagree: this is a defect)"
         secondary = isinstance(failure, ConnectionLostError)
         final = isinstance(
-            failure, RecordTooLargeError | OffsetsLostError
+            failure, ConfigError | RecordTooLargeError | OffsetsLostError
         )  # every other attempt would fail like this one
         try:
             self._report(messages.Failed(reason, secondary, final))

@@ -1,0 +1,141 @@
+"""Several functions in one subtask: each batch of rows goes from one to the next by a call.
+
+The order is that of Flink's `RegularOperatorChain`, by its bytecode in 2.3.0. From the last function to the
+first: restoring and opening, snapshots, notifications, closing. From the first to the last: rows, what is
+sent before a barrier, the end of the data. Each function has its state and its timers.
+
+The sections of the first function have their own names, so that a chain can grow. Those of another one begin
+with `impl.graph.rescaling.section_of` its name.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from impl.batches import Rows, rows_of
+from impl.graph.plan import Chained, Row
+from impl.graph.rescaling import section_of
+from impl.spark.worker.operators import Operator, Process, Timers
+from impl.spark.worker.processing import whole_batches
+from impl.state import AsynchronousPart, Sections, encode
+from impl.state.backends.rocksdb import SHARED, shared_in
+from impl.state.shared import SharedFiles
+
+
+class StatelessOperator(Operator):
+    """A map or a filter: it has neither state nor hooks."""
+
+    def __init__(self, link: Chained) -> None:
+        self.inputs = (whole_batches(link.function, getattr(link.function, "process_element", None), None),)
+
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+        """No state."""
+        return dict
+
+
+class ChainedOperator(Operator):
+    """`head` and the functions behind it, by their names and in their order."""
+
+    def __init__(self, head: Operator, behind: Mapping[str, Operator]) -> None:
+        self._operators = (head, *behind.values())
+        self._prefixes = ("", *map(section_of, behind))
+        self.inputs = tuple(self._then(process, 1) for process in head.inputs)
+        self.listeners = tuple(chain.from_iterable(one.listeners for one in reversed(self._operators)))
+        timers = [(one.timers, number) for number, one in enumerate(self._operators, 1)]
+        present = [(one, number) for one, number in timers if one is not None]
+        self.timers = ChainedTimers(present, self._through) if present else None
+
+    def before_barrier(self) -> Rows:
+        """What the functions have held back; what one sends, the next ones process first."""
+        return self._from_each(lambda one: one.before_barrier())
+
+    def finish(self) -> Rows:
+        """The last rows of the functions, in the same way."""
+        return self._from_each(lambda one: one.finish())
+
+    def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
+        """The sections of all functions."""
+        named = zip(reversed(self._prefixes), reversed(self._operators), strict=True)
+        parts = [(prefix, one.snapshot(checkpoint, alone)) for prefix, one in named]
+
+        def rest() -> Mapping[str, bytes]:
+            sections: dict[str, bytes] = {}
+            shared: list[tuple[object, ...]] = []
+            for prefix, part in parts:
+                own = part()
+                shared += map(tuple, shared_in(own, prefix))
+                sections |= {f"{prefix}{name}": content for name, content in own.items()}
+            return sections | ({SHARED: encode(shared)} if shared else {})
+
+        return rest
+
+    def notify_complete(self, checkpoint: int) -> None:
+        """`checkpoint` is complete."""
+        for one in reversed(self._operators):
+            one.notify_complete(checkpoint)
+
+    def notify_abort(self, checkpoint: int) -> None:
+        """`checkpoint` was aborted."""
+        for one in reversed(self._operators):
+            one.notify_abort(checkpoint)
+
+    def close(self) -> None:
+        """Close all functions. Raises the first error, after all were closed."""
+        failures = []
+        for one in reversed(self._operators):
+            try:
+                one.close()
+            except Exception as failed:  # noqa: BLE001 - raised after the others were closed
+                failures.append(failed)
+        if failures:
+            raise failures[0]
+
+    def _then(self, process: Process, number: int) -> Process:
+        return lambda rows: self._through(process(rows), number)
+
+    def _through(self, rows: Rows, number: int) -> Rows:
+        """Pass rows through the functions from `number` on."""
+        for one in self._operators[number:]:
+            if not len(rows):
+                return ()
+            rows = one.inputs[0](rows)
+        return rows
+
+    def _from_each(self, held_back: Callable[[Operator], Rows]) -> Rows:
+        """From the first function to the last: what it has held back, through the ones behind it."""
+        pieces: list[Rows] = []
+        for one in self._operators:
+            if one is not self._operators[0]:
+                pieces = [one.inputs[0](rows) for rows in pieces]
+            pieces = [rows for rows in (*pieces, held_back(one)) if len(rows)]
+        return pieces[0] if len(pieces) == 1 else [row for rows in pieces for row in rows_of(rows)]
+
+
+class ChainedTimers:
+    """The timers of the functions in a chain, each with the number of the function behind it."""
+
+    def __init__(self, timers: Sequence[tuple[Timers, int]], through: Callable[[Rows, int], Rows]) -> None:
+        self._timers = timers
+        self._through = through
+
+    def fire(self, most: int) -> list[Row]:
+        """Fire at most `most` of the first function, then of the next."""
+        return [row for one, behind in self._timers for row in rows_of(self._through(one.fire(most), behind))]
+
+    def wait(self) -> float | None:
+        """Seconds until one of them may be due; None without timers."""
+        return min((wait for one, _ in self._timers if (wait := one.wait()) is not None), default=None)
+
+
+class SnapshotsOf(Sequence[Sections]):
+    """The sections of one function of a chain in the snapshots of its stage; opened at their first use."""
+
+    def __init__(self, snapshots: Sequence[Sections], prefix: str) -> None:
+        self._snapshots = snapshots
+        self._prefix = prefix
+
+    def __len__(self) -> int:
+        return len(self._snapshots)
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as a list's, without slices
+        return self._snapshots[index].below(self._prefix)

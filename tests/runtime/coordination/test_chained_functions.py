@@ -1,0 +1,344 @@
+"""Functions chained in one subtask: the order of their calls, their state, and what is refused."""
+
+import pyarrow as pa
+import pytest
+
+from impl.config import MEMORY, ROCKSDB, ConfigError, ExecutionConfig
+from impl.connectors.two_phase import SinkPlace
+from impl.graph.rescaling import RestoreRefusedError, require_restorable
+from impl.job import Job, ParquetOutput, RateInput
+from impl.spark.channels.frames import Kind
+from impl.spark.worker.chain import ChainedOperator
+from impl.spark.worker.operator_factory import Restored, operator_of
+from impl.spark.worker.operators import Operator
+from impl.state import CheckpointStorage, CompletedCheckpoint, StateError, pack, sections_of
+from impl.state.backends.key_groups import key_group, subtask_of
+from impl.state.backends.rocksdb import shared_in
+from tests.memory_storage import MemoryStorage
+from tests.runtime.one_subtask import OneSubtask
+
+SCHEMA = pa.schema({"key": pa.string()})
+
+
+class Noting:
+    """Notes each call. Emits each row with its name behind; `held` is what it emits before a barrier."""
+
+    def __init__(self, name, notes):
+        self.name, self.notes = name, notes
+
+    def _note(self, hook, *given):
+        self.notes.append((self.name, hook, *given))
+
+    def initialize_state(self, store):
+        self._note("initialize")
+
+    def open(self, state):
+        self._note("open")
+
+    def process_element(self, key, row):
+        self._note("row", row[0])
+        return [(f"{row[0]}{self.name}",)]
+
+    def before_barrier(self):
+        self._note("before barrier")
+        return [(f"held by {self.name}",)]
+
+    def snapshot_state(self, checkpoint):
+        self._note("snapshot", checkpoint)
+
+    def notify_checkpoint_complete(self, checkpoint_id):
+        self._note("complete", checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id):
+        self._note("aborted", checkpoint_id)
+
+    def finish(self):
+        self._note("finish")
+        return [(f"last of {self.name}",)]
+
+    def close(self):
+        self._note("close")
+
+
+def plan_of(stream, sink=None):
+    return stream.sink("out", sink or ParquetOutput("out", SCHEMA)).plan()
+
+
+def numbers(parallelism=1, name="numbers"):
+    return Job("chains").source(name, RateInput(10), parallelism)
+
+
+def operator_in(plan, storage, snapshots=(), index=0, execution=ExecutionConfig()):  # noqa: B008 - a value
+    """The operator of a subtask of the second stage, restored from its snapshots."""
+    subtask = next(one for one in plan.subtasks() if one.stage == 1 and one.index == index)
+    place = SinkPlace("chains", "lineage", subtask.id, 1)
+    restored = Restored(1 if snapshots else None, snapshots, storage, None)
+    return operator_of(plan, subtask, execution, place, restored)
+
+
+@pytest.fixture
+def storage(tmp_path):
+    return CheckpointStorage(tmp_path)
+
+
+@pytest.fixture
+def three(storage):
+    """Three functions in one subtask, and what they note."""
+    notes = []
+    stream = numbers().process("a", Noting("a", notes)).chained().process("b", Noting("b", notes))
+    stream = stream.chained().process("c", Noting("c", notes))
+    task = OneSubtask(operator_in(plan_of(stream), storage))
+    return task, notes
+
+
+def test_functions_are_opened_from_the_last_to_the_first(three):
+    _, notes = three
+    assert notes == [(name, hook) for name in "cba" for hook in ("initialize", "open")]
+
+
+def test_rows_go_from_the_first_to_the_last(three):
+    task, notes = three
+    notes.clear()
+    task.rows(("x",))
+    task.outputs.flush()
+    assert notes == [("a", "row", "x"), ("b", "row", "xa"), ("c", "row", "xab")]
+    assert task.sent == [("xabc",)]
+
+
+@pytest.mark.rule("TASK-01")
+def test_a_snapshot_is_prepared_from_the_first_and_taken_from_the_last(three):
+    task, notes = three
+    notes.clear()
+    task.barrier(1)
+    task.snapshot()
+    assert notes == [
+        ("a", "before barrier"),
+        *(("b", "row", "held by a"), ("b", "before barrier")),
+        *(("c", "row", "held by ab"), ("c", "row", "held by b"), ("c", "before barrier")),
+        *((name, "snapshot", 1) for name in "cba"),
+    ]
+    assert task.sent == [("held by abc",), ("held by bc",), ("held by c",), (Kind.BARRIER, 1)]
+
+
+@pytest.mark.rule("TASK-06")
+def test_notifications_go_from_the_last_to_the_first(three):
+    task, notes = three
+    notes.clear()
+    task.completed(1)
+    task.aborted(3, completed=2)
+    assert notes == [
+        *((name, "complete", 1) for name in "cba"),
+        *((name, "complete", 2) for name in "cba"),
+        *((name, "aborted", 3) for name in "cba"),
+    ]
+
+
+def test_the_data_ends_from_the_first_to_the_last(three):
+    task, notes = three
+    task.end()
+    assert [name for name, hook, *_ in notes if hook == "finish"] == ["a", "b", "c"]
+    assert task.sent[-4:] == [("last of abc",), ("last of bc",), ("last of c",), Kind.END_OF_DATA]
+
+
+def test_all_are_closed_from_the_last_to_the_first_although_one_fails(three, monkeypatch):
+    task, notes = three
+    notes.clear()
+
+    def fail(self):
+        notes.append((self.name, "close"))
+        raise ValueError(self.name)
+
+    monkeypatch.setattr(Noting, "close", fail)
+    with pytest.raises(ValueError, match="c"):
+        task.subtask._operator.close()
+    assert notes == [(name, "close") for name in "cba"]
+
+
+class Part(Operator):
+    """An operator with a timer that is due in `wait` seconds."""
+
+    inputs = (lambda rows: rows,)
+
+    def __init__(self, notes, name, wait):
+        self.notes, self.name, self.seconds = notes, name, wait
+        self.timers = self
+
+    def wait(self):
+        return self.seconds
+
+    def snapshot(self, checkpoint, alone=None):
+        return dict
+
+    def notify_complete(self, checkpoint):
+        self.notes.append((self.name, "complete", checkpoint))
+
+    def notify_abort(self, checkpoint):
+        self.notes.append((self.name, "aborted", checkpoint))
+
+
+def test_the_state_of_all_functions_is_notified_from_the_last_to_the_first():
+    notes = []
+    chained = ChainedOperator(Part(notes, "a", 1), {"b": Part(notes, "b", 1)})
+    chained.notify_complete(3)
+    chained.notify_abort(4)
+    assert notes == [("b", "complete", 3), ("a", "complete", 3), ("b", "aborted", 4), ("a", "aborted", 4)]
+
+
+@pytest.mark.parametrize(("waits", "first"), [((5, 0.5, 2), 0.5), ((None, 3, None), 3), ((None,) * 3, None)])
+def test_the_subtask_waits_for_the_earliest_timer_of_the_chain(waits, first):
+    head, *behind = (Part([], str(number), wait) for number, wait in enumerate(waits))
+    assert ChainedOperator(head, {one.name: one for one in behind}).timers.wait() == first
+
+
+# ---------------------------------------------------------------- state
+
+
+class Count:
+    """Counts the rows of each key; emits (key, count), and at the timer of the key (key, 0)."""
+
+    def open(self, state):
+        self.counts = state.value_state("count", immutable=True)
+
+    def initialize_state(self, store):
+        self.rows = store.list_state("rows")
+
+    def open_timers(self, timers):
+        self.timers = timers
+
+    def process_element(self, key, row):
+        self.counts.put(key, self.counts.get(key, 0) + 1)
+        self.rows.update([sum(self.rows) + 1])
+        self.timers.register_processing_time_timer(key, 10)  # in 1970
+        return [(key, self.counts.get(key))]
+
+    def on_timer(self, key, timestamp):
+        return [(key, 0)]
+
+
+def key_of(row):
+    return row[0]
+
+
+def counted(parallelism=1, second="again"):
+    """Counts rows by key, leaves out odd counts, and counts the even ones by the same key."""
+    stream = numbers(parallelism).key_by(key_of).process("count", Count(), parallelism)
+    stream = stream.chained().filter("even", lambda row: row[1] % 2 == 0)
+    return plan_of(stream.chained_by(key_of).process(second, Count()))
+
+
+KEYS = [f"key-{number}" for number in range(8)]
+
+
+@pytest.mark.rule("ONCE-03")
+@pytest.mark.parametrize("backend", [MEMORY, ROCKSDB])
+def test_each_function_has_its_state_and_its_timers_also_at_another_parallelism(backend, storage):
+    execution = ExecutionConfig(state_backend=backend)
+    before = operator_in(counted(), storage, execution=execution)
+    assert before.inputs[0]([(key,) for key in KEYS * 2]) == [(key, 1) for key in KEYS]
+    taken = before.snapshot(1)()
+    before.close()
+    assert len(shared_in(taken, "task")) == (2 if backend == ROCKSDB else 0)
+
+    seen, fired, rows = [], [], []
+    for index in range(2):
+        task = operator_in(counted(2), storage, [sections_of(pack(taken), "task")], index, execution)
+        own = [(key,) for key in KEYS if subtask_of(key_group(key, 128), 2, 128) == index]
+        seen += task.inputs[0](own * 2)
+        assert task.timers.wait() == 0
+        fired += task.timers.fire(1_000)
+        assert task.timers.fire(1_000) == []
+        assert task.timers.wait() is None
+        rows += [sum(one._function.rows) for one in task._operators if hasattr(one, "_function")]
+        task.close()
+    assert sum(rows) == (16 + 16) + (8 + 8 + 8)
+    assert sorted(seen) == [(key, 2) for key in KEYS]
+    assert sorted(fired) == sorted([*((key, 3) for key in KEYS), *((key, 0) for key in KEYS)])
+
+
+def test_a_chain_may_grow_and_the_new_function_begins_without_state(storage):
+    for backend in (MEMORY, ROCKSDB):
+        execution = ExecutionConfig(state_backend=backend)
+        alone = plan_of(numbers().key_by(key_of).process("count", Count()))
+        before = operator_in(alone, storage, execution=execution)
+        before.inputs[0]([("a",), ("b",)])
+        taken = before.snapshot(1)()
+        before.close()
+        longer = operator_in(counted(), storage, [sections_of(pack(taken), "task")], execution=execution)
+        assert longer.inputs[0]([("a",)]) == [("a", 1)]
+        longer.close()
+
+
+def test_state_of_a_function_that_is_not_in_the_chain_any_more_is_not_lost_in_silence(storage):
+    written = MemoryStorage()
+    taken = operator_in(counted(), storage).snapshot(1)()
+    handle = written.write(1, "count-0", 1, pack(taken), offset=None, shared=())
+    completed = CompletedCheckpoint(1, 1, {"count-0": handle}, 128)
+    require_restorable(counted(), completed, written)
+    renamed = counted(second="renamed")
+    with pytest.raises(RestoreRefusedError, match="has the state of again, which the job does not have"):
+        require_restorable(renamed, completed, written)
+    require_restorable(renamed, completed, written, allow_non_restored_state=True)
+
+
+def test_state_of_a_function_that_has_moved_to_another_chain_is_refused(storage):
+    written = MemoryStorage()
+    taken = operator_in(counted(), storage).snapshot(1)()
+    handle = written.write(1, "count-0", 1, pack(taken), offset=None, shared=())
+    stream = numbers().key_by(key_of).process("count", Count()).process("next", Passing())
+    moved = plan_of(stream.chained_by(key_of).process("again", Count()))
+    with pytest.raises(RestoreRefusedError, match="has the state of again"):
+        require_restorable(moved, CompletedCheckpoint(1, 1, {"count-0": handle}, 128), written)
+
+
+def test_state_of_a_key_of_another_subtask_is_refused(storage):
+    stream = numbers(2).key_by(key_of).process("count", Count(), 2)
+    own, other = (
+        next(key for key in KEYS if subtask_of(key_group(key, 128), 2, 128) == index) for index in range(2)
+    )
+    plan = plan_of(stream.chained_by(lambda row: other).process("other", Count()))
+    task = operator_in(plan, storage)
+    task.inputs[0]([(own,)])
+    with pytest.raises(StateError, match="belongs to another subtask"):
+        task.snapshot(1)()
+
+
+# ---------------------------------------------------------------- declarations
+
+
+class Passing:
+    def process_element(self, key, row):
+        return [row]
+
+
+def test_a_chain_is_one_stage_and_takes_its_parallelism():
+    plan = counted(2)
+    assert plan.ids() == ("numbers-0", "numbers-1", "count-0", "count-1", "out-0")
+    assert [one.name for one in plan.stages[1].chained] == ["even", "again"]
+
+
+@pytest.mark.parametrize(
+    ("chain", "why"),
+    [
+        (lambda: numbers().chained().process("a", Passing()), "behind another function"),
+        (lambda: plan_of(first().chained()), "'out' cannot be chained"),
+        (lambda: first().union(first("b")).chained().process("c", Passing()), "of one input"),
+        (lambda: first().chained().connect(first("b")).process("c", Passing()), "of one input"),
+        (lambda: first().chained().process("c", Passing(), 2), "'a' of parallelism 1; leave it out"),
+        (lambda: first().chained().process("no name", Passing()), "a name of its own"),
+        (lambda: plan_of(first().chained().process("a", Passing())), "a is there twice"),
+        (lambda: plan_of(first().chained().process("c", Count())), "'c' has timers, which belong to keys"),
+        (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer takes"),
+    ],
+)
+def test_a_chain_that_cannot_run_is_refused_before_the_job_starts(chain, why):
+    with pytest.raises(ConfigError, match=why):
+        chain()
+
+
+def first(name="a"):
+    return numbers(name=f"numbers_{name}").process(name, Passing())
+
+
+class Deaf(Passing):
+    def on_timer(self):
+        return ()
