@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from impl.batches import Rows, rows_of
+from impl.batches import Rows, joined, rows_of
 from impl.graph.plan import Chained, Row
 from impl.graph.rescaling import section_of
 from impl.spark.worker.operators import Operator, Process, Timers
@@ -50,7 +50,7 @@ class ChainedOperator(Operator):
         return self._from_each(lambda one: one.before_barrier())
 
     def finish(self) -> Rows:
-        """The last rows of the functions, in the same way."""
+        """The last rows of the functions, in the same way: each ends behind the rows of those before it."""
         return self._from_each(lambda one: one.finish())
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
@@ -108,7 +108,7 @@ class ChainedOperator(Operator):
             if one is not self._operators[0]:
                 pieces = [one.inputs[0](rows) for rows in pieces]
             pieces = [rows for rows in (*pieces, held_back(one)) if len(rows)]
-        return pieces[0] if len(pieces) == 1 else [row for rows in pieces for row in rows_of(rows)]
+        return joined(pieces)
 
 
 class ChainedTimers:

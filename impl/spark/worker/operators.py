@@ -46,7 +46,7 @@ class Operator(Protocol):
         return ()
 
     def finish(self) -> Rows:
-        """The data has ended; the last rows to be sent."""
+        """The data has ended; the last rows to be sent, with those that a barrier would have sent."""
         return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from impl.batches import Rows, columns_of, rows_of
+from impl.batches import Rows, columns_of, joined, rows_of
 from impl.graph.plan import KeySelector, Row
 from impl.spark.worker.operators import Operator, Process
 from impl.state import (
@@ -60,8 +60,8 @@ class ProcessOperator(Operator):
         return () if held_back is None else held_back
 
     def finish(self) -> Rows:
-        """The function's last rows."""
-        return tuple(self._call("finish") or ())
+        """What the function has held back, and its last rows."""
+        return joined((self.before_barrier(), tuple(self._call("finish") or ())))
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """All state; that of the subtask is encoded at once."""

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from impl.aggregation.rows import Emit
 from impl.config import MEMORY, ROCKSDB, ConfigError, ExecutionConfig
 from impl.connectors.two_phase import SinkPlace
 from impl.graph.rescaling import RestoreRefusedError, require_restorable
@@ -137,7 +138,8 @@ def test_the_data_ends_from_the_first_to_the_last(three):
     task, notes = three
     task.end()
     assert [name for name, hook, *_ in notes if hook == "finish"] == ["a", "b", "c"]
-    assert task.sent[-4:] == [("last of abc",), ("last of bc",), ("last of c",), Kind.END_OF_DATA]
+    rows = [(f"{what} {names}",) for names in ("abc", "bc", "c") for what in ("held by", "last of")]
+    assert task.sent == [*rows, Kind.END_OF_DATA]
 
 
 def test_all_are_closed_from_the_last_to_the_first_although_one_fails(three, monkeypatch):
@@ -152,6 +154,60 @@ def test_all_are_closed_from_the_last_to_the_first_although_one_fails(three, mon
     with pytest.raises(ValueError, match="c"):
         task.subtask._operator.close()
     assert notes == [(name, "close") for name in "cba"]
+
+
+class Last:
+    """Keeps its rows until the end of the data."""
+
+    def open(self, state):
+        self.rows = state.value_state("row", immutable=True)
+
+    def process_element(self, key, row):
+        self.rows.put(key, row)
+        return ()
+
+    def finish(self):
+        return [row for _, row in self.rows.items()]
+
+
+class Total:
+    """Adds up the numbers of a key."""
+
+    def create_accumulator(self):
+        return 0
+
+    def add(self, row, accumulator):
+        return accumulator + row[1]
+
+    def get_result(self, row, accumulator):
+        return (row[0], accumulator)
+
+
+def test_an_aggregate_that_emits_before_barriers_emits_the_last_rows_of_the_function_before_it(storage):
+    stream = numbers().key_by(key_of).process("last", Last()).chained_by(key_of)
+    operator = operator_in(plan_of(stream.aggregate("total", Total(), emit=Emit.CHANGED)), storage)
+    task = OneSubtask(operator)
+    task.rows(("a", 1), ("b", 2))
+    task.end()
+    task.barrier(1)
+    task.snapshot()
+    assert task.sent == [("a", 1), ("b", 2), Kind.END_OF_DATA, (Kind.BARRIER, 1)]
+
+
+class HoldsBack:
+    """Emits a batch before each barrier."""
+
+    def process_batch(self, batch):
+        return batch
+
+    def before_barrier(self):
+        return pa.record_batch({"number": [1]})
+
+
+def test_batches_stay_batches_when_several_functions_have_held_them_back(storage):
+    stream = numbers().process("a", HoldsBack()).chained().process("b", HoldsBack())
+    operator = operator_in(plan_of(stream), storage)
+    assert operator.before_barrier().equals(pa.record_batch({"number": [1, 1]}))
 
 
 class Part(Operator):
