@@ -22,6 +22,7 @@ from impl.functions import (
     KeyedBatchFunction,
     ProcessFunction,
     Rowwise,
+    require_no_hooks,
 )
 from impl.graph.plan import Chained, Edge, KeySelector, Partitioning, Role, Row, Stage
 
@@ -51,17 +52,20 @@ class Stream:
 
     def map(self, name: str, function: Callable[[Row], Row], parallelism: int | None = None) -> "Stream":
         """One row for each row. `parallelism`: None for that of the stage before."""
+        require_no_hooks(name, function)
         return self.process(name, Rowwise(lambda rows: [function(row) for row in rows]), parallelism)
 
     def flat_map(
         self, name: str, function: Callable[[Row], Iterable[Row]], parallelism: int | None = None
     ) -> "Stream":
         """Any number of rows for each row."""
+        require_no_hooks(name, function)
         flat = Rowwise(lambda rows: [made for row in rows for made in function(row)])
         return self.process(name, flat, parallelism)
 
     def filter(self, name: str, function: Callable[[Row], bool], parallelism: int | None = None) -> "Stream":
         """Only the rows for which `function` holds."""
+        require_no_hooks(name, function)
         return self.process(name, Rowwise(lambda rows: [row for row in rows if function(row)]), parallelism)
 
     def map_batches(
@@ -71,6 +75,7 @@ class Stream:
         parallelism: int | None = None,
     ) -> "Stream":
         """One batch of Arrow for each batch, for a stream that carries batches."""
+        require_no_hooks(name, function)
         return self.process(name, Batchwise(function), parallelism)
 
     def process(
@@ -169,6 +174,7 @@ class KeyedStream:
         emit: Emit = Emit.EACH_ROW,
     ) -> Stream:
         """Aggregate the rows of each key. `emit`: when results are emitted."""
+        require_no_hooks(name, function)
         return self.process(name, Aggregating(function, emit), parallelism)
 
     def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int = 1) -> Stream:
