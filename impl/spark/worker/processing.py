@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from impl.batches import Rows, columns_of, joined, rows_of
 from impl.graph.plan import KeySelector, Row
+from impl.graph.rescaling import RestoreRefusedError
 from impl.spark.worker.operators import Operator, Process
 from impl.state import (
     AsynchronousPart,
@@ -17,7 +18,7 @@ from impl.state import (
 )
 from impl.state.backends.key_values import require_keys
 from impl.state.shared import SharedFiles
-from impl.state.timers import Clock, wall_clock
+from impl.state.timers import TIMERS, Clock, wall_clock
 
 
 class ProcessOperator(Operator):
@@ -44,6 +45,11 @@ class ProcessOperator(Operator):
         if hasattr(function, "on_timer"):
             self.timers = ProcessingTimeTimers(state, function.on_timer, clock)
             self._call("open_timers", self.timers)
+        elif state.has(TIMERS) and (keys := len(state.map_state(TIMERS, immutable=True))):
+            raise RestoreRefusedError(
+                f"the checkpoint has timers of {keys} keys, and {type(function).__name__}, which has no "
+                "on_timer, would never call them; give it on_timer(key, timestamp), which may return ()"
+            )
         elements = (
             (function.process_element1, function.process_element2)
             if hasattr(function, "process_element1")

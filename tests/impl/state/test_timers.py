@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from impl.graph.rescaling import RestoreRefusedError
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import CheckpointStorage, HeapKeyedStateBackend, KeyedContext, StateError, pack, sections_of
 from impl.state.backends.key_groups import groups_of, key_group, subtask_of
@@ -190,6 +191,24 @@ def test_a_function_without_timers_has_no_state_of_them(backends):
     backend = backends()
     assert ProcessOperator(Plain(), {0: lambda row: row}, backend).timers is None
     assert TIMERS not in backend._states
+
+
+def test_timers_of_a_function_that_has_no_on_timer_any_more_are_not_lost_in_silence(backends, clock):
+    taken = []
+    for fires in (False, True):
+        before = backends()
+        timers, _ = timers_of(before, clock)
+        timers.register_processing_time_timer("a", 10)
+        clock.now = 20 if fires else 0
+        timers.fire(ALL)
+        taken.append(sections_of(pack(before.snapshot(1)()), "task-0"))
+        before.close()
+    with_timers, without = backends(), backends()
+    with_timers.restore(taken[:1])
+    with pytest.raises(RestoreRefusedError, match="timers of 1 keys, and Plain, which has no on_timer"):
+        ProcessOperator(Plain(), {0: lambda row: row}, with_timers)
+    without.restore(taken[1:])
+    assert ProcessOperator(Plain(), {0: lambda row: row}, without).timers is None
 
 
 # ---------------------------------------------------------------- kill and restore
