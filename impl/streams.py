@@ -156,28 +156,32 @@ class KeyedStream:
     ends: tuple[End, ...]
 
     def process(
-        self, name: str, function: ProcessFunction | BatchFunction | KeyedBatchFunction, parallelism: int = 1
+        self,
+        name: str,
+        function: ProcessFunction | BatchFunction | KeyedBatchFunction,
+        parallelism: int | None = None,
     ) -> Stream:
         """Run a function over each row, or each batch, and the state of its key.
 
-        A chained function has the parallelism of its stage, and `parallelism` has no effect.
+        `parallelism`: None for 1, or for that of its stage if the function is chained.
         """
-        if any(end.chained for end in self.ends):
-            parallelism = self.job.stage(self.ends[0].stage).parallelism
+        if parallelism is None:
+            chained = any(end.chained for end in self.ends)
+            parallelism = self.job.stage(self.ends[0].stage).parallelism if chained else 1
         return _connect(self.job, Stage(name, Role.PROCESS, function, parallelism), self.ends)
 
     def aggregate(
         self,
         name: str,
         function: AggregateFunction[Any],
-        parallelism: int = 1,
+        parallelism: int | None = None,
         emit: Emit = Emit.EACH_ROW,
     ) -> Stream:
         """Aggregate the rows of each key. `emit`: when results are emitted."""
         require_no_hooks(name, function)
         return self.process(name, Aggregating(function, emit), parallelism)
 
-    def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int = 1) -> Stream:
+    def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int | None = None) -> Stream:
         """Aggregate columns of a stream of batches; the changed keys are emitted before each barrier.
 
         `aggregates`: by the name of the result's column, such as {"rows": count(), "sum": sum_of("value")}.

@@ -1,6 +1,7 @@
 """From the plan to the operator of one subtask, restored."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from impl.config import MEMORY, ExecutionConfig
@@ -63,14 +64,18 @@ def operator_of(
         return SinkOperator(stage.logic, place, restored.checkpoint, mine, restored.log)
     parts = _Parts(plan, subtask, execution, restored, place.attempt)
     behind: dict[str, Operator] = {}
-    for link in reversed(stage.chained):  # opened from the last to the first, as in Flink
-        if isinstance(link.function, Rowwise | Batchwise):
-            behind[link.name] = StatelessOperator(link)
-        else:
-            selectors = {} if link.key_selector is None else {0: link.key_selector}
-            theirs = SnapshotsOf(before, section_of(link.name))
-            behind[link.name] = parts.operator(f"{subtask.id}-{link.name}", link.function, selectors, theirs)
-    head = parts.operator(subtask.id, stage.logic, plan.key_selectors(stage), before)
+    with ExitStack() as failing:  # closes those that are open if another one fails
+        for link in reversed(stage.chained):  # opened from the last to the first, as in Flink
+            if isinstance(link.function, Rowwise | Batchwise):
+                behind[link.name] = StatelessOperator(link)
+            else:
+                selectors = {} if link.key_selector is None else {0: link.key_selector}
+                theirs = SnapshotsOf(before, section_of(link.name))
+                name = f"{subtask.id}-{link.name}"
+                behind[link.name] = parts.operator(name, link.function, selectors, theirs)
+            failing.callback(behind[link.name].close)
+        head = parts.operator(subtask.id, stage.logic, plan.key_selectors(stage), before)
+        failing.pop_all()
     return ChainedOperator(head, dict(reversed(behind.items()))) if behind else head
 
 

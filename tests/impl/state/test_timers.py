@@ -161,6 +161,18 @@ def test_a_time_that_is_no_int_is_refused(wrong, clock):
         timers.delete_processing_time_timer("a", wrong)
 
 
+def test_a_time_is_within_64_bits_as_in_flink(backends, clock):
+    timers, fired = timers_of(backends(), clock)
+    for wrong in (2**63, -(2**63) - 1, 2**2000):
+        with pytest.raises(StateError, match="must have at most 64 bits"):
+            timers.register_processing_time_timer("a", wrong)
+    timers.register_processing_time_timer("a", 2**63 - 1)
+    timers.register_processing_time_timer("a", -(2**63) + 1)
+    timers.fire(ALL)
+    assert fired == [("a", -(2**63) + 1)]
+    assert timers.wait() == 1.0
+
+
 def test_a_value_that_is_no_key_is_refused(clock):
     timers, _ = timers_of(HeapKeyedStateBackend(), clock)
     with pytest.raises(StateError, match="is no key"):

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from impl.aggregation.rows import Emit
-from impl.config import MEMORY, ROCKSDB, ConfigError, ExecutionConfig
+from impl.config import MEMORY, ROCKSDB, ExecutionConfig
 from impl.connectors.two_phase import SinkPlace
 from impl.graph.rescaling import RestoreRefusedError, require_restorable
 from impl.job import Job, ParquetOutput, RateInput
@@ -210,6 +210,15 @@ def test_batches_stay_batches_when_several_functions_have_held_them_back(storage
     assert operator.before_barrier().equals(pa.record_batch({"number": [1, 1]}))
 
 
+def test_what_is_open_is_closed_if_another_function_cannot_be_opened(storage, monkeypatch):
+    notes = []
+    stream = numbers().process("a", Noting("a", notes)).chained().process("b", Noting("b", notes))
+    monkeypatch.setattr(Noting, "open", lambda self, state: 1 / (self.name == "b"))
+    with pytest.raises(ZeroDivisionError):
+        operator_in(plan_of(stream), storage)
+    assert notes == [("b", "initialize"), ("a", "initialize"), ("b", "close")]
+
+
 class Part(Operator):
     """An operator with a timer that is due in `wait` seconds."""
 
@@ -370,31 +379,3 @@ def test_a_chain_is_one_stage_and_takes_its_parallelism():
     plan = counted(2)
     assert plan.ids() == ("numbers-0", "numbers-1", "count-0", "count-1", "out-0")
     assert [one.name for one in plan.stages[1].chained] == ["even", "again"]
-
-
-@pytest.mark.parametrize(
-    ("chain", "why"),
-    [
-        (lambda: numbers().chained().process("a", Passing()), "behind another function"),
-        (lambda: plan_of(first().chained()), "'out' cannot be chained"),
-        (lambda: first().union(first("b")).chained().process("c", Passing()), "of one input"),
-        (lambda: first().chained().connect(first("b")).process("c", Passing()), "of one input"),
-        (lambda: first().chained().process("c", Passing(), 2), "'a' of parallelism 1; leave it out"),
-        (lambda: first().chained().process("no name", Passing()), "a name of its own"),
-        (lambda: plan_of(first().chained().process("a", Passing())), "a is there twice"),
-        (lambda: plan_of(first().chained().process("c", Count())), "'c' has timers, which belong to keys"),
-        (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer takes"),
-    ],
-)
-def test_a_chain_that_cannot_run_is_refused_before_the_job_starts(chain, why):
-    with pytest.raises(ConfigError, match=why):
-        chain()
-
-
-def first(name="a"):
-    return numbers(name=f"numbers_{name}").process(name, Passing())
-
-
-class Deaf(Passing):
-    def on_timer(self):
-        return ()

@@ -1,9 +1,9 @@
-"""Functions with methods that the runtime would not call: refused where they are declared."""
+"""Functions that the runtime would not call, or not as they are declared: refused before the job starts."""
 
 import pytest
 
 from impl.config import ConfigError
-from impl.job import Job, RateInput
+from impl.job import Job, ParquetOutput, RateInput
 
 
 class Everything:
@@ -42,7 +42,57 @@ def test_a_method_that_only_process_calls_is_refused(step, hook):
         declare(step, function)
 
 
+def test_a_chained_keyed_function_takes_the_parallelism_of_its_stage():
+    stream = Job("job").source("numbers", RateInput(10), 2).process("first", Everything()).chained_by("value")
+    assert stream.aggregate("next", Everything()).job.stage("first").parallelism == 2
+
+
 def test_a_method_of_c_that_does_not_state_its_arguments_is_taken():
     function = Everything()
     function.notify_checkpoint_complete = {}.pop
     declare("process", function)
+
+
+# ---------------------------------------------------------------- chains
+
+
+class Timed(Everything):
+    def on_timer(self, key, timestamp):
+        return ()
+
+
+class Deaf(Everything):
+    def on_timer(self):
+        return ()
+
+
+def numbers(name="numbers"):
+    return Job("job").source(name, RateInput(10))
+
+
+def first(name="a"):
+    return numbers(f"numbers_{name}").process(name, Everything())
+
+
+def plan_of(stream):
+    return stream.sink("out", ParquetOutput("out", None)).plan()
+
+
+@pytest.mark.parametrize(
+    ("chain", "why"),
+    [
+        (lambda: numbers().chained().process("a", Everything()), "behind another function"),
+        (lambda: plan_of(first().chained()), "'out' cannot be chained"),
+        (lambda: first().union(first("b")).chained().process("c", Everything()), "of one input"),
+        (lambda: first().chained().connect(first("b")).process("c", Everything()), "of one input"),
+        (lambda: first().chained().process("c", Everything(), 2), "'a' of parallelism 1; leave it out"),
+        (lambda: first().chained_by("value").process("c", Everything(), 2), "'a' of parallelism 1"),
+        (lambda: first().chained().process("no name", Everything()), "a name of its own"),
+        (lambda: plan_of(first().chained().process("a", Everything())), "a is there twice"),
+        (lambda: plan_of(first().chained().process("c", Timed())), "'c' has timers, which belong to keys"),
+        (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer takes"),
+    ],
+)
+def test_a_chain_that_cannot_run_is_refused(chain, why):
+    with pytest.raises(ConfigError, match=why):
+        chain()
