@@ -14,7 +14,7 @@ from typing import Any
 
 from impl.batches import Rows, joined, rows_of
 from impl.graph.plan import Chained, Row
-from impl.graph.rescaling import section_of
+from impl.graph.rescaling import CHAIN, section_of
 from impl.spark.worker.operators import Operator, Process, Timers
 from impl.spark.worker.processing import whole_batches
 from impl.state import AsynchronousPart, Sections, encode
@@ -39,6 +39,7 @@ class ChainedOperator(Operator):
     def __init__(self, head: Operator, behind: Mapping[str, Operator]) -> None:
         self._operators = (head, *behind.values())
         self._prefixes = ("", *map(section_of, behind))
+        self._names = encode(tuple(behind))
         self.inputs = tuple(self._then(process, 1) for process in head.inputs)
         self.listeners = tuple(chain.from_iterable(one.listeners for one in reversed(self._operators)))
         timers = [(one.timers, number) for number, one in enumerate(self._operators, 1)]
@@ -54,12 +55,12 @@ class ChainedOperator(Operator):
         return self._from_each(lambda one: one.finish())
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The sections of all functions."""
+        """The sections of all functions, and their names."""
         named = zip(reversed(self._prefixes), reversed(self._operators), strict=True)
         parts = [(prefix, one.snapshot(checkpoint, alone)) for prefix, one in named]
 
         def rest() -> Mapping[str, bytes]:
-            sections: dict[str, bytes] = {}
+            sections = {CHAIN: self._names}
             shared: list[tuple[object, ...]] = []
             for prefix, part in parts:
                 own = part()

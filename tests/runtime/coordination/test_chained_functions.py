@@ -6,13 +6,13 @@ import pytest
 from impl.aggregation.rows import Emit
 from impl.config import MEMORY, ROCKSDB, ExecutionConfig
 from impl.connectors.two_phase import SinkPlace
-from impl.graph.rescaling import RestoreRefusedError, require_restorable
+from impl.graph.rescaling import IN_FLIGHT, RestoreRefusedError, require_restorable
 from impl.job import Job, ParquetOutput, RateInput
 from impl.spark.channels.frames import Kind
 from impl.spark.worker.chain import ChainedOperator
 from impl.spark.worker.operator_factory import Restored, operator_of
 from impl.spark.worker.operators import Operator
-from impl.state import CheckpointStorage, CompletedCheckpoint, StateError, pack, sections_of
+from impl.state import CheckpointStorage, CompletedCheckpoint, StateError, encode, pack, sections_of
 from impl.state.backends.key_groups import key_group, subtask_of
 from impl.state.backends.rocksdb import shared_in
 from tests.memory_storage import MemoryStorage
@@ -343,6 +343,18 @@ def test_state_of_a_function_that_is_not_in_the_chain_any_more_is_not_lost_in_si
     with pytest.raises(RestoreRefusedError, match="has the state of again, which the job does not have"):
         require_restorable(renamed, completed, written)
     require_restorable(renamed, completed, written, allow_non_restored_state=True)
+
+
+def test_a_chain_does_not_change_under_records_in_flight_which_would_bypass_the_new_function(storage):
+    written = MemoryStorage()
+    taken = {**operator_in(counted(), storage).snapshot(1)(), IN_FLIGHT: encode(({}, {"out-0": (b"",)}))}
+    handle = written.write(1, "count-0", 1, pack(taken), offset=None, shared=())
+    completed = CompletedCheckpoint(1, 1, {"count-0": handle}, 128)
+    require_restorable(counted(), completed, written)
+    stream = numbers().key_by(key_of).process("count", Count()).chained().filter("even", all)
+    longer = plan_of(stream.chained_by(key_of).process("again", Count()).chained().map("new", tuple))
+    with pytest.raises(RestoreRefusedError, match="the functions chained to 'count' cannot be changed now"):
+        require_restorable(longer, completed, written)
 
 
 def test_state_of_a_function_that_has_moved_to_another_chain_is_refused(storage):
