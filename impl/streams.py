@@ -119,8 +119,8 @@ class Stream:
     def chained_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
         """As `chained`, for a function with state by key: no row goes to another subtask.
 
-        So each row must be in the subtask of its key, as behind a `key_by` of the same key; state of another
-        key raises a StateError. Flink's `reinterpretAsKeyedStream`.
+        So each row must be in the subtask of its key, as behind a `key_by` of the same key; a row with
+        another key raises a StateError. Flink's `reinterpretAsKeyedStream`.
         """
         selector = _selector(key_selector, columns)
         ends = (End(end.stage, key_selector=selector, chained=True) for end in self.ends)
