@@ -244,6 +244,11 @@ def _chain(job: "Job", stage: Stage, ends: Sequence[End]) -> Stream:
             f"{stage.name!r} has parallelism {stage.parallelism} and is chained to {before.name!r} of "
             f"parallelism {before.parallelism}; leave it out"
         )
+    if any(stage.logic is there for there in (before.logic, *(link.function for link in before.chained))):
+        raise ConfigError(
+            f"the function of {stage.name!r} is the object of another function in its subtasks as well, and "
+            "they would share what it holds; make an object for each"
+        )
     link = Chained(stage.name, stage.logic, ends[0].key_selector)
     return Stream(job.with_chained(before, link), (End(before.name),))
 

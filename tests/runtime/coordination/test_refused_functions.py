@@ -66,6 +66,9 @@ class Deaf(Everything):
         return ()
 
 
+ONE = Everything()
+
+
 def numbers(name="numbers"):
     return Job("job").source(name, RateInput(10))
 
@@ -91,6 +94,7 @@ def plan_of(stream):
         (lambda: plan_of(first().chained().process("a", Everything())), "a is there twice"),
         (lambda: plan_of(first().chained().process("c", Timed())), "'c' has timers, which belong to keys"),
         (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer takes"),
+        (lambda: numbers().process("a", ONE).chained().process("b", ONE), "'b' is the object .* as well"),
     ],
 )
 def test_a_chain_that_cannot_run_is_refused(chain, why):
