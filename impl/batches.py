@@ -123,6 +123,15 @@ def rows_of(rows: Rows) -> Sequence[Row]:
     return list(zip(*map(_values, rows.columns), strict=True))
 
 
+def joined(pieces: Sequence[Rows]) -> Rows:
+    """The rows of all pieces: a batch if all of them are batches of one schema, else rows one by one."""
+    pieces = [rows for rows in pieces if len(rows)]
+    batches = [rows for rows in pieces if isinstance(rows, pa.RecordBatch)]
+    if len(batches) == len(pieces) > 0 and all(one.schema.equals(batches[0].schema) for one in batches):
+        return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+    return [row for rows in pieces for row in rows_of(rows)]
+
+
 def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
     """Rows as a batch of that schema: values by position, whatever a batch calls its columns.
 

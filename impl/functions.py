@@ -149,12 +149,24 @@ HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
 """Optional methods of users' objects, and what they are called with."""
 
 
+def require_no_hooks(name: str, function: object) -> None:
+    """Raise ConfigError if `function`, of stage `name`, has a method that only `process` calls."""
+    ignored = [hook for hook in (*HOOKS, "initialize_state", "snapshot_state") if hasattr(function, hook)]
+    if ignored:
+        raise ConfigError(
+            f"{name!r} has {', '.join(ignored)}, which only a function that is given to `process` may have; "
+            "use process, or remove the method"
+        )
+
+
 def require_hooks(user: object) -> None:
     """Raise ConfigError if an optional method of `user` cannot be called with its arguments."""
     for name, arguments in HOOKS.items():
         try:
             if hasattr(user, name):
                 inspect.signature(getattr(user, name)).bind(*arguments)
+        except ValueError:
+            continue  # a method of C, which does not state its arguments
         except TypeError as wrong:
             raise ConfigError(
                 f"{type(user).__name__}.{name} takes ({', '.join(arguments)}), but: {wrong}; declare it so, "

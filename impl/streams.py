@@ -22,6 +22,7 @@ from impl.functions import (
     KeyedBatchFunction,
     ProcessFunction,
     Rowwise,
+    require_no_hooks,
 )
 from impl.graph.plan import Chained, Edge, KeySelector, Partitioning, Role, Row, Stage
 
@@ -51,17 +52,20 @@ class Stream:
 
     def map(self, name: str, function: Callable[[Row], Row], parallelism: int | None = None) -> "Stream":
         """One row for each row. `parallelism`: None for that of the stage before."""
+        require_no_hooks(name, function)
         return self.process(name, Rowwise(lambda rows: [function(row) for row in rows]), parallelism)
 
     def flat_map(
         self, name: str, function: Callable[[Row], Iterable[Row]], parallelism: int | None = None
     ) -> "Stream":
         """Any number of rows for each row."""
+        require_no_hooks(name, function)
         flat = Rowwise(lambda rows: [made for row in rows for made in function(row)])
         return self.process(name, flat, parallelism)
 
     def filter(self, name: str, function: Callable[[Row], bool], parallelism: int | None = None) -> "Stream":
         """Only the rows for which `function` holds."""
+        require_no_hooks(name, function)
         return self.process(name, Rowwise(lambda rows: [row for row in rows if function(row)]), parallelism)
 
     def map_batches(
@@ -71,6 +75,7 @@ class Stream:
         parallelism: int | None = None,
     ) -> "Stream":
         """One batch of Arrow for each batch, for a stream that carries batches."""
+        require_no_hooks(name, function)
         return self.process(name, Batchwise(function), parallelism)
 
     def process(
@@ -114,8 +119,8 @@ class Stream:
     def chained_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
         """As `chained`, for a function with state by key: no row goes to another subtask.
 
-        So each row must be in the subtask of its key, as behind a `key_by` of the same key; state of another
-        key raises a StateError. Flink's `reinterpretAsKeyedStream`.
+        So each row must be in the subtask of its key, as behind a `key_by` of the same key; a row with
+        another key raises a StateError. Flink's `reinterpretAsKeyedStream`.
         """
         selector = _selector(key_selector, columns)
         ends = (End(end.stage, key_selector=selector, chained=True) for end in self.ends)
@@ -151,27 +156,32 @@ class KeyedStream:
     ends: tuple[End, ...]
 
     def process(
-        self, name: str, function: ProcessFunction | BatchFunction | KeyedBatchFunction, parallelism: int = 1
+        self,
+        name: str,
+        function: ProcessFunction | BatchFunction | KeyedBatchFunction,
+        parallelism: int | None = None,
     ) -> Stream:
         """Run a function over each row, or each batch, and the state of its key.
 
-        A chained function has the parallelism of its stage, and `parallelism` has no effect.
+        `parallelism`: None for 1, or for that of its stage if the function is chained.
         """
-        if any(end.chained for end in self.ends):
-            parallelism = self.job.stage(self.ends[0].stage).parallelism
+        if parallelism is None:
+            chained = any(end.chained for end in self.ends)
+            parallelism = self.job.stage(self.ends[0].stage).parallelism if chained else 1
         return _connect(self.job, Stage(name, Role.PROCESS, function, parallelism), self.ends)
 
     def aggregate(
         self,
         name: str,
         function: AggregateFunction[Any],
-        parallelism: int = 1,
+        parallelism: int | None = None,
         emit: Emit = Emit.EACH_ROW,
     ) -> Stream:
         """Aggregate the rows of each key. `emit`: when results are emitted."""
+        require_no_hooks(name, function)
         return self.process(name, Aggregating(function, emit), parallelism)
 
-    def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int = 1) -> Stream:
+    def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int | None = None) -> Stream:
         """Aggregate columns of a stream of batches; the changed keys are emitted before each barrier.
 
         `aggregates`: by the name of the result's column, such as {"rows": count(), "sum": sum_of("value")}.
@@ -233,6 +243,11 @@ def _chain(job: "Job", stage: Stage, ends: Sequence[End]) -> Stream:
         raise ConfigError(
             f"{stage.name!r} has parallelism {stage.parallelism} and is chained to {before.name!r} of "
             f"parallelism {before.parallelism}; leave it out"
+        )
+    if any(stage.logic is there for there in (before.logic, *(link.function for link in before.chained))):
+        raise ConfigError(
+            f"the function of {stage.name!r} is the object of another function in its subtasks as well, and "
+            "they would share what it holds; make an object for each"
         )
     link = Chained(stage.name, stage.logic, ends[0].key_selector)
     return Stream(job.with_chained(before, link), (End(before.name),))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, cast, overload
 
 from impl.config import ConfigError
-from impl.graph.plan import Plan, Role
+from impl.graph.plan import Plan, Role, Stage
 from impl.state import CompletedCheckpoint, Sections, StateHandle
 from impl.state.snapshot_files import SnapshotFiles
 
@@ -20,6 +20,9 @@ SPLITS: Final = "splits"
 
 CHAINED: Final = "chained/"
 """The beginning of the sections of a function that is chained to the first of its stage."""
+
+CHAIN: Final = "chain"
+"""The section with the names of all functions that are chained, in their order; none without any."""
 
 
 def section_of(name: str) -> str:
@@ -66,8 +69,7 @@ def require_restorable(
     missing = sorted(set(there) - set(stages))
     for stage in plan.stages:
         if stage.name in there:
-            kept = {link.name for link in stage.chained}
-            missing += sorted(_chained_in(storage.open(there[stage.name][0])) - kept)
+            missing += sorted(_chained_in(storage.open(there[stage.name][0])) - {*_names(stage)})
     if missing and not allow_non_restored_state:
         raise RestoreRefusedError(
             f"{name} has the state of {', '.join(missing)}, which the job does not have there; give it its "
@@ -92,13 +94,28 @@ def require_restorable(
         if one not in stages or stages[one].parallelism != len(handles)
     ]
     flying = [task for task, handle in completed.handles.items() if IN_FLIGHT in storage.open(handle)]
+    if flying:
+        changed += [
+            f"the functions chained to {stage.name!r}"
+            for stage in plan.stages
+            if stage.name in there and _chain_of(storage.open(there[stage.name][0])) != _names(stage)
+        ]
     if changed and flying:
         raise RestoreRefusedError(
             f"{name} is unaligned and holds records in flight at {', '.join(flying)}, which belong to "
-            f"channels of the old plan: {', '.join(changed)} cannot be changed now. Resume at the old "
-            "parallelism, take a savepoint or an aligned checkpoint (unaligned_checkpoints_enabled False), "
-            "and then rescale"
+            f"channels of the old plan: {', '.join(changed)} cannot be changed now. Resume with the old "
+            "plan, take a savepoint or an aligned checkpoint (unaligned_checkpoints_enabled False), "
+            "and then change the plan"
         )
+
+
+def _names(stage: Stage) -> tuple[str, ...]:
+    return tuple(link.name for link in stage.chained)
+
+
+def _chain_of(snapshot: Sections) -> tuple[str, ...]:
+    """The names of the functions that were chained, also of those without state."""
+    return cast(tuple[str, ...], snapshot.read(CHAIN)) if CHAIN in snapshot else ()
 
 
 def _chained_in(snapshot: Sections) -> set[str]:

@@ -23,6 +23,8 @@ TIMERS: Final = "_timers/processing-time"
 _LONGEST_WAIT_SECONDS: Final = 1.0
 """After this time the clock is read again: somebody may have set it."""
 _SPARE_TIMES: Final = 1_000
+_TIMES: Final = range(-(2**63), 2**63)
+"""As in Flink."""
 
 OnTimer = Callable[[Hashable, int], Iterable[Any]]
 Clock = Callable[[], int]
@@ -125,4 +127,7 @@ def _time(timestamp: object) -> int:
         raise StateError(
             f"the time of a timer must be ms since 1970 as an int, got {timestamp!r}; convert it with int()"
         )
-    return operator.index(timestamp)
+    found = operator.index(timestamp)
+    if found not in _TIMES:
+        raise StateError(f"the time of a timer must have at most 64 bits, got {found:#x}; pass ms since 1970")
+    return found

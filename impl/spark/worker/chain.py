@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from impl.batches import Rows, rows_of
+from impl.batches import Rows, joined, rows_of
 from impl.graph.plan import Chained, Row
-from impl.graph.rescaling import section_of
+from impl.graph.rescaling import CHAIN, section_of
 from impl.spark.worker.operators import Operator, Process, Timers
 from impl.spark.worker.processing import whole_batches
 from impl.state import AsynchronousPart, Sections, encode
@@ -39,6 +39,7 @@ class ChainedOperator(Operator):
     def __init__(self, head: Operator, behind: Mapping[str, Operator]) -> None:
         self._operators = (head, *behind.values())
         self._prefixes = ("", *map(section_of, behind))
+        self._names = encode(tuple(behind))
         self.inputs = tuple(self._then(process, 1) for process in head.inputs)
         self.listeners = tuple(chain.from_iterable(one.listeners for one in reversed(self._operators)))
         timers = [(one.timers, number) for number, one in enumerate(self._operators, 1)]
@@ -50,16 +51,16 @@ class ChainedOperator(Operator):
         return self._from_each(lambda one: one.before_barrier())
 
     def finish(self) -> Rows:
-        """The last rows of the functions, in the same way."""
+        """The last rows of the functions, in the same way: each ends behind the rows of those before it."""
         return self._from_each(lambda one: one.finish())
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The sections of all functions."""
+        """The sections of all functions, and their names."""
         named = zip(reversed(self._prefixes), reversed(self._operators), strict=True)
         parts = [(prefix, one.snapshot(checkpoint, alone)) for prefix, one in named]
 
         def rest() -> Mapping[str, bytes]:
-            sections: dict[str, bytes] = {}
+            sections = {CHAIN: self._names}
             shared: list[tuple[object, ...]] = []
             for prefix, part in parts:
                 own = part()
@@ -108,7 +109,7 @@ class ChainedOperator(Operator):
             if one is not self._operators[0]:
                 pieces = [one.inputs[0](rows) for rows in pieces]
             pieces = [rows for rows in (*pieces, held_back(one)) if len(rows)]
-        return pieces[0] if len(pieces) == 1 else [row for rows in pieces for row in rows_of(rows)]
+        return joined(pieces)
 
 
 class ChainedTimers:

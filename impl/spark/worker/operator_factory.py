@@ -1,6 +1,7 @@
 """From the plan to the operator of one subtask, restored."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from impl.config import MEMORY, ExecutionConfig
@@ -12,7 +13,7 @@ from impl.graph.plan import KeySelector, Plan, Role, Subtask
 from impl.graph.rescaling import section_of, taken_over
 from impl.spark.worker.chain import ChainedOperator, SnapshotsOf, StatelessOperator
 from impl.spark.worker.operators import Operator
-from impl.spark.worker.processing import ProcessOperator
+from impl.spark.worker.processing import OwnKeys, ProcessOperator
 from impl.spark.worker.sinks import SinkOperator, commit_orphans
 from impl.spark.worker.sources import SplitsOperator, splits_of
 from impl.state import (
@@ -24,6 +25,7 @@ from impl.state import (
     Sections,
 )
 from impl.state.backends.key_groups import groups_of
+from impl.state.backends.key_values import require_keys
 from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 
 
@@ -63,14 +65,18 @@ def operator_of(
         return SinkOperator(stage.logic, place, restored.checkpoint, mine, restored.log)
     parts = _Parts(plan, subtask, execution, restored, place.attempt)
     behind: dict[str, Operator] = {}
-    for link in reversed(stage.chained):  # opened from the last to the first, as in Flink
-        if isinstance(link.function, Rowwise | Batchwise):
-            behind[link.name] = StatelessOperator(link)
-        else:
-            selectors = {} if link.key_selector is None else {0: link.key_selector}
-            theirs = SnapshotsOf(before, section_of(link.name))
-            behind[link.name] = parts.operator(f"{subtask.id}-{link.name}", link.function, selectors, theirs)
-    head = parts.operator(subtask.id, stage.logic, plan.key_selectors(stage), before)
+    with ExitStack() as failing:  # closes those that are open if another one fails
+        for link in reversed(stage.chained):  # opened from the last to the first, as in Flink
+            if isinstance(link.function, Rowwise | Batchwise):
+                behind[link.name] = StatelessOperator(link)
+            else:
+                selectors = {} if link.key_selector is None else {0: link.key_selector}
+                theirs = SnapshotsOf(before, section_of(link.name))
+                name = f"{subtask.id}-{link.name}"
+                behind[link.name] = parts.operator(name, link.function, selectors, theirs, chained=True)
+            failing.callback(behind[link.name].close)
+        head = parts.operator(subtask.id, stage.logic, plan.key_selectors(stage), before)
+        failing.pop_all()
     return ChainedOperator(head, dict(reversed(behind.items()))) if behind else head
 
 
@@ -85,7 +91,13 @@ class _Parts:
     attempt: int
 
     def operator(
-        self, task: str, function: object, selectors: Mapping[int, KeySelector], before: Sequence[Sections]
+        self,
+        task: str,
+        function: object,
+        selectors: Mapping[int, KeySelector],
+        before: Sequence[Sections],
+        *,
+        chained: bool = False,
     ) -> ProcessOperator:
         """The operator of `function`. `task`: the name of its state; `before`: of its stage's subtasks."""
         index, every = self.subtask.index, self.plan.max_parallelism
@@ -98,7 +110,8 @@ class _Parts:
             if known:
                 state.restore(known)
             store.restore(index, parallelism, before)
-        return ProcessOperator(function, selectors, state, store)
+        check_keys = OwnKeys(context) if chained else require_keys
+        return ProcessOperator(function, selectors, state, store, check_keys=check_keys)
 
 
 def _keyed_state(

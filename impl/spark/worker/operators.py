@@ -46,7 +46,7 @@ class Operator(Protocol):
         return ()
 
     def finish(self) -> Rows:
-        """The input has ended. Returns the last rows to be sent."""
+        """The input has ended. Returns the last rows, with those that a barrier would have sent."""
         return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:

@@ -1,30 +1,57 @@
 """The operator that runs a user's function over rows and the state of their keys."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
-from impl.batches import Rows, columns_of, rows_of
+from impl.batches import Rows, columns_of, joined, rows_of
 from impl.graph.plan import KeySelector, Row
+from impl.graph.rescaling import RestoreRefusedError
 from impl.spark.worker.operators import Operator, Process
 from impl.state import (
     AsynchronousPart,
+    KeyedContext,
     KeyedStateBackend,
     OperatorStateStore,
     ProcessingTimeTimers,
     StateError,
 )
+from impl.state.backends.key_groups import key_group
 from impl.state.backends.key_values import require_keys
 from impl.state.shared import SharedFiles
-from impl.state.timers import Clock, wall_clock
+from impl.state.timers import TIMERS, Clock, wall_clock
+
+CheckKeys = Callable[[Sequence[Hashable]], None]
+_KNOWN_KEYS: Final = 100_000
+
+
+class OwnKeys:
+    """Checks the keys of rows that no partitioner has sent: they must belong to the subtask of `context`."""
+
+    def __init__(self, context: KeyedContext) -> None:
+        self._context = context
+        self._known: set[Hashable] = set()
+
+    def __call__(self, keys: Sequence[Hashable]) -> None:
+        """Raises StateError for a key of another subtask, UnsupportedKeyError for a value that is no key."""
+        require_keys(keys)
+        for key in set(keys).difference(self._known):
+            if key_group(key, self._context.max_parallelism) not in self._context.groups:
+                raise StateError(
+                    f"{self._context.task}: a row has the key {key!r}, which belongs to another subtask; "
+                    "chain by the key by which the rows came, or use key_by"
+                )
+            if len(self._known) >= _KNOWN_KEYS:
+                self._known.clear()
+            self._known.add(key)
 
 
 class ProcessOperator(Operator):
     """Runs a user's function, with one input or two.
 
     `key_selectors`: by input, for those that are keyed. `state` has the state by key, `store` that of the
-    subtask, both restored. `clock`: the processing time of its timers.
+    subtask, both restored. `clock`: the processing time of its timers. `check_keys`: of a batch of rows.
     """
 
     def __init__(
@@ -34,6 +61,7 @@ class ProcessOperator(Operator):
         state: KeyedStateBackend,
         store: OperatorStateStore | None = None,
         clock: Clock = wall_clock,
+        check_keys: CheckKeys = require_keys,
     ) -> None:
         self._state = state
         self._store = OperatorStateStore() if store is None else store
@@ -44,13 +72,18 @@ class ProcessOperator(Operator):
         if hasattr(function, "on_timer"):
             self.timers = ProcessingTimeTimers(state, function.on_timer, clock)
             self._call("open_timers", self.timers)
+        elif state.has(TIMERS) and (keys := len(state.map_state(TIMERS, immutable=True))):
+            raise RestoreRefusedError(
+                f"the checkpoint has timers of {keys} keys, and {type(function).__name__}, which has no "
+                "on_timer, would never call them; give it on_timer(key, timestamp), which may return ()"
+            )
         elements = (
             (function.process_element1, function.process_element2)
             if hasattr(function, "process_element1")
             else (getattr(function, "process_element", None),)
         )
         self.inputs = tuple(
-            whole_batches(function, element, key_selectors.get(number))
+            whole_batches(function, element, key_selectors.get(number), check_keys)
             for number, element in enumerate(elements)
         )
 
@@ -60,8 +93,8 @@ class ProcessOperator(Operator):
         return () if held_back is None else held_back
 
     def finish(self) -> Rows:
-        """The function's last rows."""
-        return tuple(self._call("finish") or ())
+        """What the function has held back, and its last rows."""
+        return joined((self.before_barrier(), tuple(self._call("finish") or ())))
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """All state; that of the subtask is encoded at once."""
@@ -91,16 +124,21 @@ class ProcessOperator(Operator):
         return None if called is None else called(*given)
 
 
-def whole_batches(function: Any, element: Any, key_of: KeySelector | None) -> Process:  # noqa: ANN401
+def whole_batches(
+    function: Any,  # noqa: ANN401
+    element: Any,  # noqa: ANN401
+    key_of: KeySelector | None,
+    check_keys: CheckKeys = require_keys,
+) -> Process:
     """The function for the batches of one input: whole if the user's function takes those, else by rows."""
     columns = None if key_of is None else columns_of(key_of)
-    by_row = _by_row(function, element, key_of)
+    by_row = _by_row(function, element, key_of, check_keys)
 
     def process(rows: Rows) -> Rows:
         if isinstance(rows, pa.RecordBatch):
             if columns is not None and hasattr(function, "process_keyed_batch"):
                 found = columns.keys_of(rows)
-                require_keys(found.distinct)
+                check_keys(found.distinct)
                 keyed: Rows = function.process_keyed_batch(found, rows)
                 return keyed
             if hasattr(function, "process_batch"):
@@ -117,6 +155,7 @@ def _by_row(
     function: Any,  # noqa: ANN401
     element: Any,  # noqa: ANN401
     key_of: KeySelector | None,
+    check_keys: CheckKeys,
 ) -> Callable[[Sequence[Row], Sequence[Hashable] | None], Rows]:
     """The function for rows one by one, and their keys if they are known."""
 
@@ -130,7 +169,7 @@ def _by_row(
     def keyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         assert key_of is not None
         keys = list(map(key_of, rows)) if keys is None else keys
-        require_keys(keys)  # the only subtask of a stage gets keys that no partitioner has checked
+        check_keys(keys)  # the only subtask of a stage gets keys that no partitioner has checked
         if hasattr(function, "process_keyed_rows"):
             emitted: Rows = function.process_keyed_rows(keys, rows)
             return emitted

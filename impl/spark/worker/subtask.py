@@ -232,7 +232,6 @@ class RunningSubtask:
     def _end_data(self) -> None:
         """No record follows: the operator finishes, and the next checkpoint contains all that it has done."""
         self._snapshots.data_ended = True
-        self._outputs.emit(self._operator.before_barrier())
         self._outputs.emit(self._operator.finish())
         self._outputs.broadcast(Kind.END_OF_DATA)
         self._context.report(DataEnded())

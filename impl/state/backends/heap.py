@@ -86,6 +86,10 @@ class HeapKeyedStateBackend(KeyedStateBackend):
         state.immutable = immutable
         return state
 
+    def has(self, name: str) -> bool:
+        """Whether there is a state of that name."""
+        return name in self._states
+
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Take a snapshot; immutable states are encoded by the asynchronous part. `alone` has no effect."""
         most = max((len(state) for state in self._states.values()), default=0)

@@ -149,6 +149,10 @@ class KeyedStateBackend(ABC):
         """The state of that name and kind; made at the first call."""
 
     @abstractmethod
+    def has(self, name: str) -> bool:
+        """Whether there is a state of that name: it was restored, or made by a call."""
+
+    @abstractmethod
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Take a snapshot; returns its asynchronous part (2, 3 and 5 of the contract).
 

@@ -87,6 +87,10 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         keyed.require_kind(self._context.task, name, state.kind, kind)
         return state
 
+    def has(self, name: str) -> bool:
+        """Whether there is a state of that name."""
+        return name in self._states
+
     def _made(self, name: str, kind: str, number: int) -> RocksDbState:
         groups, every, task = self._context.groups, self._context.max_parallelism, self._context.task
 

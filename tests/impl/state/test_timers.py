@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from impl.graph.rescaling import RestoreRefusedError
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import CheckpointStorage, HeapKeyedStateBackend, KeyedContext, StateError, pack, sections_of
 from impl.state.backends.key_groups import groups_of, key_group, subtask_of
@@ -160,6 +161,18 @@ def test_a_time_that_is_no_int_is_refused(wrong, clock):
         timers.delete_processing_time_timer("a", wrong)
 
 
+def test_a_time_is_within_64_bits_as_in_flink(backends, clock):
+    timers, fired = timers_of(backends(), clock)
+    for wrong in (2**63, -(2**63) - 1, 2**2000):
+        with pytest.raises(StateError, match="must have at most 64 bits"):
+            timers.register_processing_time_timer("a", wrong)
+    timers.register_processing_time_timer("a", 2**63 - 1)
+    timers.register_processing_time_timer("a", -(2**63) + 1)
+    timers.fire(ALL)
+    assert fired == [("a", -(2**63) + 1)]
+    assert timers.wait() == 1.0
+
+
 def test_a_value_that_is_no_key_is_refused(clock):
     timers, _ = timers_of(HeapKeyedStateBackend(), clock)
     with pytest.raises(StateError, match="is no key"):
@@ -190,6 +203,24 @@ def test_a_function_without_timers_has_no_state_of_them(backends):
     backend = backends()
     assert ProcessOperator(Plain(), {0: lambda row: row}, backend).timers is None
     assert TIMERS not in backend._states
+
+
+def test_timers_of_a_function_that_has_no_on_timer_any_more_are_not_lost_in_silence(backends, clock):
+    taken = []
+    for fires in (False, True):
+        before = backends()
+        timers, _ = timers_of(before, clock)
+        timers.register_processing_time_timer("a", 10)
+        clock.now = 20 if fires else 0
+        timers.fire(ALL)
+        taken.append(sections_of(pack(before.snapshot(1)()), "task-0"))
+        before.close()
+    with_timers, without = backends(), backends()
+    with_timers.restore(taken[:1])
+    with pytest.raises(RestoreRefusedError, match="timers of 1 keys, and Plain, which has no on_timer"):
+        ProcessOperator(Plain(), {0: lambda row: row}, with_timers)
+    without.restore(taken[1:])
+    assert ProcessOperator(Plain(), {0: lambda row: row}, without).timers is None
 
 
 # ---------------------------------------------------------------- kill and restore

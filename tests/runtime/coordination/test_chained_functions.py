@@ -3,15 +3,16 @@
 import pyarrow as pa
 import pytest
 
-from impl.config import MEMORY, ROCKSDB, ConfigError, ExecutionConfig
+from impl.aggregation.rows import Emit
+from impl.config import MEMORY, ROCKSDB, ExecutionConfig
 from impl.connectors.two_phase import SinkPlace
-from impl.graph.rescaling import RestoreRefusedError, require_restorable
+from impl.graph.rescaling import IN_FLIGHT, RestoreRefusedError, require_restorable
 from impl.job import Job, ParquetOutput, RateInput
 from impl.spark.channels.frames import Kind
 from impl.spark.worker.chain import ChainedOperator
 from impl.spark.worker.operator_factory import Restored, operator_of
 from impl.spark.worker.operators import Operator
-from impl.state import CheckpointStorage, CompletedCheckpoint, StateError, pack, sections_of
+from impl.state import CheckpointStorage, CompletedCheckpoint, StateError, encode, pack, sections_of
 from impl.state.backends.key_groups import key_group, subtask_of
 from impl.state.backends.rocksdb import shared_in
 from tests.memory_storage import MemoryStorage
@@ -137,7 +138,8 @@ def test_the_data_ends_from_the_first_to_the_last(three):
     task, notes = three
     task.end()
     assert [name for name, hook, *_ in notes if hook == "finish"] == ["a", "b", "c"]
-    assert task.sent[-4:] == [("last of abc",), ("last of bc",), ("last of c",), Kind.END_OF_DATA]
+    rows = [(f"{what} {names}",) for names in ("abc", "bc", "c") for what in ("held by", "last of")]
+    assert task.sent == [*rows, Kind.END_OF_DATA]
 
 
 def test_all_are_closed_from_the_last_to_the_first_although_one_fails(three, monkeypatch):
@@ -152,6 +154,69 @@ def test_all_are_closed_from_the_last_to_the_first_although_one_fails(three, mon
     with pytest.raises(ValueError, match="c"):
         task.subtask._operator.close()
     assert notes == [(name, "close") for name in "cba"]
+
+
+class Last:
+    """Keeps its rows until the end of the data."""
+
+    def open(self, state):
+        self.rows = state.value_state("row", immutable=True)
+
+    def process_element(self, key, row):
+        self.rows.put(key, row)
+        return ()
+
+    def finish(self):
+        return [row for _, row in self.rows.items()]
+
+
+class Total:
+    """Adds up the numbers of a key."""
+
+    def create_accumulator(self):
+        return 0
+
+    def add(self, row, accumulator):
+        return accumulator + row[1]
+
+    def get_result(self, row, accumulator):
+        return (row[0], accumulator)
+
+
+def test_an_aggregate_that_emits_before_barriers_emits_the_last_rows_of_the_function_before_it(storage):
+    stream = numbers().key_by(key_of).process("last", Last()).chained_by(key_of)
+    operator = operator_in(plan_of(stream.aggregate("total", Total(), emit=Emit.CHANGED)), storage)
+    task = OneSubtask(operator)
+    task.rows(("a", 1), ("b", 2))
+    task.end()
+    task.barrier(1)
+    task.snapshot()
+    assert task.sent == [("a", 1), ("b", 2), Kind.END_OF_DATA, (Kind.BARRIER, 1)]
+
+
+class HoldsBack:
+    """Emits a batch before each barrier."""
+
+    def process_batch(self, batch):
+        return batch
+
+    def before_barrier(self):
+        return pa.record_batch({"number": [1]})
+
+
+def test_batches_stay_batches_when_several_functions_have_held_them_back(storage):
+    stream = numbers().process("a", HoldsBack()).chained().process("b", HoldsBack())
+    operator = operator_in(plan_of(stream), storage)
+    assert operator.before_barrier().equals(pa.record_batch({"number": [1, 1]}))
+
+
+def test_what_is_open_is_closed_if_another_function_cannot_be_opened(storage, monkeypatch):
+    notes = []
+    stream = numbers().process("a", Noting("a", notes)).chained().process("b", Noting("b", notes))
+    monkeypatch.setattr(Noting, "open", lambda self, state: 1 / (self.name == "b"))
+    with pytest.raises(ZeroDivisionError):
+        operator_in(plan_of(stream), storage)
+    assert notes == [("b", "initialize"), ("a", "initialize"), ("b", "close")]
 
 
 class Part(Operator):
@@ -280,6 +345,18 @@ def test_state_of_a_function_that_is_not_in_the_chain_any_more_is_not_lost_in_si
     require_restorable(renamed, completed, written, allow_non_restored_state=True)
 
 
+def test_a_chain_does_not_change_under_records_in_flight_which_would_bypass_the_new_function(storage):
+    written = MemoryStorage()
+    taken = {**operator_in(counted(), storage).snapshot(1)(), IN_FLIGHT: encode(({}, {"out-0": (b"",)}))}
+    handle = written.write(1, "count-0", 1, pack(taken), offset=None, shared=())
+    completed = CompletedCheckpoint(1, 1, {"count-0": handle}, 128)
+    require_restorable(counted(), completed, written)
+    stream = numbers().key_by(key_of).process("count", Count()).chained().filter("even", all)
+    longer = plan_of(stream.chained_by(key_of).process("again", Count()).chained().map("new", tuple))
+    with pytest.raises(RestoreRefusedError, match="the functions chained to 'count' cannot be changed now"):
+        require_restorable(longer, completed, written)
+
+
 def test_state_of_a_function_that_has_moved_to_another_chain_is_refused(storage):
     written = MemoryStorage()
     taken = operator_in(counted(), storage).snapshot(1)()
@@ -290,16 +367,15 @@ def test_state_of_a_function_that_has_moved_to_another_chain_is_refused(storage)
         require_restorable(moved, CompletedCheckpoint(1, 1, {"count-0": handle}, 128), written)
 
 
-def test_state_of_a_key_of_another_subtask_is_refused(storage):
-    stream = numbers(2).key_by(key_of).process("count", Count(), 2)
+def test_a_row_of_a_key_of_another_subtask_is_refused_also_by_a_function_that_keeps_nothing(storage):
+    stream = numbers(2).process("first", Passing(), 2).chained_by(key_of).process("next", Passing())
     own, other = (
         next(key for key in KEYS if subtask_of(key_group(key, 128), 2, 128) == index) for index in range(2)
     )
-    plan = plan_of(stream.chained_by(lambda row: other).process("other", Count()))
-    task = operator_in(plan, storage)
-    task.inputs[0]([(own,)])
-    with pytest.raises(StateError, match="belongs to another subtask"):
-        task.snapshot(1)()
+    task = operator_in(plan_of(stream), storage)
+    assert task.inputs[0]([(own,)] * 2) == [(own,)] * 2
+    with pytest.raises(StateError, match="belongs to another subtask; chain by the key by which"):
+        task.inputs[0]([(own,), (other,)])
 
 
 # ---------------------------------------------------------------- declarations
@@ -314,31 +390,3 @@ def test_a_chain_is_one_stage_and_takes_its_parallelism():
     plan = counted(2)
     assert plan.ids() == ("numbers-0", "numbers-1", "count-0", "count-1", "out-0")
     assert [one.name for one in plan.stages[1].chained] == ["even", "again"]
-
-
-@pytest.mark.parametrize(
-    ("chain", "why"),
-    [
-        (lambda: numbers().chained().process("a", Passing()), "behind another function"),
-        (lambda: plan_of(first().chained()), "'out' cannot be chained"),
-        (lambda: first().union(first("b")).chained().process("c", Passing()), "of one input"),
-        (lambda: first().chained().connect(first("b")).process("c", Passing()), "of one input"),
-        (lambda: first().chained().process("c", Passing(), 2), "'a' of parallelism 1; leave it out"),
-        (lambda: first().chained().process("no name", Passing()), "a name of its own"),
-        (lambda: plan_of(first().chained().process("a", Passing())), "a is there twice"),
-        (lambda: plan_of(first().chained().process("c", Count())), "'c' has timers, which belong to keys"),
-        (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer takes"),
-    ],
-)
-def test_a_chain_that_cannot_run_is_refused_before_the_job_starts(chain, why):
-    with pytest.raises(ConfigError, match=why):
-        chain()
-
-
-def first(name="a"):
-    return numbers(name=f"numbers_{name}").process(name, Passing())
-
-
-class Deaf(Passing):
-    def on_timer(self):
-        return ()

@@ -1,0 +1,102 @@
+"""Functions that the runtime would not call, or not as they are declared: refused before the job starts."""
+
+import pytest
+
+from impl.config import ConfigError
+from impl.job import Job, ParquetOutput, RateInput
+
+
+class Everything:
+    """A function for each step, and an aggregate."""
+
+    def __call__(self, row):
+        return row
+
+    def process_element(self, key, row):
+        return [row]
+
+
+def declare(step, function):
+    stream = Job("job").source("numbers", RateInput(10))
+    stream = stream.key_by("value") if step == "aggregate" else stream
+    getattr(stream, step)("step", function)
+
+
+HOOKS = (
+    "open_timers",
+    "on_timer",
+    "notify_checkpoint_complete",
+    "notify_checkpoint_aborted",
+    "initialize_state",
+    "snapshot_state",
+)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("step", ["map", "flat_map", "filter", "map_batches", "aggregate"])
+def test_a_method_that_only_process_calls_is_refused(step, hook):
+    function = Everything()
+    declare(step, function)
+    setattr(function, hook, lambda *given: None)
+    with pytest.raises(ConfigError, match=f"'step' has {hook}, which only a function .* use process"):
+        declare(step, function)
+
+
+def test_a_chained_keyed_function_takes_the_parallelism_of_its_stage():
+    stream = Job("job").source("numbers", RateInput(10), 2).process("first", Everything()).chained_by("value")
+    assert stream.aggregate("next", Everything()).job.stage("first").parallelism == 2
+
+
+def test_a_method_of_c_that_does_not_state_its_arguments_is_taken():
+    function = Everything()
+    function.notify_checkpoint_complete = {}.pop
+    declare("process", function)
+
+
+# ---------------------------------------------------------------- chains
+
+
+class Timed(Everything):
+    def on_timer(self, key, timestamp):
+        return ()
+
+
+class Deaf(Everything):
+    def on_timer(self):
+        return ()
+
+
+ONE = Everything()
+
+
+def numbers(name="numbers"):
+    return Job("job").source(name, RateInput(10))
+
+
+def first(name="a"):
+    return numbers(f"numbers_{name}").process(name, Everything())
+
+
+def plan_of(stream):
+    return stream.sink("out", ParquetOutput("out", None)).plan()
+
+
+@pytest.mark.parametrize(
+    ("chain", "why"),
+    [
+        (lambda: numbers().chained().process("a", Everything()), "behind another function"),
+        (lambda: plan_of(first().chained()), "'out' cannot be chained"),
+        (lambda: first().union(first("b")).chained().process("c", Everything()), "of one input"),
+        (lambda: first().chained().connect(first("b")).process("c", Everything()), "of one input"),
+        (lambda: first().chained().process("c", Everything(), 2), "'a' of parallelism 1; leave it out"),
+        (lambda: first().chained_by("value").process("c", Everything(), 2), "'a' of parallelism 1"),
+        (lambda: first().chained().process("no name", Everything()), "a name of its own"),
+        (lambda: plan_of(first().chained().process("a", Everything())), "a is there twice"),
+        (lambda: plan_of(first().chained().process("c", Timed())), "'c' has timers, which belong to keys"),
+        (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer takes"),
+        (lambda: numbers().process("a", ONE).chained().process("b", ONE), "'b' is the object .* as well"),
+    ],
+)
+def test_a_chain_that_cannot_run_is_refused(chain, why):
+    with pytest.raises(ConfigError, match=why):
+        chain()
