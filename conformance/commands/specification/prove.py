@@ -151,14 +151,15 @@ def any_number(components: Sequence[str], *, variants: bool) -> int:
         click.echo(line_of(one, result, time.process_time() - began))
         click.echo("".join(f"  {line}\n" for line in refutation_lines(result.refutations)), nl=False)
         is_whole &= not result.refutations
-    tried = {one.component: one.variants for one in chosen}
+    tried = {one.component: one for one in chosen}
     for mutant in load_catalogue() if variants else ():
         if mutant.layer == "model" and mutant.component in tried:
-            if mutant.id not in (tried[mutant.component] or {mutant.id}):
+            claim = tried[mutant.component]
+            if mutant.rule in claim.beyond or mutant.id not in (claim.variants or {mutant.id}):
                 continue
             began = time.process_time()
             edited = reread(Edit(mutant.module, mutant.find, mutant.replace))
-            result = prove(UNBOUNDED[mutant.component].cases(edited), stop_at={mutant.rule})
+            result = prove(claim.cases(edited), stop_at={mutant.rule})
             click.echo(variant_line(mutant, result.refutations, time.process_time() - began))
             is_whole &= mutant.rule in {found.rule for found in result.refutations}
     click.echo("PROVED" if is_whole else "NOT PROVED")
