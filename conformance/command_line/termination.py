@@ -1,7 +1,7 @@
 """SIGTERM ends a command with the processes that it started, as Ctrl-C in a terminal does.
 
-CI that cancels a job, and `timeout`, send SIGTERM to the command alone. Without this, TLC, Spark and worker
-processes would go on.
+CI that cancels a job, `kill` and `timeout --foreground` send SIGTERM to the command alone. Without this, TLC,
+Spark and worker processes would go on.
 """
 
 import os

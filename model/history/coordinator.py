@@ -1,7 +1,8 @@
 """What a coordinator has received and sent. COORD-32 is stated over it.
 
 The history decides nothing: the coordinator alone takes each step. It is computed from events and effects,
-not from what the coordinator keeps, so that a coordinator that keeps something wrong disagrees with it.
+not from what the coordinator keeps, so that a coordinator that keeps something wrong disagrees with it. In
+its closed model no task finishes: every task takes part in every checkpoint (COORD-27).
 """
 
 from typing import NamedTuple

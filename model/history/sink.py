@@ -1,7 +1,6 @@
-"""What a sink has received and sent. SINK-11 is stated over it.
+"""What a sink has received and sent. SINK-11 compares the committed transactions with it.
 
-The history decides nothing: the sink alone takes each step. It is computed from events and effects, not from
-what the sink keeps.
+The history decides nothing: the sink alone takes each step. It is computed from events and effects.
 """
 
 from typing import NamedTuple

@@ -1,7 +1,8 @@
 -------------------------- MODULE CoordinatorHistory ---------------------------
 (***************************************************************************)
 (* COORD-32: what a completed checkpoint means, stated over what the       *)
-(* coordinator sent and received, not over what it keeps.                  *)
+(* coordinator sent and received, not over what it keeps. In this model    *)
+(* every task takes part in every checkpoint.                              *)
 (*                                                                         *)
 (* The variables decide nothing. Each is computed from events and effects. *)
 (***************************************************************************)

@@ -1,10 +1,8 @@
 ------------------------------ MODULE SinkHistory -------------------------------
 (***************************************************************************)
-(* SINK-11: what a commit means, stated over what the sink sent and        *)
-(* received, not over what it keeps.                                       *)
-(*                                                                         *)
-(* The variable decides nothing. It is computed from events and effects,   *)
-(* not from what the sink keeps.                                           *)
+(* SINK-11: what a commit means. The committed transactions are compared   *)
+(* with a history of what the sink sent and received. The history decides  *)
+(* nothing: it is computed from events and effects.                        *)
 (***************************************************************************)
 EXTENDS SinkModel
 

@@ -23,7 +23,7 @@ from conformance.engines.feed import LANES
 from conformance.engines.flink.distribution import Distribution
 from conformance.engines.flink.rest import RestError, ask
 from conformance.engines.flink.table import DRIVER, CommittedTable
-from conformance.engines.processes import Started
+from conformance.engines.processes import EngineError, Started
 from conformance.engines.schedule import Fault, Kind
 
 MAIN = "org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint"
@@ -163,7 +163,8 @@ class FlinkCluster(Engine):
     def close(self) -> None:
         """End the database, if there is one; keep how many transactions were prepared at that moment."""
         if self._table is not None:
-            self.recorded.append({"prepared": self._table.left()})
+            with suppress(EngineError):
+                self.recorded.append({"prepared": self._table.left()})
             self._table.stop()
 
     def _metadata(self, restarts: int) -> Iterator[Path]:

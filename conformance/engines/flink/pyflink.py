@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from conformance.engines.engine import EngineSetUpError
 from conformance.engines.feed import LANES
 from conformance.engines.flink.cluster import FlinkCluster
 from conformance.engines.flink.distribution import Distribution
@@ -13,15 +14,17 @@ _JOB = Path(__file__).parents[1] / "python" / "jobs" / "pyflink_job.py"
 
 
 def with_python(distribution: Distribution, python: str) -> Distribution:
-    """The compiled source of the job with the jars in the environment of this Python."""
+    """The compiled source of the job with the jars of this Python's PyFlink. Raises EngineSetUpError."""
     classes = distribution.class_path.partition(":")[0]
     jars = sorted(_package(python).glob("lib/*.jar"))
     return distribution._replace(class_path=":".join([classes, *map(str, jars)]))
 
 
 def _package(python: str) -> Path:
-    (package,) = Path(python).parents[1].glob("lib/python*/site-packages/pyflink")
-    return package
+    environment = Path(python).parents[1]
+    for package in environment.glob("lib/python*/site-packages/pyflink"):
+        return package
+    raise EngineSetUpError(f"expected PyFlink in {environment}, got none; remove it to install it anew")
 
 
 @dataclass

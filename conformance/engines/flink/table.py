@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, LiteralString
 
 from conformance.engines.engine import EngineSetUpError
+from conformance.engines.processes import EngineError
 from conformance.torture.servers.loopback import free_port
 from conformance.torture.servers.postgres_server import PostgresServer, ServerFailedError, ServerNotFoundError
 
@@ -38,15 +39,22 @@ class CommittedTable:
         self._session.execute("CREATE TABLE committed (line text NOT NULL)")
 
     def lines(self) -> Sequence[str]:
-        """The rows that a reader sees now."""
-        return [line for (line,) in self._session.execute("SELECT line FROM committed").fetchall()]
+        """The rows that a reader sees now. Raises EngineError if the server does not answer."""
+        return [line for (line,) in self._rows("SELECT line FROM committed")]
 
     def left(self) -> int:
-        """Number of transactions that are prepared now."""
-        found = self._session.execute("SELECT count(*) FROM pg_prepared_xacts").fetchone()
-        return int(found[0]) if found else 0
+        """Number of transactions that are prepared now. Raises EngineError if the server does not answer."""
+        return len(self._rows("SELECT gid FROM pg_prepared_xacts"))
 
     def stop(self) -> None:
         """End the server and remove its data."""
         self._session.close()
         self._server.stop()
+
+    def _rows(self, query: LiteralString) -> list[tuple[Any, ...]]:
+        import psycopg
+
+        try:
+            return self._session.execute(query).fetchall()
+        except psycopg.Error as lost:
+            raise EngineError(f"expected rows of the PostgreSQL server, got: {lost}") from lost

@@ -10,7 +10,7 @@ COORDINATOR_HISTORY = Registry("coordinator_history")
 
 @COORDINATOR_HISTORY.step("COORD-32")
 def coord_32(before: CoordinatorHistory, event: Event, effects: Effects, after: CoordinatorHistory) -> bool:
-    """What completes was triggered in this attempt, and every task has acknowledged it since."""
+    """What completes was triggered in this attempt; every task takes part, and has acknowledged it since."""
     heard = heard_with(before, event)
     return all(
         one.checkpoint in before.triggered

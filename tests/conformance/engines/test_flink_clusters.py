@@ -7,7 +7,7 @@ from conformance.engines.engine import EngineSetUpError, Place
 from conformance.engines.flink.distribution import Distribution
 from conformance.engines.flink.pyflink import PyFlinkCluster, with_python
 from conformance.engines.flink.table import CommittedTable
-from conformance.engines.processes import Processes
+from conformance.engines.processes import EngineError, Processes
 from conformance.engines.rows import table_row
 
 JARS = Distribution("2.3.0", "/cache/classes:/cache/flink-dist.jar", None)
@@ -39,6 +39,12 @@ def test_without_a_driver_for_java_the_table_tells_what_to_install(tmp_path):
         CommittedTable(tmp_path / "none.jar")
 
 
+def test_a_server_that_has_ended_is_an_error_of_the_round(table):
+    table._server.crash()
+    with pytest.raises(EngineError, match="expected rows of the PostgreSQL server"):
+        table.lines()
+
+
 @pytest.fixture
 def package(tmp_path):
     """The package of PyFlink in an environment."""
@@ -60,6 +66,11 @@ def test_pyflink_runs_from_the_jars_of_its_environment(package, python):
         str(package / "lib/flink-dist-2.3.0.jar"),
         str(package / "lib/flink-table-2.3.0.jar"),
     ]
+
+
+def test_an_environment_without_pyflink_is_refused(tmp_path):
+    with pytest.raises(EngineSetUpError, match=r"expected PyFlink in .*; remove it"):
+        with_python(JARS, str(tmp_path / "bin" / "python"))
 
 
 def test_the_row_of_pyflink_draws_what_its_cluster_reads(tmp_path, package, python):
