@@ -47,8 +47,9 @@ class Started:
         self.process.wait(ENDS_SECONDS)
 
     def last_line(self) -> str:
-        """The last line of its log that is not empty."""
-        lines = [line for line in self.log.read_text("utf-8", "replace").splitlines() if line.strip()]
+        """The last line of its log that is not empty; paths begin with the name of the round's folder."""
+        text = self.log.read_text("utf-8", "replace").replace(f"{self.log.absolute().parents[2]}/", "")
+        lines = [line for line in text.splitlines() if line.strip()]
         return lines[-1][:120] if lines else "it logged nothing"
 
 

@@ -20,6 +20,16 @@ def test_no_process_outlives_its_block(tmp_path):
     assert not started.alive
 
 
+def test_a_last_line_has_no_path_of_the_machine(tmp_path):
+    with Processes(tmp_path / "logs") as processes:
+        prints = processes.start(
+            "prints", [sys.executable, "-S", "-c", "import os; print(f'in {os.getcwd()}')"]
+        )
+        prints.process.wait(60)
+
+    assert prints.last_line() == f"in {tmp_path.name}/logs"
+
+
 def test_the_folder_is_away_and_comes_back(tmp_path):
     folder = tmp_path / "checkpoints"
     folder.mkdir()
