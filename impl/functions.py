@@ -172,3 +172,15 @@ def require_hooks(user: object) -> None:
                 f"{type(user).__name__}.{name} takes ({', '.join(arguments)}), but: {wrong}; declare it so, "
                 "or rename it if the runtime must not call it"
             ) from wrong
+
+
+def call_each(calls: Iterable[Callable[[], object]]) -> None:
+    """Make all calls, also those after one that raises an error; then raise the first error."""
+    failures = []
+    for call in calls:
+        try:
+            call()
+        except Exception as failed:  # noqa: BLE001 - raised after the other calls
+            failures.append(failed)
+    if failures:
+        raise failures[0]

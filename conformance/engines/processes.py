@@ -3,13 +3,10 @@
 import os
 import signal
 import subprocess
-import sys
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
 
 ENDS_SECONDS = 10.0
 """How long a killed process may take to end."""
@@ -17,10 +14,6 @@ ENDS_SECONDS = 10.0
 
 class EngineError(RuntimeError):
     """An engine cannot be run here; the message says what was expected, what came and what to do."""
-
-
-def _ended(number: int, _frame: object) -> NoReturn:
-    sys.exit(128 + number)
 
 
 @dataclass
@@ -59,8 +52,6 @@ class Processes:
 
     logs: Path
     started: list[Started] = field(default_factory=list)
-    _before: Any = field(default=None, init=False)
-    """What SIGTERM did before the block; within it, the block ends, and the processes with it."""
 
     def start(
         self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None
@@ -82,13 +73,9 @@ class Processes:
 
     def __enter__(self) -> "Processes":
         self.logs.mkdir(parents=True, exist_ok=True)
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGTERM, _ended)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGTERM, self._before)
         for one in self.started:
             one.signal(signal.SIGKILL)
         for one in self.started:

@@ -12,6 +12,7 @@ the effects out. It guarantees three things:
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from impl.connectors.claims import Claim
 from impl.core import Effect, Effects, PreCommitted, SinkSnapshot, TransactionalSink
 from impl.core.errors import ProtocolError
 from impl.core.sink.events import AbortTransaction, Begin, Commit, PreCommit, WriteToTransaction
+from impl.functions import call_each
 
 
 class Receipt(Protocol):
@@ -203,14 +205,7 @@ class TwoPhaseSink:
         If a commit raises an error, the others are still tried; then the first error is raised (SINK-10).
         """
         effects = self._core.notify_complete(checkpoint)
-        failures = []
-        for effect in effects:
-            try:
-                self._do((effect,))
-            except Exception as failed:  # noqa: BLE001 - raised after the others were tried
-                failures.append(failed)
-        if failures:
-            raise failures[0]
+        call_each(partial(self._do, (effect,)) for effect in effects)
         self._participant.committed(checkpoint)
         self._core.forget_below(checkpoint)  # bounds the memory; the storage has the snapshots
         return effects

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from impl.batches import Rows, joined, rows_of
+from impl.functions import call_each
 from impl.graph.plan import Chained, Row
 from impl.graph.rescaling import CHAIN, section_of
 from impl.spark.worker.operators import Operator, Process, Timers
@@ -82,14 +83,7 @@ class ChainedOperator(Operator):
 
     def close(self) -> None:
         """Close all functions. Raises the first error, after all were closed."""
-        failures = []
-        for one in reversed(self._operators):
-            try:
-                one.close()
-            except Exception as failed:  # noqa: BLE001 - raised after the others were closed
-                failures.append(failed)
-        if failures:
-            raise failures[0]
+        call_each(one.close for one in reversed(self._operators))
 
     def _then(self, process: Process, number: int) -> Process:
         return lambda rows: self._through(process(rows), number)

@@ -6,9 +6,10 @@ of those effects, and of a completed checkpoint at most once.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from impl.core.component import NO_CHECKPOINT
-from impl.functions import require_hooks
+from impl.functions import call_each, require_hooks
 
 Notify = Callable[[int], None]
 
@@ -34,23 +35,12 @@ class Listeners:
         (TASK-06). No listener gets it, as in Flink, where the ids of a task count from the restored one.
         """
         if checkpoint > self._restored:
-            _notify(self._complete, checkpoint)
+            call_each(partial(notify, checkpoint) for notify in self._complete)
 
     def aborted(self, checkpoint: int) -> None:
         """`checkpoint` was aborted. Raises as `complete`."""
-        _notify(self._aborted, checkpoint)
+        call_each(partial(notify, checkpoint) for notify in self._aborted)
 
 
 def _methods(users: Sequence[object], name: str) -> tuple[Notify, ...]:
     return tuple(getattr(user, name) for user in users if hasattr(user, name))
-
-
-def _notify(listeners: Sequence[Notify], checkpoint: int) -> None:
-    failures = []
-    for notify in listeners:
-        try:
-            notify(checkpoint)
-        except Exception as failed:  # noqa: BLE001 - raised after the others were notified, as in Flink
-            failures.append(failed)
-    if failures:
-        raise failures[0]

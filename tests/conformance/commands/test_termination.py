@@ -12,10 +12,10 @@ import pytest
 from conformance.own_process import own_process
 
 SILENT_ADAPTER = """
-import os, sys, time
+import os, signal, sys
 with open(sys.argv[1], "w") as pipe:
     pipe.write(str(os.getpid()))
-time.sleep(600)
+signal.pause()
 """
 
 
