@@ -187,7 +187,8 @@ class Reprofiled:
 def _taken_out(repository: Path, name: str, folder: Path) -> Path:
     content = repositories.archive(repository, repositories.commit(repository, name), SHIPPED)
     with tarfile.open(fileobj=BytesIO(content)) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # missing before Python 3.11.4
+        archive.extractall(folder)
     return folder
 
 

@@ -55,7 +55,7 @@ class DataFile:
     """Hexadecimal blake2b over the file."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python before 3.11.4 puts its own `__setstate__` in place of ours
 class Manifest:
     """The files that one subtask has committed for one checkpoint; none if it had no rows."""
 
@@ -67,6 +67,10 @@ class Manifest:
     """Of the run; empty in manifests of releases that did not write it."""
     attempt: int = 0
     """The one that has pre-committed it."""
+
+    def __getstate__(self) -> Sequence[object]:
+        """For a snapshot: the values of the fields, in their order."""
+        return [getattr(self, one.name) for one in fields(self)]
 
     def __setstate__(self, state: Sequence[object]) -> None:
         """From a snapshot, perhaps one of before there were the last two fields."""
