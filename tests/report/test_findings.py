@@ -2,6 +2,7 @@
 
 import gzip
 import subprocess
+import sys
 from importlib import resources
 from pathlib import Path
 from xml.etree import ElementTree
@@ -103,7 +104,7 @@ def test_annotations_stand_on_one_line_each_at_their_file():
 
 @pytest.mark.rule("ALIGN-03")
 def test_conform_writes_what_it_has_found(tmp_path):
-    adapter = f"python {ADAPTERS / 'gate_forgets_subsumption.py'}"
+    adapter = f"{sys.executable} {ADAPTERS / 'gate_forgets_subsumption.py'}"
     command = ["conform", "--adapter", adapter, "--examples", "2", "--out", str(tmp_path / "div")]
     assert cli.run([*command, *wanted(tmp_path)]) == Exit.DIVERGES
     made, run, suites = written(tmp_path)

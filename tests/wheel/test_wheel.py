@@ -105,7 +105,7 @@ def test_an_adapter_of_the_folder_conforms(give):
 def test_a_divergence_is_reported_in_every_format_and_played_again_in_three_ways(
     give, folder, environment, quietly
 ):
-    broken = f"python {ROOT / 'tests/adapters/gate_forgets_subsumption.py'}"
+    broken = f"{sys.executable} {ROOT / 'tests/adapters/gate_forgets_subsumption.py'}"
     files = [word for kind in ("json", "junit", "sarif", "html") for word in (f"--{kind}", f"told.{kind}")]
     said = give("conform", "--adapter", broken, *files, ends_with=1)
     name = re.search(r"build/divergences/(\w+)\.json", said)[1]
@@ -124,7 +124,7 @@ def test_a_divergence_is_reported_in_every_format_and_played_again_in_three_ways
 
 
 def test_a_list_of_known_divergences_is_kept(give):
-    broken = f"python {ROOT / 'tests/adapters/gate_unblocks_on_late_barrier.py'}"
+    broken = f"{sys.executable} {ROOT / 'tests/adapters/gate_unblocks_on_late_barrier.py'}"
     asked = ("conform", "--adapter", broken, "--known-divergences", "known.json")
     give(*asked, "--fix")
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 from base64 import b64encode
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,7 +32,7 @@ from conformance.verdict import Exit, Verdict
 from spec.vocabulary import vocabulary
 
 ADAPTERS = Path(__file__).parents[2] / "adapters"
-LATE = f"python {ADAPTERS / 'gate_unblocks_on_late_barrier.py'}"
+LATE = f"{sys.executable} {ADAPTERS / 'gate_unblocks_on_late_barrier.py'}"
 GATE = {"channels": 2, "mode": "exactly-once", "level": "handler"}
 
 

@@ -5,6 +5,7 @@ It needs a Chromium on the machine; none is fetched.
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def browser():
 def file(tmp_path_factory):
     """The page of a gate that forgets subsumption: two steps, the second diverges."""
     folder = tmp_path_factory.mktemp("browser")
-    adapter = f"python {ADAPTERS / 'gate_forgets_subsumption.py'}"
+    adapter = f"{sys.executable} {ADAPTERS / 'gate_forgets_subsumption.py'}"
     told = ["conform", "--adapter", adapter, "--examples", "2", "--out", str(folder / "out")]
     assert cli.run([*told, "--html", str(folder / "page.html")]) == Exit.DIVERGES
     return folder / "page.html"
