@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.engines.engine import Place
+from conformance.adapters.flink.releases import FlinkError
+from conformance.engines.engine import EngineSetUpError, Place
 from conformance.engines.flink import logs
 from conformance.engines.makers import Maker, maker, version
+from conformance.engines.processes import EngineError
 from conformance.engines.results import Stored, stored
 from conformance.engines.rounds import RoundResult, run_round
 from conformance.engines.rows import TableRow
@@ -39,19 +41,33 @@ class Order:
 def run_campaign(
     order: Order, build: Path, done: Sequence[Stored] = (), tell: Callable[[str], None] = lambda _: None
 ) -> Iterator[dict[str, Any]]:
-    """Run the rounds that are not `done` with a verdict, the rows in turn. Raises EngineError, FlinkError."""
+    """Run the rounds that are not `done`, the rows in turn.
+
+    A round is done if it has a verdict of the version that would run now. The rows of an engine that cannot
+    be set up are left out. Raises EngineSetUpError after the other rows if there are such rows, and
+    UnknownReleaseError.
+    """
     until = time.monotonic() + order.seconds
-    known = {(one["row"], one["seed"], one["round"]) for one in done if not one["undetermined"]}
+    known = {
+        (one["row"], one["version"], one["seed"], one["round"]) for one in done if not one["undetermined"]
+    }
     make: dict[str, Maker] = {}
+    absent: dict[str, str] = {}
     for number, row in _rounds(order):
-        if (row.name, order.seed, number) in known:
+        if row.name in absent or (row.name, version(row), order.seed, number) in known:
             continue
         if time.monotonic() > until:
-            return
+            break
         if row.name not in make:
             tell(f"{row.name}: {row.engine} {version(row)}")
-            make[row.name] = maker(row)
+            try:
+                make[row.name] = maker(row)
+            except (EngineError, FlinkError) as cannot:
+                absent[row.name] = str(cannot)
+                continue
         yield _round(row, make[row.name], order.seed, number, build)
+    if absent:
+        raise EngineSetUpError("; ".join(f"{row}: {why}" for row, why in absent.items()))
 
 
 def _rounds(order: Order) -> Iterator[tuple[int, TableRow]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conformance.engines.rounds import RoundResult
 
 REPRODUCED = 3
-"""An anomaly is written down once this many rounds have shown it."""
+"""The page marks an anomaly that fewer rounds than this have shown."""
 _RESTARTS_SHOWN = 3
 Stored = Mapping[str, Any]
 
@@ -85,8 +85,8 @@ class Summary:
 
     @property
     def judged(self) -> Sequence[Stored]:
-        """The rounds with a verdict."""
-        return [one for one in self.rounds if not one["undetermined"]]
+        """The rounds of this version with a verdict."""
+        return [one for one in self.rounds if not one["undetermined"] and one["version"] == self.version]
 
     @property
     def faults(self) -> int:
@@ -108,18 +108,12 @@ class Summary:
         return dict(found)
 
     @property
-    def reproduced(self) -> Mapping[Anomaly, Sequence[Stored]]:
-        """The anomalies that enough rounds showed."""
-        return {one: rounds for one, rounds in self.anomalies.items() if len(rounds) >= REPRODUCED}
-
-    @property
     def guarantee(self) -> Guarantee:
-        """The strongest guarantee that no reproduced anomaly refutes, but for those that are announced.
+        """The strongest guarantee that no anomaly refutes, except for announced anomalies.
 
-        A planted defect is known, so one round is enough there.
+        One round refutes a guarantee. The page marks an anomaly that fewer than REPRODUCED rounds showed.
         """
-        found = self.anomalies if self.row.planted else self.reproduced
-        refuted = {one for anomaly in found.keys() - self.row.announced for one in anomaly.refutes}
+        refuted = {one for anomaly in self.anomalies.keys() - self.row.announced for one in anomaly.refutes}
         return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
 
     @property
