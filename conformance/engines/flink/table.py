@@ -35,8 +35,14 @@ class CommittedTable:
             raise EngineSetUpError(f"expected a PostgreSQL server, got: {cannot}") from cannot
         self.url: Final = f"jdbc:postgresql://127.0.0.1:{port}/postgres?user=postgres"
         """What the job connects to."""
-        self._session = psycopg.connect(self._server.conninfo, autocommit=True)
-        self._session.execute("CREATE TABLE committed (line text NOT NULL)")
+        try:
+            self._session = psycopg.connect(self._server.conninfo, autocommit=True)
+            self._session.execute("CREATE TABLE committed (line text NOT NULL)")
+        except BaseException as cannot:
+            self._server.stop()
+            if not isinstance(cannot, psycopg.Error):
+                raise
+            raise EngineSetUpError(f"expected the PostgreSQL server to answer, got: {cannot}") from cannot
 
     def lines(self) -> Sequence[str]:
         """The rows that a reader sees now. Raises EngineError if the server does not answer."""

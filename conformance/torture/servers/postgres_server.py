@@ -57,11 +57,15 @@ class PostgresServer:
         settings = {**_SETTINGS, **listens, "max_prepared_transactions": prepared}
         self._port = settings["port"]
         self._options = " ".join(f"-c {name}={value}" for name, value in settings.items())
-        if self._user is not None:
-            self._programs = _copied(found, self._folder)
-            os.chown(self._folder, pwd.getpwnam(self._user).pw_uid, -1)
-        self._run("initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync")
-        self.start()
+        try:
+            if self._user is not None:
+                self._programs = _copied(found, self._folder)
+                os.chown(self._folder, pwd.getpwnam(self._user).pw_uid, -1)
+            self._run("initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync")
+            self.start()
+        except BaseException:
+            self.stop()  # also when a signal interrupts the start: the server is no child of this process
+            raise
 
     @property
     def conninfo(self) -> str:

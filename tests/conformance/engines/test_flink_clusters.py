@@ -1,5 +1,8 @@
 """Outputs and jobs of a cluster, without the cluster: the table of a database, and the words of PyFlink."""
 
+import tempfile
+from pathlib import Path
+
 import psycopg
 import pytest
 
@@ -9,6 +12,7 @@ from conformance.engines.flink.pyflink import PyFlinkCluster, with_python
 from conformance.engines.flink.table import CommittedTable
 from conformance.engines.processes import EngineError, Processes
 from conformance.engines.rows import table_row
+from conformance.torture.servers.postgres_server import PostgresServer
 
 JARS = Distribution("2.3.0", "/cache/classes:/cache/flink-dist.jar", None)
 
@@ -37,6 +41,51 @@ def test_a_table_shows_a_prepared_transaction_once_it_is_committed(table):
 def test_without_a_driver_for_java_the_table_tells_what_to_install(tmp_path):
     with pytest.raises(EngineSetUpError, match="apt-get install libpostgresql-jdbc-java"):
         CommittedTable(tmp_path / "none.jar")
+
+
+@pytest.fixture
+def folders(monkeypatch):
+    """The temporary folders that are made during the test."""
+    made = []
+    make = tempfile.mkdtemp
+
+    def recorded(*args, **kwargs):
+        made.append(Path(make(*args, **kwargs)))
+        return str(made[-1])
+
+    monkeypatch.setattr(tempfile, "mkdtemp", recorded)
+    return made
+
+
+@pytest.mark.parametrize("cut", [KeyboardInterrupt, OSError])
+def test_a_server_whose_first_connection_fails_is_stopped(tmp_path, folders, monkeypatch, cut):
+    driver = tmp_path / "postgresql.jar"
+    driver.touch()
+
+    def connect(*_, **__):
+        raise cut
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    with pytest.raises(cut):
+        CommittedTable(driver)
+    assert [one.exists() for one in folders] == [False]
+
+
+def test_a_server_whose_start_is_interrupted_is_stopped(folders, monkeypatch):
+    pids = []
+
+    def interrupted(server):
+        start(server)
+        pids.append(server.process)
+        raise KeyboardInterrupt
+
+    start = PostgresServer.start
+    monkeypatch.setattr(PostgresServer, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        PostgresServer()
+    assert [one.exists() for one in folders] == [False]
+    command = Path(f"/proc/{pids[0]}/cmdline")  # empty for a process that has ended and was not waited for
+    assert not command.exists() or not command.read_bytes()
 
 
 def test_a_server_that_has_ended_is_an_error_of_the_round(table):
