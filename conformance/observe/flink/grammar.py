@@ -15,6 +15,7 @@ from conformance.observe.flink.records import Record
 # of the checkpoint coordinator
 TRIGGER, COMPLETED, DECLINED, EXPIRED, FAILED = "trigger", "completed", "declined", "expired", "failed"
 REFUSED, RESTORED, ID_RESET, DISCARDED = "refused", "restored", "id reset", "discarded"
+STORED = "stored"
 SOURCE_NOTIFIED, SOURCE_NOTIFIED_OF_ABORT = "source notified", "source notified of abort"
 ACKNOWLEDGED, ACKNOWLEDGED_TWICE = "acknowledged", "acknowledged twice"
 ACKNOWLEDGED_BY_STRANGER, ACKNOWLEDGED_LATE = "acknowledged by a stranger", "acknowledged late"

@@ -6,6 +6,7 @@ from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Wait
 from conformance.observe.flink.run_state import Run
 from conformance.observe.replay import Rejected
+from model.store.store import CHECKPOINT, Entry
 
 _STEP = 1 << 20
 """Virtual ms between two starts."""
@@ -24,6 +25,8 @@ class JobManager(CoordinatorReplay):
         self._job = "CREATED"
         self._crowded: dict[int, Wait] = {}
         """Checkpoints that were triggered while the maximum number was pending."""
+        self._stored: list[int] = []
+        """The checkpoints that the job manager has read from its store since it started."""
         self._has_restored = False
         """The restarting job has received the checkpoint to restore."""
         self._must_restore = False
@@ -31,6 +34,7 @@ class JobManager(CoordinatorReplay):
         self._handlers |= {
             grammar.TRIGGER: self._trigger,
             grammar.REFUSED: self._refuse,
+            grammar.STORED: self._find_stored,
             grammar.RESTORED: self._restore,
             grammar.ID_RESET: lambda line: self._skip_to(line.checkpoint),
             grammar.JOB: self._job_switches,
@@ -159,6 +163,25 @@ class JobManager(CoordinatorReplay):
             self._run.happened(key)
         return None
 
+    def _find_stored(self, line: LogLine) -> None:
+        """A job manager that starts reads the completed checkpoints that another one has stored."""
+        self._stored.append(line.checkpoint)
+
+    def _continue_after(self, restored: int, name: str) -> None:
+        """The job starts from a checkpoint of another job or job manager.
+
+        Its store has this checkpoint, and those that its job manager has read. It does not own a savepoint.
+        """
+        self._skip_to(restored + 1)
+        if name.endswith("Checkpoint"):
+            session = self._coordinator.state
+            stored = sorted({*self._stored, restored})
+            entries = tuple(Entry(one, CHECKPOINT) for one in stored if one <= restored)
+            store = session.coordinator.store._replace(entries=entries)
+            moved = session.coordinator._replace(store=store)
+            self._coordinator.state = session._replace(coordinator=moved)
+        self._stored.clear()
+
     def _restore(self, line: LogLine) -> Wait | None:
         """The job receives the checkpoint to restore, in Flink after it is RUNNING again (ONCE-04)."""
         self._leave()
@@ -168,7 +191,7 @@ class JobManager(CoordinatorReplay):
         expected = self._coordinator.step({"kind": "restore"}, "ONCE-04")[0]["checkpoint"]
         restored = None if line.checkpoint < 0 else line.checkpoint
         if expected is None and restored is not None and not self.plans:
-            self._skip_to(restored + 1)  # the job was started from a checkpoint of another job
+            self._continue_after(restored, line.detail)
         elif expected != restored:
             why = f"the job restores checkpoint {restored}, the latest completed one is {expected}"
             raise self._coordinator.reject("restored", why, "SUB-06")

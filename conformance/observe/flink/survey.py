@@ -162,7 +162,9 @@ def _refuse_old(of: ByKind) -> None:
 def _refuse_without_beginning(lines: Sequence[LogLine]) -> None:
     """The start of the job must be logged before any checkpoint."""
     for line in lines:
-        if line.kind == grammar.RESTORED or (line.kind == grammar.JOB and line.detail.startswith("CREATED>")):
+        if line.kind in {grammar.STORED, grammar.RESTORED}:
+            return
+        if line.kind == grammar.JOB and line.detail.startswith("CREATED>"):
             return
         if line.checkpoint >= 0:
             raise TruncatedLogError(

@@ -5,7 +5,7 @@ an execution of it; a record that names neither is judged only if one job is wat
 """
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 
 from conformance.observe.flink import grammar
@@ -22,6 +22,8 @@ from conformance.observe.monitor.stamps import Clock
 
 MOST_JOBS = 200
 """Jobs that are watched at once; the one that ended first is dropped for a new one."""
+MOST_STORED = 1_000
+"""Stored checkpoints of one job manager that are kept until a line shows which job restores."""
 _GRAPH = re.compile(r"Created execution graph ([0-9a-f]{32}) for job ([0-9a-f]{32})")
 _GIVEN = re.compile(r"Starting job ([0-9a-f]{32}) from savepoint")
 _OF_TASKS = frozenset({grammar.EXECUTION, grammar.TASK, grammar.DEPLOYED})
@@ -80,6 +82,8 @@ class Monitor:
         self._settings = settings or Settings()
         self._files: dict[str, _File] = {}
         self._graphs: dict[str, str] = {}
+        self._stored: deque[tuple[LogLine, Place]] = deque(maxlen=MOST_STORED)
+        """Lines about stored checkpoints since the last restore."""
 
     # ------------------------------------------------------------ lines
 
@@ -145,10 +149,17 @@ class Monitor:
         return graph is not None or given is not None
 
     def _judge(self, line: LogLine, place: Place) -> None:
+        if line.kind == grammar.STORED:  # it names no job; the restore that follows does
+            self._stored.append((line, place))
+            return
         job = line.job or self._job_of(line)
         if not job:
             return
         watch = self._watch(job)
+        if line.kind == grammar.RESTORED:
+            for stored, where in self._stored:
+                self.replays[job].read(stored, where)
+            self._stored.clear()
         if line.kind == grammar.JOB:  # new executions belong to the job that changes its state
             self.jobs[job] = self.jobs.pop(job)
         watch.read(line, place)

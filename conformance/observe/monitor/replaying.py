@@ -29,6 +29,8 @@ _KEPT_CHECKPOINTS = 100
 _EVERY = 500
 """Lines between two times that old checkpoints are dropped."""
 _KEPT_ATTEMPTS = 3
+_BEFORE_THE_START = frozenset({grammar.STORED, grammar.RESTORED, grammar.ID_RESET})
+"""A job manager that starts restores the job before it logs that the job runs."""
 
 
 class _Session(NamedTuple):
@@ -57,6 +59,8 @@ class LiveReplay:
         self._session: _Session | None = None
         self._lines: deque[LogLine] = deque()
         self._places: dict[int, Place] = {}
+        self._before: list[tuple[LogLine, Place]] = []
+        """Lines about a restore, until others show whether the job starts."""
         self._count = self._completions = 0
         self._is_starting = False
         self._highest_attempt = 0
@@ -66,8 +70,17 @@ class LiveReplay:
         if line.kind == grammar.JOB and line.detail.startswith("CREATED>"):
             self.finish()
             self._begin()
-        elif not self._is_starting and self._session is None:
-            return
+            for one, where in self._before:
+                self._take(one, where)
+            self._before.clear()
+        elif line.kind in _BEFORE_THE_START:
+            self._before.append((line, place))
+        elif line.kind in {grammar.JOB, grammar.TRIGGER}:
+            self._before.clear()
+        if self._is_starting or self._session is not None:
+            self._take(line, place)
+
+    def _take(self, line: LogLine, place: Place) -> None:
         self._count += 1
         line = line._replace(number=self._count)
         self._places[self._count] = place
