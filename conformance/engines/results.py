@@ -71,6 +71,11 @@ def written(rounds: Iterable[Stored]) -> bytes:
     return b'{"rounds": [\n' + lines + b"\n]}\n"
 
 
+def protocol_alarms(one: Stored) -> list[str]:
+    """The alarms that the monitor raised about the log and the REST interface of a round."""
+    return [alarm for found in (one["log"], *one["rest"]) for alarm in found.get("alarms", ())]
+
+
 @dataclass(frozen=True)
 class Summary:
     """What all rounds of a row have shown."""
@@ -118,12 +123,14 @@ class Summary:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the claim stands, or a planted defect was classified rightly."""
+        """Whether the claim stands and no alarm was raised, or a planted defect was classified rightly."""
         if not self.judged:
             return Verdict.UNDETERMINED
         if self.row.planted:
             return Verdict.CONFORMS if self.row.planted & self.anomalies.keys() else Verdict.UNDETERMINED
         if any(self.row.claim in one.refutes for one in self.anomalies.keys() - self.row.announced):
+            return Verdict.DIVERGES
+        if any(map(protocol_alarms, self.judged)):
             return Verdict.DIVERGES
         return Verdict.CONFORMS
 

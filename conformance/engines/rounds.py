@@ -50,8 +50,8 @@ class RoundResult:
     undetermined: str = ""
     restarts: list[str] = field(default_factory=list)
     recorded: list[dict[str, Any]] = field(default_factory=list)
-    log: str = ""
-    """What the validator of logs says, where there is one."""
+    log: dict[str, Any] = field(default_factory=dict)
+    """What the monitor of logs has found; empty if the log was not validated."""
     seconds: float = 0.0
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from conformance.engines.results import REPRODUCED, Stored, Summary, summaries
+from conformance.engines.results import REPRODUCED, Stored, Summary, protocol_alarms, summaries
 from conformance.observe.guarantees.anomalies import Anomaly
 
 BEGIN, END = "<!-- table of engines: begin -->", "<!-- table of engines: end -->"
@@ -22,8 +22,11 @@ def line(one: Stored) -> str:
         f"    {found['times']} {Anomaly(found['anomaly']).title}, the first: {found['first']}"
         for found in one["findings"]
     ]
-    if one["log"]:
-        lines.append(f"    log: {one['log']}")
+    if log := one["log"]:
+        lines.append(
+            f"    log: {log['verdict']}, {log['lines']:,} protocol lines, {log['replayed']:,} replayed"
+        )
+    lines += [f"    alarm: {alarm}" for alarm in protocol_alarms(one)]
     return "\n".join(lines)
 
 
@@ -83,6 +86,8 @@ def markdown(found: Sequence[Summary]) -> str:
                 f"`{again(shown)}` |"
             )
     lines += ["", "The faults by kind:", "", *_kinds(found)]
+    lines += ["", "What the monitor found in the logs and in the answers of the REST interface:", ""]
+    lines += _protocol(found)
     return "\n".join(lines)
 
 
@@ -99,6 +104,27 @@ def _kinds(found: Sequence[Summary]) -> list[str]:
         "|---" * (len(kinds) + 1) + "|",
         *(f"| `{name}` | {row} |" for name, row in cells.items()),
     ]
+
+
+def _protocol(found: Sequence[Summary]) -> list[str]:
+    """Lines, polls and alarms of the rows with logs of Flink."""
+    lines = [
+        "| row | logs | lines about the protocol | replayed through the model | rules | polls | alarms |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in found:
+        logs = [round_["log"] for round_ in one.judged if round_["log"]]
+        polls = [answer for round_ in one.judged for answer in round_["rest"] if "polls" in answer]
+        if not logs and not polls:
+            continue
+        rules = {rule for each in (*logs, *polls) for rule in each["rules"]}
+        alarms = [alarm for round_ in one.judged for alarm in protocol_alarms(round_)]
+        lines.append(
+            f"| `{one.row.name}` | {len(logs)} | {sum(log['lines'] for log in logs):,} | "
+            f"{sum(log['replayed'] for log in logs):,} | {len(rules)} | "
+            f"{sum(answer['polls'] for answer in polls):,} | {len(alarms)} |"
+        )
+    return lines
 
 
 def _names(one: Summary) -> str:

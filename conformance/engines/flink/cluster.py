@@ -21,7 +21,7 @@ from conformance.engines.disk import without_disk, without_folder
 from conformance.engines.engine import Engine, RoundError
 from conformance.engines.feed import LANES
 from conformance.engines.flink.distribution import Distribution
-from conformance.engines.flink.rest import RestError, ask
+from conformance.engines.flink.rest import RestError, RestPoll, ask
 from conformance.engines.flink.table import DRIVER, CommittedTable
 from conformance.engines.processes import EngineError, Started
 from conformance.engines.schedule import Fault, Kind
@@ -84,6 +84,7 @@ class FlinkCluster(Engine):
     _workers: list[Started] = field(default_factory=list, init=False)
     _table: CommittedTable | None = field(default=None, init=False)
     """The output of a sink that does not write files."""
+    _poll: RestPoll | None = field(default=None, init=False)
 
     kinds = frozenset(Kind)
     job_class: ClassVar[str] = "barrierspec.engines.EngineJob"
@@ -101,6 +102,7 @@ class FlinkCluster(Engine):
             self._start_zookeeper(conf, self.distribution.zookeeper)
         self._start_manager()
         self._workers = [self._start_worker() for _ in range(TASK_MANAGERS)]
+        self._poll = RestPoll(self._rest)
 
     def inject(self, fault: Fault) -> None:
         """Inject `fault`, and start again the processes that it ended."""
@@ -161,7 +163,9 @@ class FlinkCluster(Engine):
         return self._restarts * 1_000_000 + max(found, default=0)
 
     def close(self) -> None:
-        """End the database, if there is one; keep how many transactions were prepared at that moment."""
+        """End the polls and the database, if there is one; record what they have shown."""
+        if self._poll is not None:
+            self.recorded.append(self._poll.end())
         if self._table is not None:
             with suppress(EngineError):
                 self.recorded.append({"prepared": self._table.left()})

@@ -1,15 +1,19 @@
-"""The logs of a cluster's processes as one log, and what the validator of Flink's logs says of it."""
+"""The logs of a cluster's processes as one log, and what the monitor of Flink's logs finds in it."""
 
 import heapq
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from conformance.observe.flink import FlinkLogError, Settings, UnjudgedError, lines_of, validate_flink
+from conformance.observe.monitor.growing import GrowingFile
+from conformance.observe.monitor.monitor import Monitor
+from conformance.observe.monitor.reports import Alarm
+from conformance.observe.monitor.shown import verdict_of
 
 _BEGINS = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ")
 _STAMP = 23
-_SHOWN = 200
+_SHOWN = 3
 
 
 def merged(logs: Sequence[Path]) -> Iterator[str]:
@@ -18,16 +22,34 @@ def merged(logs: Sequence[Path]) -> Iterator[str]:
         yield record
 
 
-def verdict(logs: Sequence[Path], into: Path) -> str:
-    """Write the merged log into a file, and validate it. Returns the verdict, and what the validator says."""
+def validated(logs: Sequence[Path], into: Path) -> dict[str, Any]:
+    """Write the merged log into a file, and let the monitor of Flink's logs read it.
+
+    Returns the verdict, the numbers of lines about the protocol and of lines that were replayed through the
+    model, the rules of which a line was judged, and the first alarms.
+    """
     into.write_text("".join(merged(logs)), encoding="utf-8")
-    try:
-        result = validate_flink(lines_of(str(into)), Settings(1, 1, 2_000_000))
-    except UnjudgedError as unjudged:
-        return f"UNDETERMINED  {unjudged}"[:_SHOWN]
-    except (FlinkLogError, ValueError) as unreadable:
-        return f"UNDETERMINED  {unreadable}"[:_SHOWN]
-    return f"{result.verdict.value}  {result.describe()}"[:_SHOWN]
+    alarms: list[Alarm] = []
+    monitor = Monitor(alarms.append, lambda _ended: None)
+    file = GrowingFile(str(into))
+    while lines := list(file.lines()):
+        for line in lines:
+            monitor.read(line)
+    for line in file.end():
+        monitor.read(line)
+    file.close()
+    monitor.finish()
+    return {
+        "verdict": verdict_of(monitor).value,
+        "lines": monitor.about,
+        "replayed": monitor.replayed,
+        "rules": sorted(monitor.rules()),
+        "alarms": [_describe(alarm) for alarm in alarms[:_SHOWN]],
+    }
+
+
+def _describe(alarm: Alarm) -> str:
+    return alarm._replace(place=alarm.place._replace(file=Path(alarm.place.file).name)).describe()
 
 
 def _records(log: Path) -> Iterator[tuple[str, str]]:

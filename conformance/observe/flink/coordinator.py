@@ -45,6 +45,9 @@ class CoordinatorReplay:
         self._subsumed: Counter[tuple[str, int]] = Counter()
         """By task and checkpoint: notifications of subsumption without a line yet; -1: nothing subsumed."""
         self._discarded: set[int] = set()
+        """Checkpoints that were dropped, without a line yet."""
+        self.restored_savepoints: set[int] = set()
+        """Savepoints in the store: when Flink drops one, it logs an attempt to discard it."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
             grammar.ACKNOWLEDGED: self._acknowledge,
             grammar.ACKNOWLEDGED_TWICE: self._acknowledge_in_vain,
@@ -155,6 +158,11 @@ class CoordinatorReplay:
                 why = f"{execution.thread} acknowledges checkpoint {checkpoint} and never began to write it"
                 reordering = "acknowledgement before the asynchronous part starts"
                 return Wait(("writing", *key), ("TASK-07", "COORD-05"), why, reordering)
+        if self._fails_to_finalize(line):
+            self._acknowledged.add((line.execution, checkpoint))
+            self._abort_for(line, "FINALIZE_CHECKPOINT_FAILURE", self._sender(line))
+            self._run.see("ended for another reason")
+            return None
         before = self._coordinator.bookmark()
         effects, result = self._result(line)
         if result != "SUCCESS":
@@ -170,6 +178,14 @@ class CoordinatorReplay:
             self._run.tolerated["acknowledgement after the job left RUNNING"] += 1
         self._keep(effects)
         return None
+
+    def _fails_to_finalize(self, line: LogLine) -> bool:
+        """Whether it is the last acknowledgement of a checkpoint that a later line reports as failed."""
+        checkpoint, survey = line.checkpoint, self._run.survey
+        if checkpoint not in survey.failed or checkpoint in survey.completed:
+            return False
+        pending = self._coordinator.observe()["pending"].get(str(checkpoint))
+        return pending is not None and list(pending) == [self._sender(line)]
 
     def _end_of(self, checkpoint: int) -> str:
         if checkpoint in self._completed:
@@ -235,6 +251,8 @@ class CoordinatorReplay:
             match effect["kind"]:
                 case "complete":
                     self._completed.add(checkpoint)
+                    self._discarded |= self.restored_savepoints
+                    self.restored_savepoints.clear()
                     run.happened("completed", checkpoint)
                 case "abort":
                     self._aborted[checkpoint] = effect["reason"]

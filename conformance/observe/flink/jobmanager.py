@@ -6,7 +6,7 @@ from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Wait
 from conformance.observe.flink.run_state import Run
 from conformance.observe.replay import Rejected
-from model.store.store import CHECKPOINT, Entry
+from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 
 _STEP = 1 << 20
 """Virtual ms between two starts."""
@@ -168,18 +168,21 @@ class JobManager(CoordinatorReplay):
         self._stored.append(line.checkpoint)
 
     def _continue_after(self, restored: int, name: str) -> None:
-        """The job starts from a checkpoint of another job or job manager.
+        """The job starts from a checkpoint of another job or job manager, or from a savepoint.
 
-        Its store has this checkpoint, and those that its job manager has read. It does not own a savepoint.
+        Its store has this one, and those that its job manager has read.
         """
         self._skip_to(restored + 1)
-        if name.endswith("Checkpoint"):
-            session = self._coordinator.state
-            stored = sorted({*self._stored, restored})
-            entries = tuple(Entry(one, CHECKPOINT) for one in stored if one <= restored)
-            store = session.coordinator.store._replace(entries=entries)
-            moved = session.coordinator._replace(store=store)
-            self._coordinator.state = session._replace(coordinator=moved)
+        session = self._coordinator.state
+        kinds = {one: CHECKPOINT for one in self._stored if one < restored}
+        kinds[restored] = CHECKPOINT
+        if name.endswith("Savepoint"):
+            kinds[restored] = SAVEPOINT
+            self.restored_savepoints.add(restored)
+        entries = tuple(Entry(one, kind) for one, kind in sorted(kinds.items()))
+        store = session.coordinator.store._replace(entries=entries)
+        moved = session.coordinator._replace(store=store)
+        self._coordinator.state = session._replace(coordinator=moved)
         self._stored.clear()
 
     def _restore(self, line: LogLine) -> Wait | None:

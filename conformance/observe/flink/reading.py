@@ -12,6 +12,10 @@ from conformance.observe.flink.unreadable import Unreadable, broken, unreadable
 
 REASON = re.compile(r"[\w.$]+(?:Exception|Error): *(.*)")
 """The line after a failed checkpoint: the exception, and the reason."""
+_UNFINALIZED = re.compile(
+    r"[\w.$]+CheckpointException: Could not finalize the pending checkpoint (\d{1,18})\. Failure reason: (.*)"
+)
+"""In 1.13 nothing else shows that a checkpoint with every acknowledgement has failed."""
 MOST_LINES = 2_000_000
 """Default of the maximum number of lines about the protocol."""
 _UNREADABLE_KEPT = 1_000
@@ -30,6 +34,12 @@ class ReadLog(NamedTuple):
     """The first thousand lines that cannot be read, in their order."""
 
 
+def unfinalized(number: int, text: str) -> LogLine | None:
+    """The failure that the first line of a stack trace shows; None if it shows none."""
+    found = _UNFINALIZED.match(text)
+    return None if found is None else LogLine(number, grammar.FAILED, "", "", "", int(found[1]), found[2])
+
+
 def read_log(lines: Iterable[str], most_lines: int = MOST_LINES) -> ReadLog:
     """Read a log. Raises FlinkLogError if it is no log, or has over `most_lines` about the protocol."""
     count, last, failed = 0, "", -1
@@ -42,6 +52,10 @@ def read_log(lines: Iterable[str], most_lines: int = MOST_LINES) -> ReadLog:
             yield last
 
     def other(number: int, text: str) -> None:
+        failure = unfinalized(number, text)
+        if failure is not None:
+            log.lines.append(failure)
+            log.texts[number] = text
         reason = REASON.match(text) if number == failed + 1 else None
         if reason is not None:  # the line after a failure gives the reason
             log.lines[-1] = log.lines[-1]._replace(detail=reason[1])

@@ -162,7 +162,7 @@ def _refuse_old(of: ByKind) -> None:
 def _refuse_without_beginning(lines: Sequence[LogLine]) -> None:
     """The start of the job must be logged before any checkpoint."""
     for line in lines:
-        if line.kind in {grammar.STORED, grammar.RESTORED}:
+        if line.kind in {grammar.STORED, grammar.ID_RESET, grammar.RESTORED}:
             return
         if line.kind == grammar.JOB and line.detail.startswith("CREATED>"):
             return
@@ -184,21 +184,26 @@ def _refuse_without(missing: Sequence[str]) -> None:
 
 
 def _refuse_unjudged(of: ByKind) -> None:
-    for line in of[grammar.TRACKED]:
-        raise UnjudgedError(
-            f"line {line.number}: the job runs at least once; only aligned gates are replayed"
+    for kind in (grammar.TRACKED, grammar.SNAPSHOT, grammar.TRIGGER):
+        for line in of[kind]:
+            why = unjudged(line)
+            if why:
+                raise UnjudgedError(f"line {line.number}: {why}")
+
+
+def unjudged(line: LogLine) -> str:
+    """The reason why a log with this line is not replayed; empty if there is none."""
+    if line.kind == grammar.TRACKED:
+        return "the job runs at least once; only aligned gates are replayed"
+    if line.kind == grammar.SNAPSHOT and line.detail == "true":
+        return f"checkpoint {line.checkpoint} is unaligned; only aligned gates are replayed"
+    detail = line.detail.lower() if line.kind == grammar.TRIGGER else ""
+    if "savepoint" in detail and ("suspend" in detail or "terminate" in detail or "{" not in detail):
+        return (
+            f"checkpoint {line.checkpoint} is a stop-with-savepoint, or a savepoint of 1.14 or older; of "
+            "savepoints only plain ones from 1.15 on are replayed"
         )
-    for line in of[grammar.SNAPSHOT]:
-        if line.detail == "true":
-            what = f"line {line.number}: checkpoint {line.checkpoint} is unaligned"
-            raise UnjudgedError(f"{what}; only aligned gates are replayed")
-    for line in of[grammar.TRIGGER]:
-        detail = line.detail.lower()
-        if "savepoint" in detail and ("suspend" in detail or "terminate" in detail or "{" not in detail):
-            raise UnjudgedError(
-                f"line {line.number}: checkpoint {line.checkpoint} is a stop-with-savepoint, or a savepoint "
-                "of 1.14 or older; of savepoints only plain ones from 1.15 on are replayed"
-            )
+    return ""
 
 
 def release_of(lines: Sequence[LogLine]) -> Release:

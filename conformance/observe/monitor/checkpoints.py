@@ -112,7 +112,8 @@ class CheckpointWatch:
 
     def _triggered(self, line: LogLine, place: Place) -> None:
         checkpoint = line.checkpoint
-        kind = "savepoint" if "avepoint" in line.detail else "checkpoint"
+        detail = line.detail.lower()
+        kind = "savepoint" if "savepoint" in detail else "checkpoint"
         self._old_wording = "{" not in line.detail
         self.judged |= {"COORD-01", "COORD-02", "COORD-03", "COORD-12"}
         if checkpoint <= self.highest:
@@ -121,6 +122,9 @@ class CheckpointWatch:
         skipped = self.highest + 1 if 0 <= self.highest < checkpoint - 1 else -1
         self.highest = checkpoint
         self._check_room(checkpoint, kind, place)
+        if "suspend" in detail or "terminate" in detail:
+            for aborted in list(self.pending):  # the periodic scheduler was stopped, which 1.13 does not log
+                self._end(aborted, "aborted", place)
         self.pending[checkpoint] = Pending(place, kind, skipped)
         self._check_running(checkpoint, place)
 

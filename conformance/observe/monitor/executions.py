@@ -81,7 +81,8 @@ class Executions:
 
     def _on_worker(self, execution: str, task: str, change: tuple[str, str], place: Place) -> None:
         """A change that a task manager logs, of which two threads may have swapped two."""
-        known, early = self._on_workers.get(execution), self._early[execution]
+        begins = "CREATED" if self._complete else None
+        known, early = self._on_workers.get(execution, begins), self._early[execution]
         if known is not None and known != change[0]:
             early.add(change)
             sentence = f"{task} leaves {change[0]}, and it is {known}: a line is missing or altered"

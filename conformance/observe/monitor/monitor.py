@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from conformance.observe.flink import grammar
 from conformance.observe.flink.grammar import LogLine
-from conformance.observe.flink.reading import REASON
+from conformance.observe.flink.reading import REASON, unfinalized
 from conformance.observe.flink.records import LAYOUTS, Layout, Record, json_record
 from conformance.observe.flink.run_state import Settings
 from conformance.observe.flink.unreadable import Unreadable, broken, unreadable
@@ -105,6 +105,9 @@ class Monitor:
         if found is None:
             reason = REASON.match(text.text) if file.held is not None else None
             self._release(file, "" if reason is None else reason[1])
+            failure = unfinalized(text.number, text.text)
+            if failure is not None:
+                self._judge(failure, place)
             if reason is None:
                 self._unreadable(broken(text.number, text.text), place)
             return
@@ -176,6 +179,9 @@ class Monitor:
                     return job
             if line.kind == grammar.EXECUTION and line.detail.startswith("CREATED>") and self.jobs:
                 return next(reversed(self.jobs))
+        if line.kind == grammar.FAILED:
+            pending = [job for job, watch in self.jobs.items() if line.checkpoint in watch.pending]
+            return pending[0] if len(pending) == 1 else ""
         if line.kind == grammar.RESTORED:
             waiting = [job for job, watch in self.jobs.items() if watch.awaits_restore]
             return waiting[0] if len(waiting) == 1 else ""

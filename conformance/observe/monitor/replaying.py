@@ -14,7 +14,7 @@ from conformance.observe.flink.errors import FlinkLogError, UnjudgedError
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Stuck
 from conformance.observe.flink.run_state import Settings
-from conformance.observe.flink.survey import Execution, Survey, survey
+from conformance.observe.flink.survey import Execution, Survey, survey, unjudged
 from conformance.observe.flink.validate import Replay
 from conformance.observe.monitor.reports import Alarm, Place
 from conformance.observe.replay import Rejected
@@ -59,8 +59,8 @@ class LiveReplay:
         self._session: _Session | None = None
         self._lines: deque[LogLine] = deque()
         self._places: dict[int, Place] = {}
-        self._before: list[tuple[LogLine, Place]] = []
-        """Lines about a restore, until others show whether the job starts."""
+        self._before: list[tuple[LogLine, Place, int]] = []
+        """Lines about a restore with their counts, until others show whether the job starts."""
         self._count = self._completions = 0
         self._is_starting = False
         self._highest_attempt = 0
@@ -68,17 +68,23 @@ class LiveReplay:
     def read(self, line: LogLine, place: Place) -> None:
         """Take one line; older ones are replayed."""
         if line.kind == grammar.JOB and line.detail.startswith("CREATED>"):
-            self.finish()
-            self._begin()
-            for one, where in self._before:
-                self._take(one, where)
-            self._before.clear()
-        elif line.kind in _BEFORE_THE_START:
-            self._before.append((line, place))
+            self._start_again()
         elif line.kind in {grammar.JOB, grammar.TRIGGER}:
             self._before.clear()
         if self._is_starting or self._session is not None:
             self._take(line, place)
+        if line.kind in _BEFORE_THE_START:
+            self._before.append((line, place, self._count))
+
+    def _start_again(self) -> None:
+        """End the replay of the former job manager, which did not write the last lines about a restore."""
+        of_the_next = {count for _, _, count in self._before}
+        self._lines = deque(line for line in self._lines if line.number not in of_the_next)
+        self.finish()
+        self._begin()
+        for line, place, _ in self._before:
+            self._take(line, place)
+        self._before.clear()
 
     def _take(self, line: LogLine, place: Place) -> None:
         self._count += 1
@@ -87,6 +93,12 @@ class LiveReplay:
         self._lines.append(line)
         if self._session is None:
             self._prepare(line)
+            return
+        why = unjudged(line)
+        if why:
+            while self._lines and self._lines[0].checkpoint != line.checkpoint and self._session is not None:
+                self._replay(self._session, self._lines.popleft())
+            self._end_session(f"{place.describe()}: {why}")
             return
         self._note(self._session, line)
         while len(self._lines) > BEHIND and self._session is not None:
@@ -190,12 +202,16 @@ class LiveReplay:
 
     def _refuse(self, stuck: Stuck) -> None:
         place = self._places.get(stuck.line.number, Place("", 0))
+        self._end_session(f"a line was rejected ({place.describe()}); it continues when the job starts again")
+        self._alarms(Alarm(self.job, stuck.rules[0], stuck.why, place, stuck.line.checkpoint))
+
+    def _end_session(self, note: str) -> None:
+        """Replay nothing more until the job starts again."""
         self.rules |= self._session.replay.run.rules if self._session is not None else set()
         self._session = None
         self._lines.clear()
         self._places.clear()
-        self.note = f"a line was rejected ({place.describe()}); it continues when the job starts again"
-        self._alarms(Alarm(self.job, stuck.rules[0], stuck.why, place, stuck.line.checkpoint))
+        self.note = note
 
     def _forget(self, session: _Session, oldest: int) -> None:
         """Drop what is known of old checkpoints and of replaced executions."""

@@ -44,6 +44,8 @@ class _Job:
     """Id and time of the last restore."""
     max_concurrent: int | None = None
     highest: int = 0
+    is_new_manager: bool = False
+    """A job manager has started again, and its answers do not show yet what it has restored."""
 
 
 class RestWatch:
@@ -110,7 +112,7 @@ class RestWatch:
             if older >= newer:
                 self._alarm(job, "COORD-02", f"checkpoint {older} comes after {newer} in the history, its "
                             "ids fall", path, older)  # fmt: skip
-        is_new_manager = self._counts(job, known, answer["counts"], answer["latest"], path)
+        self._counts(job, known, answer["counts"], answer["latest"], path)
         for one in reversed(history):
             self._checkpoint(job, known, one, path)
         self._room(job, known, history, path)
@@ -118,14 +120,16 @@ class RestWatch:
         self._latest(job, history, latest.get("completed"), path)
         restored = latest.get("restored")
         if restored is not None:
-            self._restored(job, known, restored, path, is_new_manager)
+            if _number(restored, "id") not in ids:
+                _completed_unseen(known, _number(restored, "id"))
+            self._restored(job, known, restored, path)
         for old in sorted(known.checkpoints)[:-REMEMBERED]:
             del known.checkpoints[old]
 
     def _counts(
         self, job: str, known: _Job, counts: Mapping[str, Any], latest: Mapping[str, Any], path: str
-    ) -> bool:
-        """Compare the counts with each other and with those before. Returns whether the manager is new."""
+    ) -> None:
+        """Compare the counts with each other and with those before. They fall if the manager is new."""
         now = {name: _number(counts, name) for name in ("total", "in_progress", "completed", "failed")}
         before, known.counts = known.counts, now
         self.judged.add("COORD-07")
@@ -133,18 +137,26 @@ class RestWatch:
         if now["total"] != parts:
             self._alarm(job, "COORD-07", f"{now['total']} checkpoints in total, and {parts} in progress, "
                         "completed and failed together", path)  # fmt: skip
-        fallen = [name for name in ("total", "completed", "failed") if now[name] < before.get(name, 0)]
-        if not fallen:
-            return False
         restored = latest.get("restored")
-        is_new = restored is not None and (
-            _number(restored, "id"),
-            _number(restored, "restore_timestamp"),
-        ) != (known.restored)
-        if not is_new:
+        shown = (
+            None if restored is None else (_number(restored, "id"), _number(restored, "restore_timestamp"))
+        )
+        fallen = [name for name in ("total", "completed", "failed") if now[name] < before.get(name, 0)]
+        if fallen and (shown not in (None, known.restored) or not now["total"]):
+            known.is_new_manager = True
+        elif fallen:
             what = ", ".join(f"{name} from {before[name]} to {now[name]}" for name in fallen)
             self._alarm(job, "COORD-07", f"the counts fall: {what}, and nothing was restored", path)
-        return is_new
+        elif known.is_new_manager and restored is None and now["total"]:
+            self._restored_nothing(job, known, path)
+
+    def _restored_nothing(self, job: str, known: _Job, path: str) -> None:
+        """A new job manager has triggered checkpoints and has restored none."""
+        known.is_new_manager = False
+        completed = [one for one, seen in known.checkpoints.items() if seen.ended and not seen.is_savepoint]
+        if completed:
+            what = f"a new job manager has restored nothing, and checkpoint {max(completed)} had completed"
+            self._alarm(job, "ONCE-04", what, path, max(completed))
 
     def _checkpoint(self, job: str, known: _Job, one: Mapping[str, Any], path: str) -> None:
         checkpoint, status = _number(one, "id"), str(one["status"])
@@ -210,14 +222,13 @@ class RestWatch:
             self._alarm(job, "COORD-07", f"the latest completed checkpoint is {named}, and {max(completed)} "
                         "of the history has completed", path, max(completed))  # fmt: skip
 
-    def _restored(
-        self, job: str, known: _Job, restored: Mapping[str, Any], path: str, is_new_manager: bool
-    ) -> None:
+    def _restored(self, job: str, known: _Job, restored: Mapping[str, Any], path: str) -> None:
         checkpoint, when = _number(restored, "id"), _number(restored, "restore_timestamp")
         if known.restored == (checkpoint, when):
             return
         is_first = known.restored is None and self.polls == 0
         known.restored = checkpoint, when
+        is_new_manager, known.is_new_manager = known.is_new_manager, False
         self.judged.add("ONCE-04")
         place = Place(f"{self.url}{path}", 0)
         self._ended(Ended(job, checkpoint, "restored", "checkpoint", None, None, place))
@@ -244,6 +255,13 @@ class RestWatch:
         yield f"  REST         {self.polls:,} polls of {self.url}: {judged}"
         if self.unanswered:
             yield f"  unanswered   {self.unanswered:,} polls, the last one: {self.last_error}"
+
+
+def _completed_unseen(known: _Job, checkpoint: int) -> None:
+    """A job manager ended after the last answer: what was in progress may have completed in between."""
+    one = known.checkpoints.get(checkpoint)
+    if one is not None and one.status == "IN_PROGRESS":
+        one.status = "COMPLETED"
 
 
 def _number(of: Mapping[str, Any], name: str, default: int | None = None) -> int:

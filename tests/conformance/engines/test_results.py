@@ -21,7 +21,7 @@ def one(row, number=0, *anomalies, undetermined=""):
     findings = [{"anomaly": name, "times": 2, "first": f"key 1: {name}"} for name in anomalies]
     return {
         "row": row, "version": "1", "seed": 7, "round": number, "settings": {"sink": "files"}, "rows": 10,
-        "faults": [{"kind": "kill-worker"}, {"kind": "freeze"}], "findings": findings, "log": "",
+        "faults": [{"kind": "kill-worker"}, {"kind": "freeze"}], "findings": findings, "log": {}, "rest": [],
         "guarantee": None if undetermined else "exactly-once", "undetermined": undetermined, "seconds": 1.0,
     }  # fmt: skip
 

@@ -19,7 +19,7 @@ CONCURRENT = {"flink-2.3.0-expiries": 2}
 ALL = {
     path.name.removesuffix(".log.gz"): path
     for path in sorted(LOGS.rglob("*.log.gz"))
-    if path.parent.name != "info"
+    if path.parent.name not in {"info", "clusters"}
 }
 
 

@@ -219,6 +219,48 @@ def test_an_answer_that_breaks_a_rule_raises_an_alarm(rule: str, alter: Any) -> 
     assert polled(alter)[0] == rule
 
 
+NONE = {"total": 0, "in_progress": 0, "completed": 0, "failed": 0, "restored": 0}
+
+
+def of_a_new_manager(answer: dict[str, Any], **latest: Any) -> None:
+    """No checkpoint yet, as a job manager answers that has just started."""
+    answer.update(history=[], counts=dict(NONE), latest=latest)
+
+
+def test_a_new_job_manager_may_answer_before_it_restores() -> None:
+    cluster, alarms = Cluster(), list[Alarm]()
+    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    last = newest(cluster.answer)
+    last["status"] = "IN_PROGRESS"
+    cluster.answer["counts"]["in_progress"] += 1
+    cluster.answer["counts"]["completed"] -= 1
+    cluster.answer["latest"]["completed"]["id"] = last["id"] - 1
+    watch.poll()
+
+    of_a_new_manager(cluster.answer)
+    watch.poll()
+    restored = {"id": last["id"], "restore_timestamp": 1 << 50, "is_savepoint": False}
+    of_a_new_manager(cluster.answer, restored=restored)
+    watch.poll()  # what was in progress has completed since the first answer
+
+    assert [alarm.describe() for alarm in alarms] == []
+    assert watch.polls == 3
+
+
+def test_a_new_job_manager_that_restores_nothing_raises_an_alarm() -> None:
+    cluster, alarms = Cluster(), list[Alarm]()
+    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    watch.poll()
+
+    of_a_new_manager(cluster.answer)
+    watch.poll()
+    cluster.answer["counts"].update(total=1, in_progress=1)
+    watch.poll()
+
+    assert [alarm.rule for alarm in alarms] == ["ONCE-04"]
+    assert "restored nothing" in alarms[0].sentence
+
+
 def test_a_cluster_that_does_not_answer_is_no_alarm() -> None:
     cluster, alarms = Cluster(), list[Alarm]()
     watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)

@@ -1,0 +1,74 @@
+"""The monitor on logs of whole clusters under faults: restarted job managers, savepoints, lost disks."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from monitored import watched
+
+from conformance.observe.monitor.shown import verdict_of
+from conformance.verdict import Verdict
+
+LOGS = Path(__file__).parents[1] / "logs" / "clusters"
+
+CANCELED = "(2/2)#6 (41fd3a588fa369515dda54a005e861c9_b2661969db4854994bd07b8fac9e10cc_1_6) switched from "
+
+
+def lines_of(name: str) -> list[str]:
+    with gzip.open(LOGS / f"{name}.log.gz", "rt", encoding="utf-8") as log:
+        return log.read().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "replayed", "rules"),
+    [
+        ("flink-2.3.0-two-stored", 940, {"SUB-06", "SUB-09", "ONCE-04"}),
+        ("flink-2.0.2-savepoint", 2_600, {"COORD-09", "SUB-06", "ONCE-04"}),
+        ("flink-1.13.6-unfinalized", 1_500, {"COORD-09", "ONCE-04"}),
+        ("flink-1.13.6-stopped", 300, {"COORD-03", "COORD-09"}),
+        ("flink-1.17.2-canceled", 0, {"COORD-01", "ONCE-04"}),
+    ],
+)
+def test_a_healthy_cluster_raises_no_alarm(name, replayed, rules):
+    found = watched(lines_of(name))
+
+    assert [alarm.describe() for alarm in found.alarms] == []
+    assert verdict_of(found.monitor) is Verdict.CONFORMS
+    assert found.monitor.replayed >= replayed
+    assert rules <= found.monitor.rules()
+
+
+@pytest.mark.parametrize(
+    ("name", "without", "rule", "sentence"),
+    [
+        (  # a checkpoint that no line shows in the store is discarded
+            "flink-2.3.0-two-stored", "Trying to retrieve checkpoint 1.", "COORD-07",
+            "checkpoint 1 is discarded, and no newer one has completed",
+        ),
+        (  # the only line in 1.13 that shows that the checkpoint has ended
+            "flink-1.13.6-unfinalized", "Could not finalize the pending checkpoint 15.", "COORD-03",
+            "checkpoint 23 is triggered while 15 is pending",
+        ),
+        (  # a worker's first change of state, which another thread has overtaken
+            "flink-1.17.2-canceled", CANCELED + "CREATED to DEPLOYING", "",
+            "leaves DEPLOYING, and it is CREATED",
+        ),
+    ],
+)  # fmt: skip
+def test_a_line_without_which_the_others_make_no_sense_is_missed(name, without, rule, sentence):
+    lines = lines_of(name)
+    left = [line for line in lines if without not in line]
+    assert len(left) == len(lines) - 1
+
+    found = watched(left)
+    assert [alarm.rule for alarm in found.alarms][:1] == [rule]
+    assert sentence in found.alarms[0].sentence
+
+
+def test_a_replay_ends_where_the_job_is_stopped_with_a_savepoint_and_another_job_is_replayed():
+    found = watched(lines_of("flink-1.13.6-unfinalized"))
+
+    notes = dict(found.monitor.notes())
+    assert len(notes) == 1
+    assert "stop-with-savepoint" in next(iter(notes.values()))
+    assert sum(replay.replayed > 0 for replay in found.monitor.replays.values()) == 2
