@@ -142,7 +142,8 @@ class RestWatch:
             None if restored is None else (_number(restored, "id"), _number(restored, "restore_timestamp"))
         )
         fallen = [name for name in ("total", "completed", "failed") if now[name] < before.get(name, 0)]
-        if fallen and (shown not in (None, known.restored) or not now["total"]):
+        restores = shown not in (None, known.restored)
+        if fallen and (restores or not now["total"] or not before["completed"]):
             known.is_new_manager = True
         elif fallen:
             what = ", ".join(f"{name} from {before[name]} to {now[name]}" for name in fallen)

@@ -247,6 +247,17 @@ def test_a_new_job_manager_may_answer_before_it_restores() -> None:
     assert watch.polls == 3
 
 
+def test_a_new_job_manager_has_nothing_to_restore_before_the_first_completion() -> None:
+    cluster, alarms = Cluster(), list[Alarm]()
+    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    of_a_new_manager(cluster.answer)
+    for failed in (19, 8):
+        cluster.answer["counts"].update(total=failed, failed=failed)
+        watch.poll()
+
+    assert alarms == []
+
+
 def test_a_new_job_manager_that_restores_nothing_raises_an_alarm() -> None:
     cluster, alarms = Cluster(), list[Alarm]()
     watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
