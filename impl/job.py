@@ -15,7 +15,7 @@ that share sources and stages are combined with `together_with`. Nothing runs be
 `ConfigError` for a job that cannot work, before it starts Spark.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,6 +38,9 @@ from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import Action, FaultLedger, FaultPlan
 from impl.graph.plan import Chained, Edge, Plan, Role, Stage
 from impl.graph.topology import require_runnable, require_stage
+from impl.monitoring.job_monitor import JobMonitor
+from impl.monitoring.rest_answers import RestAnswers
+from impl.monitoring.rest_server import LOCALHOST, served
 from impl.output_lock import locked
 from impl.running import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
@@ -97,6 +100,11 @@ class RunOptions(TypedDict, total=False):
     """A folder, or a URI such as `s3://bucket/flights`, in place of `checkpoints` in the output folder."""
     allow_non_restored_state: bool
     """State of stages that the job no longer has is dropped."""
+    rest_port: int | None
+    """The port of a web page of the running job, and of its REST interface; 0: a free one, which the file
+    `rest.url` in the output folder names. None, the default: there is none. Flink's `rest.port`."""
+    rest_bind_address: str
+    """The address of that page: `localhost` by default. Flink's `rest.bind-address`."""
     spark: "SparkSession | None"
     """A session that is used and left open."""
 
@@ -202,7 +210,7 @@ class Job:
         """As `execute`, but returns at once: savepoints can be taken of the job while it runs."""
         requests = SavepointRequests(output / REQUESTS)
         settings = replace(settings_of(options), requests=requests)
-        return RunningJob(self.name, lambda: self.drive(master, output, settings), requests)
+        return RunningJob(self.name, output, lambda: self.drive(master, output, settings), requests)
 
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
         """As `execute`, with all settings of a run."""
@@ -220,8 +228,18 @@ class Job:
         config = JobConfig(self.checkpoints, self.restarts, self.execution)
         ledger = FaultLedger(settings.faults, settings.fault_record)
         parts = FaultyParts(ledger, paths.checkpoints) if settings.faults else JobParts()
+        monitor = JobMonitor(plan, config, paths.checkpoints)
+        if settings.rest_port is not None:
+            settings = replace(settings, monitor=monitor)
         with (
             locked(output, supersedes=settings.start in (Start.RESUMED, Start.TAKEN_OVER)),
+            served(
+                RestAnswers(monitor),
+                settings.rest_port,
+                settings.rest_bind_address,
+                output,
+                required=settings.start is not Start.TAKEN_OVER,  # the job matters more than its page
+            ),
             nullcontext(settings.spark)
             if settings.spark is not None
             else spark_session(master, paths.spark_log, self.name) as session,
@@ -270,8 +288,18 @@ def settings_of(options: RunOptions) -> RunSettings:
     for option in ("from_savepoint", "checkpoints"):
         if given.get(option) is not None:
             given[option] = _usable_place(option, given[option])
+    _require_rest(given)
     start = Start.SAVEPOINT if savepoint is not None else Start.RESUMED if resume else Start.ANEW
     return RunSettings(start, **given)
+
+
+def _require_rest(given: Mapping[str, object]) -> None:
+    """Raise ConfigError for an address that no page can have."""
+    port, address = given.get("rest_port"), given.get("rest_bind_address", LOCALHOST)
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65_535):
+        raise ConfigError(f"rest_port takes an int from 0 to 65535, or None, not {port!r}")
+    if not isinstance(address, str) or not address:
+        raise ConfigError(f"rest_bind_address takes a name or an IP address of this host, not {address!r}")
 
 
 def _usable_place(option: str, where: object) -> Where:

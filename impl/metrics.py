@@ -1,13 +1,13 @@
 """The measurements of a run: by task, while it runs, and by checkpoint, in a file.
 
 A worker measures its alignments and its snapshots and sends them with its acknowledgement; its heartbeat has
-the number of records handled and the bytes that wait at its inputs. The driver keeps the newest of each task,
-and writes a line for every completed checkpoint into `metrics.jsonl`.
+the number of records, the bytes that wait at its inputs, and the time that it has waited. The driver keeps
+the newest of each task, and writes a line for every completed checkpoint into `metrics.jsonl`.
 """
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -28,6 +28,25 @@ class SnapshotMeasures:
     """Encoding and writing the snapshot, beside the processing."""
     bytes: int = 0
     """The size of the snapshot, with the records that were in flight."""
+    synchronous_ms: float = 0.0
+    """The synchronous part of the snapshot: the subtask processes no record meanwhile."""
+    unaligned: bool = False
+    """Whether the subtask's barrier was sent as one that overtakes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLoad:
+    """What the thread of a subtask has done in this attempt; times in ms.
+
+    It is idle while it waits for input, and back-pressured while it waits for room in an output. Otherwise it
+    is busy. `emitted`: records that it has sent on, each counted once.
+    """
+
+    emitted: int = 0
+    running_ms: float = 0.0
+    """Since it has begun to run."""
+    idle_ms: float = 0.0
+    backpressured_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +56,7 @@ class TaskMeasures:
     records: int = 0
     buffered: int = 0
     snapshot: SnapshotMeasures = field(default_factory=SnapshotMeasures)
+    load: TaskLoad = field(default_factory=TaskLoad)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,29 @@ class CheckpointMeasures:
         return sum(one.bytes for one in self.tasks.values())
 
 
+class WaitingTime:
+    """The time that one thread has waited, in a `with` block. Any other thread may read it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._state: tuple[float, float | None] = (0.0, None)
+        """Seconds of the waits that have ended, and the beginning of the one that has not."""
+
+    def __enter__(self) -> None:
+        self._state = (self._state[0], self._clock())
+
+    def __exit__(self, *exception: object) -> None:
+        before, since = self._state
+        assert since is not None
+        self._state = (before + self._clock() - since, None)
+
+    @property
+    def ms(self) -> float:
+        """Milliseconds until now."""
+        before, since = self._state
+        return round((before if since is None else before + self._clock() - since) * 1_000, 1)
+
+
 class Stopwatch:
     """The measurements of one subtask. Barriers come in its own thread, snapshots in the writer's."""
 
@@ -67,6 +110,8 @@ class Stopwatch:
         self._first: dict[int, float] = {}
         self._aligned: dict[int, float] = {}
         self._written: dict[int, tuple[float, int]] = {}
+        self._taken: dict[int, float] = {}
+        self._overtaking: set[int] = set()
 
     def barrier(self, checkpoint: int) -> None:
         """A barrier has come; the last one of its checkpoint ends the alignment."""
@@ -76,6 +121,18 @@ class Stopwatch:
         for known in (self._first, self._aligned):
             if len(known) > _REMEMBERED:
                 del known[min(known)]  # it was aborted
+
+    def taken(self, checkpoint: int, began: float) -> None:
+        """The synchronous part of a snapshot has ended, which began at `began`."""
+        self._taken[checkpoint] = (self._clock() - began) * 1_000
+        if len(self._taken) > _REMEMBERED:
+            del self._taken[min(self._taken)]
+
+    def overtakes(self, checkpoint: int) -> None:
+        """The barrier of the checkpoint is sent as one that overtakes."""
+        self._overtaking.add(checkpoint)
+        if len(self._overtaking) > _REMEMBERED:
+            self._overtaking.remove(min(self._overtaking))
 
     def written(self, checkpoint: int, began: float, size: int) -> None:
         """A snapshot of `size` bytes is durable; its writing began at `began`."""
@@ -91,8 +148,10 @@ class Stopwatch:
         """The measurements of a checkpoint, once."""
         self._first.pop(checkpoint, None)
         writing, size = self._written.pop(checkpoint, (0.0, 0))
-        aligned = self._aligned.pop(checkpoint, 0.0)
-        return SnapshotMeasures(round(aligned, 3), round(writing, 3), size)
+        aligned, taken = self._aligned.pop(checkpoint, 0.0), self._taken.pop(checkpoint, 0.0)
+        unaligned = checkpoint in self._overtaking
+        self._overtaking.discard(checkpoint)
+        return SnapshotMeasures(round(aligned, 3), round(writing, 3), size, round(taken, 3), unaligned)
 
 
 class JobMetrics:
@@ -113,15 +172,15 @@ class JobMetrics:
         self._tasks.clear()
         self._open.clear()
 
-    def alive(self, task: str, records: int, buffered: int) -> None:
-        """A heartbeat."""
+    def alive(self, task: str, records: int, buffered: int, load: TaskLoad | None = None) -> None:
+        """A heartbeat. `load`: None if it is not known."""
         known = self._tasks.get(task, TaskMeasures())
-        self._tasks[task] = TaskMeasures(records, buffered, known.snapshot)
+        self._tasks[task] = TaskMeasures(records, buffered, known.snapshot, load or known.load)
 
     def acknowledged(self, task: str, checkpoint: int, snapshot: SnapshotMeasures) -> None:
         """An acknowledgement; it comes before the checkpoint is complete."""
         known = self._tasks.get(task, TaskMeasures())
-        self._tasks[task] = TaskMeasures(known.records, known.buffered, snapshot)
+        self._tasks[task] = replace(known, snapshot=snapshot)
         self._open.setdefault(checkpoint, {})[task] = snapshot
         if len(self._open) > _REMEMBERED:
             del self._open[min(self._open)]

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from threading import Thread
 
+from impl.monitoring.rest_server import URL_FILE
 from impl.savepoints import Savepoint, SavepointRequest, SavepointRequests
 from impl.spark.errors import JobCancelledError
 from impl.spark.results import JobResult
@@ -13,7 +15,10 @@ from impl.state.locations import Where
 class RunningJob:
     """The result of `Job.start`. Its methods may be called from any thread."""
 
-    def __init__(self, name: str, run: Callable[[], JobResult], requests: SavepointRequests) -> None:
+    def __init__(
+        self, name: str, output: Path, run: Callable[[], JobResult], requests: SavepointRequests
+    ) -> None:
+        self._output = output
         self._requests = requests
         self._result: Future[JobResult] = Future()
         self._thread = Thread(target=self._drive, args=(run,), name=name, daemon=True)
@@ -23,6 +28,12 @@ class RunningJob:
     def has_ended(self) -> bool:
         """Whether the job has ended, well or not."""
         return self._result.done()
+
+    @property
+    def rest_url(self) -> str | None:
+        """The address of the job's web page; None without `rest_port`, and before and after the run."""
+        file = self._output / URL_FILE
+        return file.read_text(encoding="utf-8").strip() or None if file.is_file() else None
 
     def checkpoint(self, *, seconds: float | None = None) -> int:
         """Take a checkpoint now, beside the schedule; returns its id when it is complete.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from impl.config import NO_CLAIM
 from impl.faults import FaultPlan
 from impl.metrics import FILE, TaskMeasures
+from impl.monitoring.job_monitor import JobMonitor
+from impl.monitoring.rest_server import LOCALHOST
 from impl.savepoints import Savepoint, SavepointRequests
 from impl.spark.coordination.attempt import AttemptReport
 from impl.spark.coordination.history import CheckpointReport
@@ -100,6 +102,11 @@ class RunSettings:
     follows: int | None = None
     """The newest attempt when the supervisor began: every newer one that is not its own has superseded it."""
     on_progress: OnProgress | None = None
+    rest_port: int | None = None
+    """The port of the job's web page and REST interface; 0: a free one, None: there is none."""
+    rest_bind_address: str = LOCALHOST
+    monitor: JobMonitor | None = None
+    """What these read; None without them."""
     requests: SavepointRequests | None = None
     """The requests for savepoints; None: only other processes request them."""
     spark: "SparkSession | None" = None

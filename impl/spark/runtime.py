@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from impl.config import JobConfig
 from impl.connectors.errors import ServerLostError
-from impl.core.coordinator.job import CANCELED, FAILED
+from impl.core.coordinator.job import CANCELED, FAILED, FINISHED, SUSPENDED
 from impl.eventlog import EventLog, set_aside, tasks_of_last_attempt
 from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
 from impl.metrics import JobMetrics
+from impl.monitoring.job_monitor import FollowedJob
 from impl.savepoints import SavepointRequests
 from impl.spark.channels.addresses import own_address
 from impl.spark.channels.control_channel import Workers
@@ -99,13 +100,23 @@ def run_job(
     host = own_address(master) or str(spark.conf.get("spark.driver.host"))
     job = _Job(_Run(spark, host, config, paths, settings, parts), plan, storage, coordination, newest)
     try:
-        return job.run_unless_superseded()
+        result = job.run_unless_superseded()
     except Exception as failed:
+        if settings.monitor is not None:
+            settings.monitor.ended(_status_of(failed), str(failed))
         savepoints.failed(failed)
         raise
     finally:
         if log:
             log.close()
+    if settings.monitor is not None:
+        settings.monitor.ended(FINISHED)
+    return result
+
+
+def _status_of(error: Exception) -> str:
+    """The status in which a job has ended; one that another driver continues is suspended."""
+    return SUSPENDED if isinstance(error, SupersededError) else _STATUS.get(type(error), FAILED)
 
 
 def _followed(storage: CheckpointStorage, settings: RunSettings) -> int | None:
@@ -176,6 +187,9 @@ class _Job:
         self._swept = 0
         self._metrics = JobMetrics(run.paths.metrics)
         self._measured = 0
+        if (monitor := run.settings.monitor) is not None:
+            started_ms, tracker = int(time.time() * 1_000), coordination.tracker
+            monitor.follow(FollowedJob(storage.lineage, started_ms, self._attempts, tracker, self._metrics))
 
     def run_unless_superseded(self) -> JobResult:
         """Run to the end. Raises `SupersededError` whatever has ended a driver that was superseded."""
@@ -302,6 +316,8 @@ class _Job:
         return round(time.monotonic() - self._started, 3)
 
     def _watch(self, report: AttemptReport) -> None:
+        if (monitor := self._run_context.settings.monitor) is not None:
+            monitor.sample()
         completed = len(self._coordination.completions)
         for one in self._coordination.completions[self._measured :]:
             self._metrics.completed(one.checkpoint, one.attempt, one.duration_ms)

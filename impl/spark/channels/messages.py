@@ -6,13 +6,13 @@ inbox: commands, and what other threads of its own process post.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, get_args
 
 import orjson
 
-from impl.metrics import SnapshotMeasures
+from impl.metrics import SnapshotMeasures, TaskLoad
 from impl.spark.errors import FrameError
 from impl.spark.savepoints.barrier_options import SavepointOrder
 from impl.state import StateHandle
@@ -95,6 +95,7 @@ class Heartbeat:
 
     records: int
     buffered: int
+    load: TaskLoad = field(default_factory=TaskLoad)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ class Finished:
     """The subtask has finished. `records`: handled in this attempt."""
 
     records: int
+    load: TaskLoad = field(default_factory=TaskLoad)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,7 @@ _READ: Mapping[str, Callable[[Any], object]] = MappingProxyType(
         "state": StateHandle.from_json,
         "savepoint": lambda order: None if order is None else SavepointOrder(*order),
         "measures": lambda measures: SnapshotMeasures(**measures),
+        "load": lambda load: TaskLoad(**load),
     }
 )
 """By field: how its JSON value is read; all other fields are JSON values."""

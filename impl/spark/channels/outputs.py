@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from impl.batches import Rows, batch_of
 from impl.graph.plan import Route, Row
+from impl.metrics import WaitingTime
 from impl.spark.channels.frames import MAX_PAYLOAD, Kind, pack_id
 from impl.spark.channels.partitioners import partitioner
 from impl.spark.channels.payloads import payloads_of
@@ -52,6 +53,10 @@ class Outputs:
         self._batch_rows = batch_rows
         self._buffers: list[list[Row]] = [[] for _ in self._names]
         self._sent = [0] * len(self._names)
+        self.emitted = 0
+        """Rows emitted in this attempt, each counted once."""
+        self.backpressured = WaitingTime()
+        """The time until channels have taken what was sent; the caller adds waits of its own for room."""
         self._schemas = {name: route.schema for route in routes for name in route.receivers}
         self._partitioners = tuple(
             partitioner(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
@@ -60,6 +65,7 @@ class Outputs:
 
     def emit(self, rows: Rows) -> None:
         """Send `rows`; they may wait in a buffer until it is full or flushed, or a barrier follows."""
+        self.emitted += len(rows)
         for partition in self._partitioners:
             partition(rows)
 
@@ -83,7 +89,8 @@ class Outputs:
     def _send(self, channel: int, rows: Rows) -> None:
         travelling = _as_columns(rows, self._schemas[self._names[channel]])
         for payload in payloads_of(travelling):
-            self._connections[channel].send(Kind.RECORDS, payload)
+            with self.backpressured:
+                self._connections[channel].send(Kind.RECORDS, payload)
         self._sent[channel] += len(rows)
 
     def flush(self) -> None:
@@ -96,8 +103,9 @@ class Outputs:
         """Flush, then send a barrier, a cancellation or an end to every channel; `order`: a savepoint's."""
         self.flush()
         payload = b"" if checkpoint is None else pack_id(checkpoint) + order
-        for connection in self._connections:
-            connection.send(kind, payload)
+        with self.backpressured:
+            for connection in self._connections:
+                connection.send(kind, payload)
 
     def sent(self) -> dict[str, int]:
         """Rows emitted to each channel in this attempt, those in buffers included."""

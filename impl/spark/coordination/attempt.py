@@ -173,18 +173,19 @@ class Attempt:
     def _handle(self, task: str, report: messages.Report) -> None:
         self._seen.at[task] = time.monotonic()
         match report:
-            case messages.Heartbeat(records, buffered):
+            case messages.Heartbeat(records, buffered, load):
                 self._count(task, records)
-                self._metrics.alive(task, records, buffered)
+                self._metrics.alive(task, records, buffered, load)
             case messages.Acknowledged(state, measures):
                 self._metrics.acknowledged(task, state.checkpoint, measures)
-                self._coordination.acknowledge(task, state)
+                self._coordination.acknowledge(task, state, measures)
             case messages.Declined(checkpoint, reason, cause):
                 self._coordination.decline(task, checkpoint, reason, cause)
             case messages.DataEnded():
                 self._coordination.end_of_data(task)
-            case messages.Finished(records):
+            case messages.Finished(records, load):
                 self._count(task, records)
+                self._metrics.alive(task, records, 0, load)
                 self._seen.finished.add(task)
             case messages.Running():
                 self._coordination.running(task)

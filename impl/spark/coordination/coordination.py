@@ -16,6 +16,7 @@ from impl.core.events import Advance
 from impl.core.gate.events import Abort
 from impl.eventlog import Recorded
 from impl.graph.plan import Role
+from impl.metrics import SnapshotMeasures
 from impl.savepoints import Savepoint
 from impl.spark.channels.control_channel import Send
 from impl.spark.channels.messages import (
@@ -27,7 +28,7 @@ from impl.spark.channels.messages import (
 )
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.final_checkpoint import FinalCheckpoint
-from impl.spark.coordination.history import CheckpointHistory, CheckpointReport
+from impl.spark.coordination.history import CheckpointHistory
 from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
 from impl.spark.errors import AttemptFailedError, JobCancelledError, UnknownEffectError
@@ -67,8 +68,8 @@ class Coordination:
         self._running: set[str] = set()
         self._final = FinalCheckpoint()
         self._failure: str | None = None
-        self._history = CheckpointHistory(config.tolerable_checkpoint_failure_number)
-        self._triggered: dict[int, float] = {}
+        self._history = CheckpointHistory(context, files.savepoints.folder_of)
+        self.tracker = self._history.tracker
         self.completions = self._history.completions
         self.aborted = self._history.aborted
         first = self._storage.next_checkpoint_id()
@@ -98,14 +99,14 @@ class Coordination:
             self._take_over(self._coordinator.completed if published is None else published, first)
         restored = self._restore()
         self._storage.record_restored(attempt, restored)
-        plan = self._context.plan
+        self._history.restored(restored, states)
         self._context.line(kind="configured", **bounds_of(self._context.config))
         self._context.line(
             kind="attempt_started",
             restored=restored,
             tasks=list(self._tasks),
-            edges=plan.edges(),
-            exchanges=plan.exchanges(),
+            edges=self._context.plan.edges(),
+            exchanges=self._context.plan.exchanges(),
             states=list(states),
         )
         return restored, states
@@ -186,12 +187,13 @@ class Coordination:
         """The oldest pending checkpoint; None for none."""
         return next(iter(self._coordinator.pending), None)
 
-    def acknowledge(self, task: str, state: StateHandle) -> None:
+    def acknowledge(self, task: str, state: StateHandle, measures: SnapshotMeasures | None = None) -> None:
         """`task` acknowledges; the last task's checkpoint is published before, or declined if that fails.
 
         Raises UncertainPublicationError if it may be published: the next attempt finds out.
         """
         checkpoint = state.checkpoint
+        self._history.acknowledged(task, state, measures)
         if self._coordinator.awaiting(checkpoint) == (task,):
             if not self._savepoints.has(checkpoint):  # the driver may die after the publication
                 self._context.line(kind="publishing", checkpoint=checkpoint)
@@ -295,6 +297,7 @@ class Coordination:
                 self._failure = self._failure or self._history.too_many_failures(reason)
             case events.DiscardCheckpoint(checkpoint):
                 discard(self._storage, checkpoint)
+                self.tracker.discarded(checkpoint)
             case events.DiscardState(state):
                 self._files.discard_state(_handle(state))
             case events.NotifyTaskComplete(task, checkpoint):
@@ -321,8 +324,7 @@ class Coordination:
                 assert_never(effect)
 
     def _trigger(self, task: str, checkpoint: int, kind: CheckpointType) -> None:
-        if checkpoint not in self._triggered:
-            self._triggered[checkpoint] = self._context.clock()
+        if self._history.triggered(checkpoint, self._attempt, kind):
             if self._storage.reserve(checkpoint + 1):
                 self._reserved = checkpoint + 1
             self._storage.require_newest(f"triggering checkpoint {checkpoint}", self._attempt)
@@ -332,18 +334,17 @@ class Coordination:
         self._send(task, StartCheckpoint(checkpoint, timestamp, self._savepoints.order(checkpoint, kind)))
 
     def _completed(self, checkpoint: int) -> None:
-        duration = (self._context.clock() - self._triggered.pop(checkpoint)) * 1_000
+        is_savepoint = self._savepoints.has(checkpoint)
+        self._history.completed(checkpoint, self._attempt, is_savepoint=is_savepoint)
         self._periodic.completed(self._now())
-        if self._savepoints.has(checkpoint):
+        if is_savepoint:
             self._savepoints.complete(checkpoint)
             return
-        self.completions.append(CheckpointReport(checkpoint, self._attempt, round(duration, 1)))
         self._requests.completed(checkpoint)
         self._files.clear([one for one, _ in self.aborted[-_CLEARED_AGAIN:] if one < checkpoint])
 
     def _aborted(self, checkpoint: int, reason: str) -> None:
-        self._triggered.pop(checkpoint, None)
-        self.aborted.append((checkpoint, reason))
+        self._history.abort(checkpoint, reason)
         if self._savepoints.has(checkpoint):
             stop = self._savepoints.is_stop(checkpoint)
             self._savepoints.aborted(checkpoint, reason)

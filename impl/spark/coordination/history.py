@@ -1,6 +1,18 @@
-"""The history of a job's checkpoints: completed ones, aborted ones, and the reasons."""
+"""The history of a job's checkpoints: completed ones, aborted ones, the reasons, and their statistics."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from impl.core import CheckpointType
+from impl.metrics import SnapshotMeasures
+from impl.monitoring.checkpoint_statistics import (
+    Acknowledgement,
+    CheckpointStatistics,
+    CheckpointTracker,
+    Restored,
+)
+from impl.spark.coordination.context import JobContext
+from impl.state import StateHandle
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,17 +25,61 @@ class CheckpointReport:
 
 
 class CheckpointHistory:
-    """The checkpoints of all attempts of a job. `tolerated`: failures in a row that fail no attempt."""
+    """The checkpoints of all attempts of a job; savepoints are in the statistics only."""
 
-    def __init__(self, tolerated: int) -> None:
-        self._tolerated = tolerated
+    def __init__(self, context: JobContext, folder_of: Callable[[int], str]) -> None:
+        """`folder_of`: the folder of a savepoint; empty for a checkpoint."""
+        self._context = context
+        self._folder_of = folder_of
+        self._tolerated = context.config.tolerable_checkpoint_failure_number
+        self._subtasks = len(context.plan.ids())
+        self._triggered: dict[int, float] = {}
         self._declined: dict[int, str] = {}
+        self._shared: dict[str, frozenset[str]] = {}
+        """By task: the shared files of its last snapshot."""
         self.completions: list[CheckpointReport] = []
         self.aborted: list[tuple[int, str]] = []
+        self.tracker = CheckpointTracker()
+
+    def restored(self, checkpoint: int | None, states: Mapping[str, StateHandle]) -> None:
+        """An attempt starts from this checkpoint and its states, by task; None: from the beginning."""
+        self._shared = {task: _files(state) for task, state in states.items()}
+        if checkpoint is not None:
+            self.tracker.restored(Restored(checkpoint, self._wall_ms()))
+
+    def triggered(self, checkpoint: int, attempt: int, kind: CheckpointType) -> bool:
+        """The trigger of a task. Returns whether it is the first one of this checkpoint."""
+        if checkpoint in self._triggered:
+            return False
+        self._triggered[checkpoint] = self._context.clock()
+        triggered = CheckpointStatistics(checkpoint, kind, attempt, self._wall_ms(), self._subtasks)
+        self.tracker.triggered(triggered)
+        return True
+
+    def acknowledged(self, task: str, state: StateHandle, measures: SnapshotMeasures | None) -> None:
+        """A task acknowledges."""
+        known = self._shared.get(task, frozenset())
+        self._shared[task] = _files(state)
+        written = state.size + sum(one.size for one in state.shared if one.file not in known)
+        one = Acknowledgement(self._wall_ms(), written, state.whole_size, measures or SnapshotMeasures())
+        self.tracker.acknowledged(state.checkpoint, task, one)
 
     def declined(self, task: str, checkpoint: int, cause: str | None) -> None:
         """A task declines a checkpoint. `cause`: the error behind it, if there is one."""
         self._declined = {checkpoint: f" ({task}: {cause})"} if cause else {}
+
+    def completed(self, checkpoint: int, attempt: int, *, is_savepoint: bool) -> None:
+        """A checkpoint is complete."""
+        duration = round(self._passed(checkpoint), 1)
+        self.tracker.completed(checkpoint, duration, self._folder_of(checkpoint))
+        if not is_savepoint:
+            self.completions.append(CheckpointReport(checkpoint, attempt, duration))
+
+    def abort(self, checkpoint: int, reason: str) -> None:
+        """A checkpoint was aborted; also one that was never triggered."""
+        duration = round(self._passed(checkpoint), 1)
+        self.aborted.append((checkpoint, reason))
+        self.tracker.failed(checkpoint, duration, f"{reason}{self._declined.get(checkpoint, '')}")
 
     def too_many_failures(self, reason: str) -> str:
         """The message for the last abort, which was one too many."""
@@ -32,3 +88,15 @@ class CheckpointHistory:
             f"checkpoint {checkpoint} was aborted with {reason}{self._declined.get(checkpoint, '')}: more "
             f"failures in a row than the {self._tolerated} tolerated"
         )
+
+    def _passed(self, checkpoint: int) -> float:
+        """Milliseconds since its trigger."""
+        now = self._context.clock()
+        return (now - self._triggered.pop(checkpoint, now)) * 1_000
+
+    def _wall_ms(self) -> int:
+        return int(self._context.wall_clock() * 1_000)
+
+
+def _files(state: StateHandle) -> frozenset[str]:
+    return frozenset(one.file for one in state.shared)

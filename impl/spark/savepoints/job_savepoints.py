@@ -119,6 +119,11 @@ class Savepoints:
         """Whether the checkpoint is a savepoint of this job."""
         return checkpoint in self._orders
 
+    def folder_of(self, checkpoint: int) -> str:
+        """The folder of a savepoint of this job; empty for a checkpoint."""
+        order = self._orders.get(checkpoint)
+        return "" if order is None else order.folder
+
     # ------------------------------------------------------------ effects of the coordinator
 
     def order(self, checkpoint: int, kind: CheckpointType) -> SavepointOrder | None:

@@ -126,7 +126,9 @@ class Snapshots:
         order, folder = self._context.orders.of(checkpoint), self._context.orders.folder(checkpoint)
         if order.stops if order is not None else self.data_ended and self._first_after_end is None:
             self._first_after_end = checkpoint  # nothing is left to commit when it is complete
+        began = self._context.stopwatch.now()
         state = self._operator.snapshot(checkpoint, folder.shared if folder else None)
+        self._context.stopwatch.taken(checkpoint, began)
         offset = self._operator.offset
         if self._overtaking is None:
             self._writer.submit(checkpoint, state, offset)

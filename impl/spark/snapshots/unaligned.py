@@ -38,6 +38,7 @@ class OvertakingSnapshots:
         self._outputs = outputs
         self._write = write
         self._log = context.log
+        self._stopwatch = context.stopwatch
         self._gathering = Gathering(context.upstream)
         self._persisted: set[int] = set()
         self._declined: dict[int, str] = {}
@@ -75,6 +76,7 @@ class OvertakingSnapshots:
             del self._due[checkpoint]
             for peer, frames in self._outputs.time_out(checkpoint).items():
                 if frames is not None:
+                    self._stopwatch.overtakes(checkpoint)
                     self._gathering.left(checkpoint, peer, frames)
             self._finish(checkpoint)
         return bool(due)
@@ -140,6 +142,8 @@ class OvertakingSnapshots:
     def send(self, checkpoint: int) -> None:
         """Send the barrier: it overtakes the records in the outputs at once, or when its time is out."""
         alignment, timestamp = self._alignment.pop(checkpoint), self._timestamp.get(checkpoint, 0)
+        if alignment is Alignment.UNALIGNED:
+            self._stopwatch.overtakes(checkpoint)
         parts = self._outputs.barrier(checkpoint, alignment, timestamp, self._orders.packed(checkpoint))
         self._gathering.sent(checkpoint, parts)
         if any(frames is None for frames in parts.values()) and checkpoint not in self._due:

@@ -42,6 +42,7 @@ from impl.core.subtask.events import (
     TriggerCheckpoint,
 )
 from impl.eventlog import Fields, Recorded
+from impl.metrics import TaskLoad, WaitingTime
 from impl.spark.channels.frames import Kind, order_in, unpack_id, unpack_rows
 from impl.spark.channels.inbox import Frame
 from impl.spark.channels.messages import (
@@ -115,6 +116,8 @@ class RunningSubtask:
         self._at_end: set[int] = set()
         self._closed = 0
         self._finishing = False
+        self._begun = time.monotonic()
+        self._idle = WaitingTime()
         self.records = 0
 
     def run(self) -> None:
@@ -134,7 +137,8 @@ class RunningSubtask:
                 taken = self._inbox.take(self._blocked, 0, urgent_only=not room)
                 if taken is None and wait != 0:
                     self._outputs.flush()
-                    taken = self._inbox.take(self._blocked, wait, urgent_only=not room)
+                    with self._idle if room else self._outputs.backpressured:
+                        taken = self._inbox.take(self._blocked, wait, urgent_only=not room)
                 if isinstance(taken, tuple):
                     self.read_frame(*taken)
                 elif taken is not None:
@@ -145,6 +149,12 @@ class RunningSubtask:
         finally:
             self._snapshots.close()
             self._operator.close()
+
+    @property
+    def load(self) -> TaskLoad:
+        """What this subtask has done until now; any thread may read it."""
+        running = round((time.monotonic() - self._begun) * 1_000, 1)
+        return TaskLoad(self._outputs.emitted, running, self._idle.ms, self._outputs.backpressured.ms)
 
     def _finished(self) -> bool:
         """Whether the partition has ended, and the checkpoint after the last record is complete."""

@@ -155,7 +155,7 @@ class Worker:
         self._report(messages.Running())
         self._running.run()
         self._line({"kind": "finished"})
-        self._report(messages.Finished(self._running.records))
+        self._report(messages.Finished(self._running.records, self._running.load))
 
     def _restore(self, restored: Restored) -> Operator:
         """The operator, restored."""
@@ -206,8 +206,12 @@ class Worker:
         seconds = self._launch.execution.heartbeat_interval_ms / 1_000
         try:
             while not self._over.wait(seconds):
-                records = self._running.records if self._running else 0
-                self._report(messages.Heartbeat(records, self._inbox.buffered))
+                running, waiting = self._running, self._inbox.buffered
+                self._report(
+                    messages.Heartbeat(running.records, waiting, running.load)
+                    if running
+                    else messages.Heartbeat(0, waiting)
+                )
         except ConnectionLostError:
             return  # the listening thread ends the attempt
 

@@ -64,11 +64,11 @@ def test_a_job_is_cancelled_by_its_handle_also_while_no_task_runs(tmp_path):
     bench = Bench(tmp_path)
     bench.begin()
     savepoint = bench.requests.add(SavepointRequest())
-    running = RunningJob("job", lambda: until_cancelled(bench), bench.requests)
+    running = RunningJob("job", tmp_path, lambda: until_cancelled(bench), bench.requests)
     assert running.cancel(seconds=60) is True
     with pytest.raises(SavepointFailedError, match="a user has cancelled the job"):
         savepoint.result(0)
-    finished = RunningJob("job", lambda: None, bench.requests)
+    finished = RunningJob("job", tmp_path, lambda: None, bench.requests)
     assert finished.cancel(seconds=60) is False
 
 

@@ -1,0 +1,184 @@
+"""The statistics of a job's checkpoints: the counts, the last ones in detail, the latest of each kind.
+
+The coordination's thread records, the threads of the REST interface read. The lock is held for a copy, never
+while something is sent. Memory is bounded: `REMEMBERED` checkpoints, each with one entry a subtask.
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from impl.core import CheckpointType
+from impl.metrics import SnapshotMeasures
+
+REMEMBERED: Final = 100
+"""Checkpoints in the history."""
+
+
+class CheckpointStatus(StrEnum):
+    """The status of a checkpoint, with Flink's names."""
+
+    IN_PROGRESS = "IN_PROGRESS"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """A subtask's acknowledgement. `at_ms`: since the epoch."""
+
+    at_ms: int
+    written_bytes: int
+    """What this checkpoint has written."""
+    whole_bytes: int
+    """The same, and the files of older checkpoints that it refers to."""
+    measures: SnapshotMeasures
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointStatistics:
+    """One checkpoint or savepoint. `triggered_ms`: since the epoch; `subtasks`: those that acknowledge."""
+
+    checkpoint: int
+    type: CheckpointType
+    attempt: int
+    triggered_ms: int
+    subtasks: int
+    status: CheckpointStatus = CheckpointStatus.IN_PROGRESS
+    duration_ms: float = 0.0
+    """From the trigger to the completion or the failure."""
+    acknowledged: Mapping[str, Acknowledgement] = field(default_factory=dict)
+    """By subtask."""
+    folder: str = ""
+    """The own folder of a savepoint that has completed; empty for a checkpoint."""
+    failure: str = ""
+    """Why it has failed."""
+    discarded: bool = False
+    """Whether it was deleted after its completion."""
+
+    @property
+    def is_savepoint(self) -> bool:
+        """Whether a user has requested it as a savepoint."""
+        return self.type is not CheckpointType.CHECKPOINT
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The last restore. `at_ms`: since the epoch."""
+
+    checkpoint: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """The latest of each kind; None for none."""
+
+    completed: CheckpointStatistics | None = None
+    savepoint: CheckpointStatistics | None = None
+    failed: CheckpointStatistics | None = None
+    restored: Restored | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobCheckpoints:
+    """A view of one moment. `history`: newest first; the counts are of this driver."""
+
+    history: tuple[CheckpointStatistics, ...] = ()
+    latest: Latest = Latest()
+    restored: int = 0
+    completed: int = 0
+    failed: int = 0
+
+    @property
+    def in_progress(self) -> int:
+        """Pending checkpoints and savepoints."""
+        return sum(one.status is CheckpointStatus.IN_PROGRESS for one in self.history)
+
+
+class CheckpointTracker:
+    """The checkpoints of one job over all its attempts. Any thread may call its methods."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, CheckpointStatistics] = {}
+        self._latest = Latest()
+        self._restored = self._completed = self._failed = 0
+        self._changing = threading.Lock()
+
+    def triggered(self, one: CheckpointStatistics) -> None:
+        """A checkpoint was triggered."""
+        with self._changing:
+            self._known[one.checkpoint] = replace(one, acknowledged={})
+            ended = [key for key in self._known if self._pending(key) is None]
+            if len(self._known) > REMEMBERED and ended:
+                del self._known[min(ended)]
+
+    def acknowledged(self, checkpoint: int, task: str, acknowledgement: Acknowledgement) -> None:
+        """A subtask acknowledges; a late acknowledgement is ignored."""
+        with self._changing:
+            one = self._pending(checkpoint)
+            if one is not None:
+                assert isinstance(one.acknowledged, dict)
+                one.acknowledged[task] = acknowledgement
+
+    def completed(self, checkpoint: int, duration_ms: float, folder: str) -> None:
+        """A checkpoint is complete."""
+        with self._changing:
+            one = self._pending(checkpoint)
+            if one is None:
+                return
+            done = replace(one, status=CheckpointStatus.COMPLETED, duration_ms=duration_ms, folder=folder)
+            self._known[checkpoint] = done
+            self._completed += 1
+            self._latest = (
+                replace(self._latest, savepoint=done)
+                if done.is_savepoint
+                else replace(self._latest, completed=done)
+            )
+
+    def failed(self, checkpoint: int, duration_ms: float, reason: str) -> None:
+        """A checkpoint was aborted."""
+        with self._changing:
+            one = self._pending(checkpoint)
+            if one is None:
+                return
+            lost = replace(one, status=CheckpointStatus.FAILED, duration_ms=duration_ms, failure=reason)
+            self._known[checkpoint] = lost
+            self._failed += 1
+            self._latest = replace(self._latest, failed=lost)
+
+    def discarded(self, checkpoint: int) -> None:
+        """A completed checkpoint was subsumed and deleted."""
+        with self._changing:
+            one = self._known.get(checkpoint)
+            if one is not None:
+                self._known[checkpoint] = replace(one, discarded=True)
+
+    def restored(self, restored: Restored) -> None:
+        """An attempt starts from a checkpoint."""
+        with self._changing:
+            self._restored += 1
+            self._latest = replace(self._latest, restored=restored)
+
+    def view(self) -> JobCheckpoints:
+        """All that is known now."""
+        with self._changing:
+            history = tuple(self._copied(one) for one in reversed(self._known.values()))
+            return JobCheckpoints(history, self._latest, self._restored, self._completed, self._failed)
+
+    def one(self, checkpoint: int) -> CheckpointStatistics | None:
+        """One checkpoint; None if it is not in the history."""
+        with self._changing:
+            one = self._known.get(checkpoint)
+            return None if one is None else self._copied(one)
+
+    def _pending(self, checkpoint: int) -> CheckpointStatistics | None:
+        one = self._known.get(checkpoint)
+        return one if one is not None and one.status is CheckpointStatus.IN_PROGRESS else None
+
+    def _copied(self, one: CheckpointStatistics) -> CheckpointStatistics:
+        """Only the acknowledgements of a pending checkpoint change."""
+        pending = one.status is CheckpointStatus.IN_PROGRESS
+        return replace(one, acknowledged=dict(one.acknowledged)) if pending else one

@@ -1,0 +1,170 @@
+"""What the REST interface shows of one job, from its declaration to its end.
+
+The job's thread calls `follow`, `sample` and `ended`; the threads of the interface call `view`. Nobody waits
+for the other longer than a copy takes.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from impl.config import JobConfig
+from impl.graph.plan import Plan
+from impl.metrics import JobMetrics, TaskMeasures
+from impl.monitoring.checkpoint_statistics import CheckpointTracker, JobCheckpoints
+from impl.spark.coordination.attempt import AttemptReport
+from impl.state.locations import Where
+
+INITIALIZING, RUNNING, RESTARTING = "INITIALIZING", "RUNNING", "RESTARTING"
+"""Statuses of a job that has not ended, by Flink's names."""
+SAMPLE_SECONDS: Final = 1.0
+_SAMPLES: Final = 4
+"""Rates are those of the time since the oldest sample: 3 to 4 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedJob:
+    """The parts of a running job that are read. `started_ms`: since the epoch."""
+
+    id: str
+    started_ms: int
+    attempts: Sequence[AttemptReport]
+    """Those until now; their times are seconds since the start."""
+    checkpoints: CheckpointTracker
+    metrics: JobMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """The last seconds of a subtask. Records are per second, times are shares of 1."""
+
+    records: float = 0.0
+    emitted: float = 0.0
+    busy: float = 0.0
+    idle: float = 0.0
+    backpressured: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A subtask at one moment."""
+
+    measures: TaskMeasures = field(default_factory=TaskMeasures)
+    rates: Rates = field(default_factory=Rates)
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """The job at one moment. Times are ms since the epoch; `id` is empty before the job has begun."""
+
+    id: str
+    state: str
+    now_ms: int
+    started_ms: int = 0
+    ended_ms: int = -1
+    """-1 while it runs."""
+    attempts: tuple[AttemptReport, ...] = ()
+    checkpoints: JobCheckpoints = field(default_factory=JobCheckpoints)
+    tasks: Mapping[str, TaskView] = field(default_factory=dict)
+    failure: str = ""
+    """Why the job has failed, or was ended."""
+
+
+class JobMonitor:
+    """One job. `checkpoints`: where they are stored."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        config: JobConfig,
+        checkpoints: Where,
+        clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.plan = plan
+        self.config = config
+        self.place = str(checkpoints)
+        self._clock = clock
+        self._wall_clock = wall_clock
+        self._job: FollowedJob | None = None
+        self._samples: deque[tuple[float, int, Mapping[str, TaskMeasures]]] = deque(maxlen=_SAMPLES)
+        """Time, attempt and measurements of the tasks."""
+        self._end: tuple[str, int, str] | None = None
+        """Status, time and reason."""
+
+    def follow(self, job: FollowedJob) -> None:
+        """The job begins."""
+        self._job = job
+
+    def sample(self) -> None:
+        """Keep the measurements of the tasks, once a second; the job calls it more often."""
+        now = self._clock()
+        if self._job is None or (self._samples and now - self._samples[-1][0] < SAMPLE_SECONDS):
+            return
+        self._samples.append((now, len(self._job.attempts), self._job.metrics.tasks))
+
+    def ended(self, status: str, reason: str = "") -> None:
+        """The job has ended with this status."""
+        self._end = status, self._wall_ms(), reason
+
+    def view(self) -> JobView:
+        """The job now."""
+        job, end, now = self._job, self._end, self._wall_ms()
+        if job is None:
+            return JobView("", INITIALIZING if end is None else end[0], now)
+        attempts = tuple(job.attempts)
+        state, ended_ms, failure = (_state_of(attempts), -1, "") if end is None else end
+        return JobView(
+            id=job.id,
+            state=state,
+            now_ms=now,
+            started_ms=job.started_ms,
+            ended_ms=ended_ms,
+            attempts=attempts,
+            checkpoints=job.checkpoints.view(),
+            tasks=self._tasks(len(attempts), job.metrics.tasks),
+            failure=failure,
+        )
+
+    def _tasks(self, attempt: int, now: Mapping[str, TaskMeasures]) -> dict[str, TaskView]:
+        before: Mapping[str, TaskMeasures] = next(
+            (tasks for _, of_attempt, tasks in list(self._samples) if of_attempt == attempt), {}
+        )
+        return {
+            task: TaskView(measures, rates_between(before.get(task, TaskMeasures()), measures))
+            for task, measures in now.items()
+        }
+
+    def _wall_ms(self) -> int:
+        return int(self._wall_clock() * 1_000)
+
+
+def rates_between(before: TaskMeasures, now: TaskMeasures) -> Rates:
+    """The rates of a subtask between two measurements, by the clock of its worker; 0 if no time passed."""
+    passed = now.load.running_ms - before.load.running_ms
+    if passed <= 0:
+        return Rates()
+    idle = _share(now.load.idle_ms - before.load.idle_ms, passed)
+    backpressured = _share(now.load.backpressured_ms - before.load.backpressured_ms, passed)
+    return Rates(
+        records=max(0.0, (now.records - before.records) * 1_000 / passed),
+        emitted=max(0.0, (now.load.emitted - before.load.emitted) * 1_000 / passed),
+        busy=_share(passed - (idle + backpressured) * passed, passed),
+        idle=idle,
+        backpressured=backpressured,
+    )
+
+
+def _share(part: float, whole: float) -> float:
+    return min(1.0, max(0.0, part / whole))
+
+
+def _state_of(attempts: Sequence[AttemptReport]) -> str:
+    if not attempts:
+        return INITIALIZING
+    last = attempts[-1]
+    if last.reason is None and last.failed is None and last.running is not None:
+        return RUNNING
+    return RESTARTING if len(attempts) > 1 or last.failed is not None else INITIALIZING

@@ -1,0 +1,219 @@
+"""The server of the web page and the REST interface of a running job, in the driver's process.
+
+It only reads, and nobody who connects can slow the job down: an answer is made from a copy, each connection
+has a thread and a time-out of its own, and at most `CONNECTIONS` are open. A further one closes the oldest.
+Errors of a connection end that connection.
+"""
+
+import contextlib
+import ipaddress
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import TCPServer
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import orjson
+
+from impl.config import ConfigError
+from impl.monitoring.rest_answers import NotFoundError, RestAnswers
+
+CONNECTIONS: Final = 32
+SECONDS: Final = 10.0
+"""For each read of a request, and for sending a whole answer."""
+URL_FILE: Final = "rest.url"
+"""In the output folder while the job runs: the address of its page."""
+LOCALHOST: Final = "localhost"
+_ACCEPT_SECONDS: Final = 0.1
+_PAUSE_SECONDS: Final = 0.05
+_LOG: Final = logging.getLogger(__name__)
+_PAGE: Final = Path(__file__).parent / "page"
+_FILES: Final = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/job.css": ("job.css", "text/css; charset=utf-8"),
+    "/job.js": ("job.js", "text/javascript; charset=utf-8"),
+    "/graph.js": ("graph.js", "text/javascript; charset=utf-8"),
+}
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class RestServer(ThreadingHTTPServer):
+    """Serves `answers` at an address until `close`. Port 0 takes a free one.
+
+    Raises ConfigError if the address cannot be used.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = CONNECTIONS
+
+    def __init__(self, answers: RestAnswers, port: int, bind_address: str = LOCALHOST) -> None:
+        self.answers = answers
+        self.files = {path: ((_PAGE / name).read_bytes(), kind) for path, (name, kind) in _FILES.items()}
+        self.address_family = socket.AF_INET6 if ":" in bind_address else socket.AF_INET
+        self._open: dict[socket.socket, None] = {}
+        self._changing = threading.Lock()
+        try:
+            super().__init__((bind_address, port), _Handler)
+        except OSError as failed:
+            raise ConfigError(
+                f"rest_port {port} at {bind_address!r} cannot be used: {failed}; choose another port (0 is a "
+                "free one), or leave rest_port out"
+            ) from failed
+        host, self.port = self.server_address[:2]
+        self.is_loopback = ipaddress.ip_address(str(host)).is_loopback
+        shown = f"[{bind_address}]" if ":" in bind_address else bind_address
+        self.url = f"http://{shown}:{self.port}/"
+        self._thread = threading.Thread(
+            target=self.serve_forever, args=(_ACCEPT_SECONDS,), name="rest", daemon=True
+        )
+        self._thread.start()
+
+    def server_bind(self) -> None:
+        """Bind without a request to a name server."""
+        TCPServer.server_bind(self)
+
+    def close(self) -> None:
+        """Serve no more; open connections are closed."""
+        self.shutdown()
+        self.server_close()
+        with self._changing:
+            connections = list(self._open)
+        for connection in connections:
+            _cut(connection)
+
+    # ------------------------------------------------------------ connections
+
+    def get_request(self) -> tuple[Any, Any]:
+        """The next connection; an error such as a lack of descriptors is not retried at once."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(_PAUSE_SECONDS)
+            raise
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as its base
+        """Serve a connection in a thread of its own; above the bound, the oldest one is closed."""
+        with self._changing:
+            self._open[request] = None
+            oldest = next(iter(self._open)) if len(self._open) > CONNECTIONS else None
+            if oldest is not None:
+                del self._open[oldest]
+        if oldest is not None:
+            _cut(oldest)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401
+        """Close a connection."""
+        with self._changing:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """An error of one connection is nobody else's."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    timeout = SECONDS
+    server: RestServer
+
+    def do_GET(self) -> None:
+        self._respond(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._respond(with_body=False)
+
+    def _respond(self, *, with_body: bool) -> None:
+        status, content, kind = self._answer()
+        self.send_response(status)
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(content)
+
+    def _answer(self) -> tuple[HTTPStatus, bytes, str]:
+        if not self._is_for_us():
+            return _json(HTTPStatus.MISDIRECTED_REQUEST, {"errors": ["Use localhost or an IP address."]})
+        path = unquote(urlsplit(self.path).path)
+        if path in self.server.files:
+            return HTTPStatus.OK, *self.server.files[path]
+        path = path.removeprefix("/v1").rstrip("/")
+        try:
+            return _json(HTTPStatus.OK, self.server.answers.answer(path))
+        except NotFoundError as missing:
+            return _json(HTTPStatus.NOT_FOUND, {"errors": [str(missing)]})
+        except Exception as failed:  # noqa: BLE001 - a defect here must not end the thread without an answer
+            return _json(HTTPStatus.INTERNAL_SERVER_ERROR, {"errors": [f"{type(failed).__name__}: {failed}"]})
+
+    def _is_for_us(self) -> bool:
+        """Whether no other site can have sent this request by a name of its own for the loopback address."""
+        if not self.server.is_loopback:
+            return True
+        host = urlsplit(f"//{self.headers.get('Host', LOCALHOST)}").hostname or ""
+        if host == LOCALHOST or host.endswith(f".{LOCALHOST}"):
+            return True
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return True
+
+    def version_string(self) -> str:
+        return "barrierspec"
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its base
+        pass
+
+
+def _json(status: HTTPStatus, answer: object) -> tuple[HTTPStatus, bytes, str]:
+    return status, orjson.dumps(answer, default=str), "application/json; charset=utf-8"
+
+
+def _cut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # closed already
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def served(
+    answers: RestAnswers, port: int | None, bind_address: str, output: Path, *, required: bool = True
+) -> Iterator[None]:
+    """Serve within; `port` None: serve nothing. The address is in `output / URL_FILE` meanwhile.
+
+    Raises ConfigError if the address cannot be used; if it is not `required`, a warning is logged instead.
+    """
+    if port is None:
+        yield
+        return
+    try:
+        server = RestServer(answers, port, bind_address)
+    except ConfigError as failed:
+        if required:
+            raise
+        _LOG.warning("the job runs without its web page: %s", failed)
+        yield
+        return
+    file = output / URL_FILE
+    try:
+        file.write_text(f"{server.url}\n", encoding="utf-8")
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+        server.close()
