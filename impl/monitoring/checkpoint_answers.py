@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
 from impl.config import CheckpointConfig, JobConfig
 from impl.core import CheckpointType
@@ -17,6 +17,8 @@ from impl.monitoring.checkpoint_statistics import (
 )
 
 Answer = dict[str, Any]
+_LONGEST: Final = 1_000
+"""Characters of a failure's message that an answer has."""
 
 
 def checkpoints_answer(checkpoints: JobCheckpoints, place: str) -> Answer:
@@ -141,7 +143,7 @@ def _answer(one: CheckpointStatistics, place: str) -> Answer:
         answer |= {"external_path": _path(one, place), "discarded": one.discarded}
     elif one.status is CheckpointStatus.FAILED:
         failed_at = one.triggered_ms + round(one.duration_ms)
-        answer |= {"failure_timestamp": failed_at, "failure_message": one.failure}
+        answer |= {"failure_timestamp": failed_at, "failure_message": one.failure[:_LONGEST]}
     return answer
 
 

@@ -7,6 +7,7 @@ runtime does not measure is left out.
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
 
 from impl.graph.plan import Role, Stage
 from impl.monitoring.checkpoint_answers import (
@@ -21,6 +22,8 @@ from impl.spark.coordination.attempt import AttemptReport
 Answer = dict[str, Any]
 _LAST: Final = 100
 """Attempts that an answer has."""
+_LONGEST: Final = 10_000
+"""Characters of a cause that an answer has."""
 _LOW, _HIGH = 0.1, 0.5
 """Shares of back-pressured time from which on Flink calls back-pressure low and high."""
 _FAILED = re.compile(r"(?P<task>\S+) (?:is gone|sent no heartbeat|failed(?:: (?P<error>\w+):)?)")
@@ -38,11 +41,15 @@ class RestAnswers:
         self._stages = {stage.name: stage for stage in monitor.plan.stages}
 
     def answer(self, path: str) -> Answer:
-        """The JSON object at a path. Raises NotFoundError."""
+        """The JSON object at a path, whose parts may be quoted as in a URL. Raises NotFoundError."""
         for pattern, found in _PATHS:
             match = pattern.fullmatch(path)
             if match is not None:
-                return found(self, self._monitor.view(), **match.groupdict())
+                return found(
+                    self,
+                    self._monitor.view(),
+                    **{name: unquote(part) for name, part in match.groupdict().items()},
+                )
         raise NotFoundError(f"Not found: {path[:100]}")
 
     # ------------------------------------------------------------ jobs
@@ -73,7 +80,7 @@ class RestAnswers:
             "attempt": view.attempts[-1].attempt if view.attempts else 0,
             "restarts": max(0, len(view.attempts) - 1),
             "restart-attempts": config.restarts.attempts,
-            "failure": view.failure,
+            "failure": view.failure[:_LONGEST],
             "vertices": [self._outline_of(view, stage) for stage in self._stages.values()],
             "plan": self._plan_of(view),
         }
@@ -216,7 +223,7 @@ class RestAnswers:
                     "end-time": _at(view, one.ended),
                     "restored": one.restored,
                     "source-records": one.records,
-                    "cause": one.reason,
+                    "cause": None if one.reason is None else one.reason[:_LONGEST],
                 }
                 for one in reversed(view.attempts[-_LAST:])
             ],
@@ -270,7 +277,7 @@ def _failure_in(reason: str) -> _Failure:
 
 
 def _exception(view: JobView, attempt: AttemptReport) -> Answer:
-    reason = attempt.reason or ""
+    reason = (attempt.reason or "")[:_LONGEST]
     failure = _failure_in(reason)
     at = attempt.failed if attempt.failed is not None else attempt.started
     return {

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import TCPServer
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -61,8 +61,11 @@ class RestServer(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = CONNECTIONS
 
-    def __init__(self, answers: RestAnswers, port: int, bind_address: str = LOCALHOST) -> None:
+    def __init__(
+        self, answers: RestAnswers, port: int, bind_address: str = LOCALHOST, seconds: float = SECONDS
+    ) -> None:
         self.answers = answers
+        self.seconds = seconds
         self.files = {path: ((_PAGE / name).read_bytes(), kind) for path, (name, kind) in _FILES.items()}
         self.address_family = socket.AF_INET6 if ":" in bind_address else socket.AF_INET
         self._open: dict[socket.socket, None] = {}
@@ -128,8 +131,11 @@ class RestServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    timeout = SECONDS
     server: RestServer
+
+    def setup(self) -> None:
+        self.timeout = self.server.seconds  # `sendall` has it as a whole
+        super().setup()
 
     def do_GET(self) -> None:
         self._respond(with_body=True)
@@ -151,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> tuple[HTTPStatus, bytes, str]:
         if not self._is_for_us():
             return _json(HTTPStatus.MISDIRECTED_REQUEST, {"errors": ["Use localhost or an IP address."]})
-        path = unquote(urlsplit(self.path).path)
+        path = urlsplit(self.path).path
         if path in self.server.files:
             return HTTPStatus.OK, *self.server.files[path]
         path = path.removeprefix("/v1").rstrip("/")

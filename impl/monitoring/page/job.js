@@ -250,12 +250,12 @@ async function update() {
     ["", "/checkpoints", "/attempts"].map((part) => get(`jobs/${job}${part}`)));
   showOverview(details);
   graph.show(details.plan, details.vertices, vertex);
-  showSubtasks(vertex && await optional(`jobs/${job}/vertices/${vertex}`));
+  showSubtasks(vertex && await optional(`jobs/${job}/vertices/${encodeURIComponent(vertex)}`));
   showCheckpoints(checkpoints);
   showAttempts(attempts, details.failure);
   const one = checkpoint === null ? null : await optional(`jobs/${job}/checkpoints/details/${checkpoint}`);
   const parts = one && await Promise.all(details.plan.nodes.map(async ({ id }) =>
-    ({ id, answer: await optional(`jobs/${job}/checkpoints/details/${checkpoint}/subtasks/${id}`) })));
+    ({ id, answer: await optional(`jobs/${job}/checkpoints/details/${checkpoint}/subtasks/${encodeURIComponent(id)}`) })));
   showCheckpoint(one, parts?.filter((part) => part.answer) ?? []);
   notify("");
   put($("updated"), time(Date.now()));
