@@ -134,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: RestServer
 
     def setup(self) -> None:
-        self.timeout = self.server.seconds  # `sendall` has it as a whole
+        self.request.settimeout(self.server.seconds)  # `sendall` has it as a whole
         super().setup()
 
     def do_GET(self) -> None:

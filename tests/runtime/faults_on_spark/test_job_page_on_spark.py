@@ -24,7 +24,13 @@ from tests.waiting import until
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
 ROWS = 10_000_000
 SCHEMA = pa.schema({"number": pa.int64()})
-PATIENT = ExecutionConfig(batch_rows=50, heartbeat_timeout_ms=60_000, startup_timeout_ms=300_000)
+PATIENT = ExecutionConfig(
+    batch_rows=20,  # little is in flight, so that barriers come soon
+    channel_batches=1,
+    socket_buffer_bytes=4_096,
+    heartbeat_timeout_ms=60_000,
+    startup_timeout_ms=300_000,
+)
 
 
 def numbers(batch, split, offset):
