@@ -147,6 +147,7 @@ class Job:
             for stage in other.stages:
                 known = [one for one in job.stages if one.name == stage.name]
                 if known and known[0] is not stage:
+                    _require_same_chain(known[0], stage)
                     raise ConfigError(
                         f"expected a name for each stage, two are named {stage.name!r}; rename one"
                     )
@@ -321,6 +322,17 @@ def checkpoints_of(output: Path, settings: RunSettings) -> Where:
         return settings.checkpoints
     noted = noted_place(output) if settings.start is Start.RESUMED else None
     return noted or output / CHECKPOINTS
+
+
+def _require_same_chain(one: Stage, other: Stage) -> None:
+    """Raise ConfigError if two branches chain other functions to one stage."""
+    if one.logic is other.logic and one.chained != other.chained:
+        ends = [", ".join(repr(link.name) for link in stage.chained) or "nothing" for stage in (one, other)]
+        raise ConfigError(
+            f"the stream parts at {one.name!r}, and has {ends[0]} chained to it in one branch and {ends[1]} "
+            "in another: every row of a stage goes through all functions that are chained to it. Part the "
+            "stream behind the last of them, or use forward() in place of chained()"
+        )
 
 
 def _new(others: Sequence[Any], known: Sequence[Any]) -> list[Any]:

@@ -15,6 +15,9 @@ from impl.state.snapshot_files import SnapshotFiles
 IN_FLIGHT: Final = "in-flight"
 """The section of a task's snapshot with its in-flight data."""
 
+Frames = Mapping[str, Sequence[bytes]]
+"""By the subtask at the other end of a channel: frames of records, oldest first."""
+
 SPLITS: Final = "splits"
 """The section of a source's snapshot: the number of splits, and the offsets of the subtask's own."""
 
@@ -100,6 +103,7 @@ def require_restorable(
             for stage in plan.stages
             if stage.name in there and _chain_of(storage.open(there[stage.name][0])) != _names(stage)
         ]
+        changed = changed or _cut(plan, completed.handles, storage, flying)
     if changed and flying:
         raise RestoreRefusedError(
             f"{name} is unaligned and holds records in flight at {', '.join(flying)}, which belong to "
@@ -107,6 +111,31 @@ def require_restorable(
             "plan, take a savepoint or an aligned checkpoint (unaligned_checkpoints_enabled False), "
             "and then change the plan"
         )
+
+
+def _cut(
+    plan: Plan, handles: Mapping[str, StateHandle], storage: SnapshotFiles, flying: Sequence[str]
+) -> list[str]:
+    """The channels with records in flight that the plan does not have, by their stages: another stage is
+    between them now, or rows are divided in another way.
+    """
+    channels = {(peer, one.id) for one in plan.subtasks() for peer in plan.upstream(one)}
+    cut: dict[str, None] = {}
+    for task in flying:
+        there, here = in_flight_in(storage.open(handles[task]))
+        for ends in (*((peer, task) for peer in there), *((task, peer) for peer in here)):
+            if ends not in channels:
+                above, below = (end.rpartition("-")[0] for end in ends)
+                cut[f"the way from {above!r} to {below!r}"] = None
+    return list(cut)
+
+
+def in_flight_in(snapshot: Sections) -> tuple[Frames, Frames]:
+    """The records in flight at the input and at the output of a task. Raises StateError."""
+    if IN_FLIGHT not in snapshot:
+        return {}, {}
+    there, here = cast(tuple[Frames, Frames], snapshot.read(IN_FLIGHT))
+    return there, here
 
 
 def _names(stage: Stage) -> tuple[str, ...]:

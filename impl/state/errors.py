@@ -66,6 +66,18 @@ class SnapshotCorruptError(StateError):
         return type(self), (self.file, self.expected, self.came)
 
 
+class NotRowsError(StateError):
+    """A function of a user has returned something that is no rows."""
+
+    @classmethod
+    def of(cls, function: object, method: str, returned: str) -> "NotRowsError":
+        """The error for a `method` of a user's object. `returned`: what it has returned."""
+        return cls(
+            f"{type(function).__name__}.{method} returned {returned}: expected the rows to emit, as a list "
+            "or another iterable; return [] for none"
+        )
+
+
 class CheckpointConflictError(StateError):
     """Another checkpoint or savepoint was completed under this id or in this folder."""
 

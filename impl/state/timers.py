@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from impl.state.backends.key_values import require_key
 from impl.state.backends.keyed import KeyedStateBackend
-from impl.state.errors import StateError
+from impl.state.errors import NotRowsError, StateError
 
 TIMERS: Final = "_timers/processing-time"
 """The name of the map state."""
@@ -80,7 +80,10 @@ class ProcessingTimeTimers:
             self._forget(key, timestamp)
 
     def fire(self, most: int) -> list[Any]:
-        """Call the function for at most `most` due timers, earliest first; returns the rows to emit."""
+        """Call the function for at most `most` due timers, earliest first; returns the rows to emit.
+
+        Raises NotRowsError if the function returns none, not even an empty list.
+        """
         rows: list[Any] = []
         now = self._clock()
         for _ in range(most):
@@ -89,7 +92,11 @@ class ProcessingTimeTimers:
                 break
             key = self._keys[timestamp].pop()
             self._forget(key, timestamp)
-            rows.extend(self._on_timer(key, timestamp))
+            made = self._on_timer(key, timestamp)
+            if not isinstance(made, Iterable):
+                owner = getattr(self._on_timer, "__self__", self._on_timer)
+                raise NotRowsError.of(owner, "on_timer", repr(made))
+            rows.extend(made)
         return rows
 
     def wait(self) -> float | None:

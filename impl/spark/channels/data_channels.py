@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from impl.graph.plan import Subtask
+from impl.graph.rescaling import Frames
 from impl.spark.channels.credits import ChannelListener, CreditedChannel, pack_credits
 from impl.spark.channels.frames import Connection, Kind
 from impl.spark.channels.inbox import Inbox, InboxClosedError
@@ -15,7 +16,6 @@ from impl.spark.channels.outputs import Outputs
 from impl.spark.channels.payloads import within_limit
 from impl.spark.channels.unaligned import OvertakingOutputs
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
-from impl.spark.snapshots.in_flight import Frames
 from impl.spark.worker.launch import Launch
 
 

@@ -5,14 +5,11 @@ have overtaken in the outputs, and the frames that came before the last barrier;
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from impl.graph.rescaling import IN_FLIGHT
+from impl.graph.rescaling import IN_FLIGHT, Frames, in_flight_in
 from impl.spark.channels.frames import unpack_rows
 from impl.state import AsynchronousPart, Sections, encode
-
-Frames = Mapping[str, Sequence[bytes]]
-"""By the subtask at the other end of a channel: frames of records, oldest first."""
 
 
 class Gathered(NamedTuple):
@@ -40,10 +37,7 @@ class Gathered(NamedTuple):
 
 def in_flight(snapshot: Sections | None) -> tuple[Frames, Frames]:
     """The records in flight at the input and at the output of a task. Raises StateError."""
-    if snapshot is None or IN_FLIGHT not in snapshot:
-        return {}, {}
-    there, here = cast(tuple[Frames, Frames], snapshot.read(IN_FLIGHT))
-    return there, here
+    return ({}, {}) if snapshot is None else in_flight_in(snapshot)
 
 
 def rows_in(frames: Frames) -> dict[str, int]:

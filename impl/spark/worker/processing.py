@@ -13,6 +13,7 @@ from impl.state import (
     AsynchronousPart,
     KeyedContext,
     KeyedStateBackend,
+    NotRowsError,
     OperatorStateStore,
     ProcessingTimeTimers,
     StateError,
@@ -173,14 +174,36 @@ def _by_row(
         if hasattr(function, "process_keyed_rows"):
             emitted: Rows = function.process_keyed_rows(keys, rows)
             return emitted
-        return [made for key, row in zip(keys, rows, strict=True) for made in element(key, row)]
+        try:
+            return [made for key, row in zip(keys, rows, strict=True) for made in element(key, row)]
+        except TypeError as wrong:
+            _require_rows(wrong, function, element)
+            raise
 
     def unkeyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         if hasattr(function, "process_rows"):
             emitted: Rows = function.process_rows(rows)
             return emitted
-        return [made for row in rows for made in element(None, row)]
+        try:
+            return [made for row in rows for made in element(None, row)]
+        except TypeError as wrong:
+            _require_rows(wrong, function, element)
+            raise
 
     if element is None:
         return refused
     return unkeyed if key_of is None else keyed
+
+
+def _require_rows(
+    error: TypeError,
+    function: Any,  # noqa: ANN401
+    element: Any,  # noqa: ANN401
+) -> None:
+    """Raise NotRowsError if the error came of a result that is no rows, and not of the function itself."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is not None and frame.tb_frame.f_code.co_filename == _require_rows.__code__.co_filename:
+        method = getattr(element, "__name__", "process_element")
+        raise NotRowsError.of(function, method, f"no rows ({error})") from error

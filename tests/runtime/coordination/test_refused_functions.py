@@ -77,6 +77,16 @@ def first(name="a"):
     return numbers(f"numbers_{name}").process(name, Everything())
 
 
+A = first()
+PARTED = r"the stream parts at 'a', and has {} chained to it in one branch and {} in another.*use forward\(\)"
+
+
+def parted(branch):
+    """A job with two sinks, one behind `a` itself."""
+    output = ParquetOutput("out", None)
+    return A.sink("all", output).together_with(branch(A).sink("some", output))
+
+
 def plan_of(stream):
     return stream.sink("out", ParquetOutput("out", None)).plan()
 
@@ -94,6 +104,11 @@ def plan_of(stream):
         (lambda: plan_of(first().chained().process("a", Everything())), "a is there twice"),
         (lambda: plan_of(first().chained().process("c", Timed())), "'c' has timers, which belong to keys"),
         (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer takes"),
+        (lambda: parted(lambda a: a.chained().process("b", Everything())), PARTED.format("nothing", "'b'")),
+        (
+            lambda: A.chained().process("b", ONE).union(A.chained().process("c", Everything())),
+            PARTED.format("'b'", "'c'"),
+        ),
         (lambda: numbers().process("a", ONE).chained().process("b", ONE), "'b' is the object .* as well"),
     ],
 )

@@ -197,6 +197,40 @@ def test_a_plan_that_fits_is_not(old, new, told):
     require_restorable(plan_of(**new), *checkpoint_of(plan_of(**old), **told))
 
 
+@pytest.mark.parametrize(
+    ("task", "in_flight"),
+    [
+        ("work-0", ({"in-0": (b"",)}, {})),
+        ("in-0", ({}, {"work-0": (b"",)})),
+        ("work-0", ({}, {"out-0": (b"",)})),
+    ],
+)
+def test_a_stage_between_two_others_is_refused_while_records_are_in_flight_there(task, in_flight):
+    """UNAL-36: the frames are of a channel that the new plan has not, and would be read by nobody."""
+    old = plan_of()
+    completed, storage = checkpoint_of(old)
+    handle = storage.write(1, task, 2, pack({"splits": encode((1, {})), "in-flight": encode(in_flight)}))
+    completed = CompletedCheckpoint(1, 1, {**completed.handles, task: handle}, 128)
+    require_restorable(old, completed, storage)
+    before = task if in_flight[1] else "in-0"
+    above, below = before.partition("-")[0], {"in-0": "work", "work-0": "out"}[before]
+    new = Stage("new", Role.PROCESS, Nothing())
+    edges = [one for one in old.links if one.upstream != above]
+    longer = Plan("job", (*old.stages, new), (*edges, Edge(above, "new"), Edge("new", below)))
+
+    refused = f"in flight at {task}, .* the way from '{above}' to '{below}' cannot be changed now.*savepoint"
+    with pytest.raises(RestoreRefusedError, match=refused):
+        require_restorable(longer, completed, storage)
+
+
+def test_a_stage_is_inserted_where_nothing_is_in_flight():
+    old = plan_of()
+    stages = (*old.stages, Stage("new", Role.PROCESS, Nothing()))
+    edges = (Edge("in", "work"), Edge("work", "new"), Edge("new", "out"))
+    require_restorable(Plan("job", stages, edges), *checkpoint_of(old))
+    require_restorable(Plan("job", stages, edges), *checkpoint_of(old, flying=["work-0"]))
+
+
 def test_the_state_of_a_stage_that_is_no_more_can_be_left_behind():
     there = checkpoint_of(plan_of())
     require_restorable(plan_of(names=("in", "job", "out")), *there, allow_non_restored_state=True)
