@@ -135,6 +135,8 @@ class FlightsOptions:
     supervised: bool = False
     """The driver is replaced if it is killed; `on_progress` is not called then."""
     master: str = MASTER
+    rest_port: int | None = None
+    """The port of the page of the running job; None: there is none."""
     on_progress: OnProgress | None = None
     spark: "SparkSession | None" = None
 
@@ -167,6 +169,7 @@ def run(
             from_savepoint=options.from_savepoint,
             claim_mode=options.claim_mode,
             checkpoints=options.place,
+            rest_port=options.rest_port,
         )
     return job.execute(
         options.master,
@@ -178,5 +181,6 @@ def run(
         from_savepoint=options.from_savepoint,
         claim_mode=options.claim_mode,
         checkpoints=options.place,
+        rest_port=options.rest_port,
         spark=options.spark,
     )

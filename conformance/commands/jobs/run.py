@@ -61,6 +61,11 @@ MARK = ".barrierspec-run"
     help="Keep checkpoints in this folder, or in an object store: s3://BUCKET/PREFIX.",
 )
 @click.option(
+    "--rest-port",
+    type=click.IntRange(0, 65_535),
+    help="Serve a web page of the running job at this port of localhost; 0: a free one, in OUT/rest.url.",
+)
+@click.option(
     "--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Mode of the checkpoints."
 )
 def command(  # noqa: PLR0913 - a click command
@@ -74,6 +79,7 @@ def command(  # noqa: PLR0913 - a click command
     from_savepoint: Path | str | None,
     claim: bool,
     checkpoints: Path | str | None,
+    rest_port: int | None,
     mode: str,
 ) -> int:
     """Count every flight exactly once, on Spark, while workers are being killed.
@@ -117,6 +123,7 @@ def command(  # noqa: PLR0913 - a click command
                     place=checkpoints,
                     supervised=supervise or scenario == KILLED_DRIVER,
                     master=master,
+                    rest_port=rest_port,
                     on_progress=lambda progress: display.show(described(scenario, progress), progress),
                 ),
             )

@@ -44,7 +44,7 @@ class Slow:
         self.pause = threading.Event()
 
     def process_element(self, key, row):
-        self.pause.wait(0.001)
+        self.pause.wait(0.0004)
         return [row]
 
 
