@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 
 from impl.graph.rescaling import RestoreRefusedError
 from impl.spark.worker.processing import ProcessOperator
-from impl.state import (
-    CheckpointStorage,
-    HeapKeyedStateBackend,
-    KeyedContext,
-    NotRowsError,
-    StateError,
-    pack,
-    sections_of,
-)
+from impl.state import CheckpointStorage, HeapKeyedStateBackend, KeyedContext, StateError, pack, sections_of
 from impl.state.backends.key_groups import groups_of, key_group, subtask_of
 from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 from impl.state.timers import TIMERS, ProcessingTimeTimers
@@ -67,45 +59,6 @@ def timers_of(backend, clock):
     fired = []
     timers = ProcessingTimeTimers(backend, lambda key, timestamp: fired.append((key, timestamp)) or (), clock)
     return timers, fired
-
-
-class Forgetful:
-    """Returns what it is made with, where rows are expected."""
-
-    def __init__(self, returned):
-        self.returned = returned
-
-    def process_element(self, key, row):
-        return self.returned
-
-    def on_timer(self, key, timestamp):
-        return self.returned
-
-
-class Wrong(Forgetful):
-    """Has a defect of its own."""
-
-    def process_element(self, key, row):
-        return [None + row]
-
-
-@pytest.mark.parametrize("returned", [None, 7])
-def test_a_function_that_returns_no_rows_is_named(returned):
-    backend = HeapKeyedStateBackend()
-    keyed = ProcessOperator(Forgetful(returned), {0: lambda row: row[0]}, backend, clock=Clock(11))
-    timers = ProcessingTimeTimers(backend, Forgetful(returned).on_timer, Clock(11))
-    timers.register_processing_time_timer("a", 10)
-
-    with pytest.raises(NotRowsError, match=rf"Forgetful.on_timer returned {returned}: expected the rows"):
-        timers.fire(ALL)
-    with pytest.raises(NotRowsError, match=r"Forgetful.process_element returned no rows \(.*return \[\]"):
-        keyed.inputs[0]([("a",)])
-
-
-def test_an_error_of_the_function_itself_stays_its_own():
-    keyed = ProcessOperator(Wrong(None), {0: lambda row: row[0]}, HeapKeyedStateBackend())
-    with pytest.raises(TypeError, match="unsupported operand"):
-        keyed.inputs[0]([("a",)])
 
 
 def test_a_timer_fires_once_when_the_clock_is_beyond_it(backends, clock):
