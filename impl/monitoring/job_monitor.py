@@ -112,7 +112,7 @@ class JobMonitor:
     def view(self) -> JobView:
         """The job now."""
         job, end, now = self._job, self._end, self._wall_ms()
-        if job is None:
+        if job is None or not job.attempts:  # its checkpoint is not chosen yet
             return JobView("", INITIALIZING if end is None else end[0], now)
         attempts = tuple(job.attempts)
         state, ended_ms, failure = (_state_of(attempts), -1, "") if end is None else end

@@ -256,6 +256,27 @@ def test_the_monitor_of_flink_reads_the_answers_and_raises_no_alarm():
     assert reading.unanswered == 0
 
 
+def test_a_driver_that_replaces_a_dead_one_shows_the_job_when_it_has_restored_it():
+    job, next_driver = MonitoredJob().run(), MonitoredJob()
+    for checkpoint in (1, 2, 3):
+        job.complete(checkpoint)
+    reading, alarms, _ = watch(job)
+    reading.poll()
+    job.answers = next_driver.answers
+    first = next_driver.attempts.pop()
+    next_driver.now = 5.0
+    next_driver.start()
+    assert next_driver.answers.answer("/jobs") == {"jobs": []}
+    reading.poll()
+    next_driver.tracker.restored(Restored(3, 1_005_000))
+    next_driver.attempts.append(first)
+    reading.poll()
+    next_driver.complete(4)
+    reading.poll()
+
+    assert alarms == []
+
+
 @pytest.mark.rule("ONCE-04")
 def test_the_monitor_of_flink_finds_what_is_wrong_in_the_answers():
     job = MonitoredJob().run()
