@@ -132,7 +132,7 @@ def test_what_is_declined_is_a_smaller_bound_in_every_source():
 def test_a_gate_of_one_channel_is_sent_no_more():
     offer = offer_of("gate")._replace(modes=("exactly-once",), limits={"channels": 1})
 
-    assert {config["channels"] for config in generate.fitting("gate", generate.offered(offer))} == {1}
+    assert {config["channels"] for config in generate.fitting("gate", generate.offered("gate", offer))} == {1}
 
 
 class Narrow(Greatest):

@@ -72,14 +72,14 @@ def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterato
     )
     properties = tuple(found for registry in registries for found in registry.properties)
     step = step_by(reread.module("model.subtask.generations").subtask_steps)
-    new = subtask.new_subtask(symbolic_like(0, "at once"), profile)
+    new = subtask.new_subtask(symbolic_like(0, "at once"), profile, symbolic_like(0, "restored"))
     bound = int_term(new.remembered_at_most) > 0
     yield start_case("subtask", new, properties, (bound, *SIZES))
     for aborts in _aborts(profile):
         state: Any = symbolic_like(new._replace(remembered_at_most=0), "subtask")._replace(
             aborted=aborts, running=Rope((ids(RUNNING),)), failed=False, profile=profile
         )
-        state = state._replace(remembered_at_most=new.remembered_at_most)
+        state = state._replace(remembered_at_most=new.remembered_at_most, restored=new.restored)
         if not profile.orders_triggers:
             state = state._replace(last=new.last)
         if not profile.completes_in_order:
