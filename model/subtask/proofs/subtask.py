@@ -32,7 +32,7 @@ def subtask_cases(
     if not profile.orders_triggers:
         state = state._replace(last=shape.last)
     if not profile.completes_in_order:
-        state = state._replace(completed=shape.completed, restored=shape.restored)
+        state = state._replace(completed=shape.completed)
     if not profile.infers_aborts:
         state = state._replace(highest_aborted=shape.highest_aborted)
     for event in (
