@@ -79,7 +79,7 @@ def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterato
         state: Any = symbolic_like(new._replace(remembered_at_most=0), "subtask")._replace(
             aborted=aborts, running=Rope((ids(RUNNING),)), failed=False, profile=profile
         )
-        state = state._replace(remembered_at_most=new.remembered_at_most, restored=new.restored)
+        state = state._replace(remembered_at_most=new.remembered_at_most)
         if not profile.orders_triggers:
             state = state._replace(last=new.last)
         if not profile.completes_in_order:
