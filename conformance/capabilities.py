@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from conformance.adapters.protocol import FIRST_ID, Adapter, Offer
+from conformance.adapters.protocol import FIRST_ID, RESTORED, Adapter, Offer
 from conformance.concurrent.examine import examine_concurrent
 from conformance.drive.examine import Examination
 from conformance.drive.plan import Plan
@@ -10,6 +10,8 @@ from conformance.durable.examine import examine_durable
 from conformance.verdict import Verdict
 from spec.vocabulary import vocabulary
 
+OPTIONS = (FIRST_ID, RESTORED)
+"""Capabilities that are options of configurations: no check of their own tests them."""
 CHECKS = (examine_durable, examine_concurrent)
 
 
@@ -20,7 +22,7 @@ def with_capabilities(done: Examination, adapter: Adapter, offer: Offer, plan: P
     """
     if plan.selected or plan.chosen:
         known = vocabulary()[done.component].capabilities
-        offered = [word for word in known if word in offer.capabilities and word != FIRST_ID]
+        offered = [word for word in known if word in offer.capabilities and word not in OPTIONS]
         left = f"capability {', '.join(offered)} (left out with --rule and --config)"
         return replace(done, not_tested=(*done.not_tested, left)) if offered else done
     for check in CHECKS:

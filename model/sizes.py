@@ -157,7 +157,7 @@ SIZES: Mapping[str, Size] = {
             "remembered aborts": lambda subtask: subtask.remembered_at_most,
         },
         {"running snapshots": 2, "remembered aborts": 2},
-        new=lambda subtask: new_subtask(subtask.remembered_at_most, subtask.profile),
+        new=lambda subtask: new_subtask(subtask.remembered_at_most, subtask.profile, subtask.restored),
     ),
     "source": Size(
         {"awaited ids": lambda source: len(source.triggered) + len(source.ahead)},

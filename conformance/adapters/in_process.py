@@ -66,8 +66,9 @@ class InProcess:
         """The name, our version, and all components of the mapping."""
         offers = {name: offer_of(name) for name in self._components}
         for name, offer in offers.items():
-            if protocol.FIRST_ID in vocabulary()[name].capabilities:
-                offers[name] = offer._replace(capabilities=(*offer.capabilities, protocol.FIRST_ID))
+            known = vocabulary()[name].capabilities
+            takes = tuple(word for word in (protocol.FIRST_ID, protocol.RESTORED) if word in known)
+            offers[name] = offer._replace(capabilities=(*offer.capabilities, *takes))
         return protocol.Hello(self._implementation, own_version(), "python", offers)
 
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:

@@ -22,6 +22,8 @@ Effects = Sequence[Wire]
 OBSERVE, RESTART, CONCURRENT, FIRST_ID = "observe", "restart", "concurrent", "first_id"
 """Capabilities: the durable data can be read, the process may be killed, events may arrive at once, a
 coordinator takes the id of its first checkpoint."""
+RESTORED = "restored"
+"""The capability of a subtask that takes the checkpoint from which its task is restored."""
 DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
 LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})

@@ -65,7 +65,9 @@ def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan
         if before is not None and after is not None:
             common = _common(before, after)
             of_both = for_offer(plan, component, common)
-            if of_both.offered.keys() == generate.offered(before).keys():  # of each option they share a word
+            if (
+                of_both.offered.keys() >= generate.offered(component, before).keys()
+            ):  # of each option they share a word
                 shared.append((component, of_both))
     played = _Runs(shared)
     found += map(_judged, ways_to_differ(partial(_apart, old, new), played))

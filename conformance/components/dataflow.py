@@ -98,7 +98,11 @@ def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
             output=_channel(channel[TO_SINK], 0, records),
             sink_gate=GATE.read(state["sinkGate"], new_gate(1, True)),
             subtasks=tuple(
-                SUBTASK.read(state["tasks"][task], there.tasks.subtasks[task]) for task in range(SINK + 1)
+                SUBTASK.read(
+                    state["tasks"][task],
+                    there.tasks.subtasks[task]._replace(restored=state["restored"] or NONE),
+                )
+                for task in range(SINK + 1)
             ),
         ),
         coordinator=record.read(state["coordinator"], start),

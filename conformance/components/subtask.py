@@ -15,6 +15,7 @@ from conformance.generators.chooser import Chooser, every
 from conformance.suites.components import subtask_alphabets
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Raw, Word, filled, plain, steps
+from model.events import NONE
 from model.subtask.environment import closed_subtask
 from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
 from model.subtask.subtask import CheckpointOnBarrier
@@ -40,7 +41,12 @@ def project_subtask(given: Given) -> Projection:
     ids, remembered = given.number("M"), given.number("MaxRemembered")
     profile = TASK_PROFILES[given.generation("TaskSwitches", "Task_") or NEWEST_TASK.name]
     closed = closed_subtask(
-        ids, remembered, profile, completable=given.sets["Completable"], barriers=given.flag("Barriers")
+        ids,
+        remembered,
+        profile,
+        completable=given.sets["Completable"],
+        barriers=given.flag("Barriers"),
+        restored=max(given.sets["Restored"], default=NONE),
     )
 
     def cases() -> "list[Case]":
@@ -77,7 +83,8 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     """The snapshot steps of a task."""
     config = divergence.config
     named = config.get("profile", NEWEST_TASK.name)
-    ids = highest(divergence.events, "checkpoint", "completed")
+    restored = config.get("restored", NONE)
+    ids = max(highest(divergence.events, "checkpoint", "completed"), restored)
     return Binding(
         "subtask",
         module="SubtaskModel",
@@ -86,6 +93,7 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "M": ids,
             "Completable": frozenset(range(1, ids + 1)),
             "Barriers": False,
+            "Restored": frozenset({restored} - {NONE}),
             "MaxRemembered": TASK_PROFILES[named].remembers or config.get("max_concurrent", 1),
             "TaskSwitches": Raw(f"Task_{_switches_since(named)}"),
         },
@@ -102,7 +110,10 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 _PROFILES = ("2.3", "1.9", "2.3", "1.11", "1.14", "2.3", "1.15", "1.17")
-CONFIGS: list[Wire] = list(every(max_concurrent=(1, 2, 3), profile=_PROFILES))
+CONFIGS: list[Wire] = [
+    *every(max_concurrent=(1, 2, 3), profile=_PROFILES),
+    *every(max_concurrent=2, profile=("2.3", "1.11", "2.3", "1.14"), restored=2),
+]
 """The configurations that walks go through, in turn; the newest comes more often."""
 
 _REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")

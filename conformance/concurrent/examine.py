@@ -43,7 +43,7 @@ def examine_concurrent(
     if not isinstance(adapter, Concurrent):
         return Concurrency(0, 0, doubt="at once: this adapter takes single events; start it as a process")
     random = Random(f"{seed} at once {component}")
-    configs = generate.fitting(component, generate.offered(offer))
+    configs = generate.fitting(component, generate.offered(component, offer))
     histories = groups = reordered = 0
     while histories < examples and may_go_on():
         oracle = Oracle(component, configs[histories % len(configs)])

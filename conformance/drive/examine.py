@@ -7,7 +7,7 @@ configuration was skipped. Otherwise `doubts` lists what is missing, and the ver
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.adapters.protocol import FIRST_ID, Adapter, Failure
+from conformance.adapters.protocol import FIRST_ID, RESTORED, Adapter, Failure
 from conformance.cases.guided import WALKS, Reached
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.seedless_runs import short_runs_in
@@ -179,6 +179,7 @@ def _shown(plan: Plan) -> str:
     return ", ".join(
         f"{key}={' or '.join(map(str, value)) if isinstance(value, tuple) else value}"
         for key, value in pinned.items()
+        if value != generate.LEFT_OUT
     )
 
 
@@ -227,6 +228,8 @@ def _examined(
         left += beyond(plan.greatest)
         if component in COUNTED and not plan.first_id:
             left.append(f"large ids of its own ({FIRST_ID} is chosen or not among the capabilities)")
+        if plan.offered.get(RESTORED) == generate.LEFT_OUT and RESTORED not in plan.chosen:
+            left.append(f"restored tasks ({RESTORED} is not among the capabilities)")
         if never:
             left.append(f"rules {', '.join(never)} (no case fires them in these configurations)")
     return Examination(

@@ -79,7 +79,7 @@ class Plan(NamedTuple):
 
 def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
     """The plan for a component as an implementation offers it; the user's choices take precedence."""
-    offered = generate.offered(offer)
+    offered = generate.offered(component, offer)
     channels = plan.pinned.get("channels")
     many = channels // FEWER_FROM if type(channels) is int else 0
     is_huge = many > HUGE // FEWER_FROM

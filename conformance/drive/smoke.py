@@ -86,10 +86,11 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
 
 
 def _component(adapter: Adapter, name: str, offer: Offer, seed: int) -> Iterator[Check]:
-    pinned = generate.offered(offer)
+    pinned = generate.offered(name, offer)
     config = next(iter(generate.fitting(name, pinned)), None)
     if config is None:
-        wrong = f"no configuration has {pinned}: {generate.why_not(name, pinned)}"
+        shown = {option: values for option, values in pinned.items() if values != generate.LEFT_OUT}
+        wrong = f"no configuration has {shown}: {generate.why_not(name, pinned)}"
         yield Check(name, "offers modes, profiles and levels that exist", wrong)
         return
     injects = generate.injects(name, offer)

@@ -11,16 +11,20 @@ from random import Random
 from types import MappingProxyType
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import Offer, Wire, canonical
+from conformance.adapters.protocol import RESTORED, Offer, Wire, canonical
 from conformance.adapters.validation import complaints
 from conformance.components.registry import COMPONENTS as REGISTRY
 from conformance.generators.chooser import Chooser
 from model.components import COMPONENTS as COMPONENT_MODELS
 from model.components import WireError
-from spec.vocabulary import types
+from spec.vocabulary import types, vocabulary
 
 FEW = 4
 """Maximum number of channels in the configurations of the suite."""
+
+
+LEFT_OUT = (None,)
+"""The value of a pinned option that no configuration may have."""
 
 
 def configs(component: str) -> Sequence[Wire]:
@@ -28,13 +32,19 @@ def configs(component: str) -> Sequence[Wire]:
     return REGISTRY[component].configs
 
 
-def offered(offer: Offer) -> dict[str, tuple[object, ...]]:
-    """The options that an implementation names; an option that it does not name is tried with every value."""
+def offered(component: str, offer: Offer) -> dict[str, tuple[object, ...]]:
+    """The options that an implementation names; an option that it does not name is tried with every value.
+
+    A subtask without the capability `restored` has no such option.
+    """
     levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
     most = offer.limits.get("channels", FEW)
     channels = tuple(range(1, most + 1)) if most < FEW else ()
     given = {"mode": offer.modes, "profile": offer.profiles, "level": levels, "channels": channels}
-    return {option: tuple(values) for option, values in given.items() if values}
+    known = {option: tuple(values) for option, values in given.items() if values}
+    if RESTORED in vocabulary()[component].capabilities and RESTORED not in offer.capabilities:
+        known[RESTORED] = LEFT_OUT
+    return known
 
 
 def newest_profile(offer: Offer) -> str:

@@ -43,7 +43,7 @@ class TaskReader(FileReader):
         self._settings = settings
         self._attempt: Attempt | None = None
         self._channels: list[str] = []
-        self._subtask = self._run.replayed("subtask", {"max_concurrent": settings.max_concurrent})
+        self._subtask = self._run.replayed("subtask", self._steps_from(None))
         self._gate: Replayed | None = None
         self._mode = EXACTLY_ONCE
         self._store: Replayed | None = None
@@ -127,6 +127,7 @@ class TaskReader(FileReader):
             known = sorted(attempt.upstream.get(task, ()))
             why = f"{task} reads from {self._channels}, the plan of attempt {number} has {known}"
             raise Rejected(("ONCE-06",), why)
+        self._subtask = self._run.replayed("subtask", self._steps_from(attempt.restored))
         if self._channels:
             self._mode = str(fields.get("mode", EXACTLY_ONCE))
             self._run.modes.add(self._mode)
@@ -142,6 +143,11 @@ class TaskReader(FileReader):
         self._counts = [None] * len(self._channels)
         causes.happened(("deployed", number, task))
         return None
+
+    def _steps_from(self, restored: int | None) -> dict[str, Any]:
+        """The configuration of the snapshot steps of a task that is restored from this checkpoint, if any."""
+        config = {"max_concurrent": self._settings.max_concurrent}
+        return config if restored is None else {**config, "restored": restored}
 
     def _decline_start(self, fields: dict[str, Any]) -> None:
         """The gate triggers while restored records are unread: the snapshot is not taken (UNAL-36)."""

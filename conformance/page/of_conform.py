@@ -82,7 +82,7 @@ def _case(
     if done.stopped is not None or not done.steps or reported.hello is None:
         return None
     offer = reported.hello.components[done.component]
-    pinned = {**generate.offered(offer), **plan.pinned}
+    pinned = {**generate.offered(done.component, offer), **plan.pinned}
     injects = generate.injects(done.component, offer)
     found = sample(done.component, adapter, plan, pinned, injects=injects)
     if found is None:

@@ -15,6 +15,8 @@ from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 IDS = 3
 """The highest checkpoint id of the toured models."""
+RESTORED_FROM = 2
+"""The checkpoint from which a task is restored: there are an older id and a newer one."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,9 @@ class SubtaskTarget(Target):
     """The subtask of one release."""
 
     def configs(self) -> list[Wire]:
-        """One to three concurrent checkpoints."""
-        return [{"profile": self.profile, "max_concurrent": concurrent} for concurrent in (1, 2, 3)]
+        """One to three concurrent checkpoints, and a task that is restored from a checkpoint."""
+        plain = [{"profile": self.profile, "max_concurrent": concurrent} for concurrent in (1, 2, 3)]
+        return [*plain, {**plain[0], "restored": RESTORED_FROM}]
 
 
 def target(version: str, profile: str) -> SubtaskTarget:
@@ -82,8 +85,9 @@ class SubtaskSearch(Search):
                     left.append(after)
 
     def small(self) -> list[Wire]:
-        """One and two concurrent checkpoints."""
-        return self._target.configs()[:2]
+        """One and two concurrent checkpoints, and a restored task."""
+        one, two, _, restored = self._target.configs()
+        return [one, two, restored]
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
         """Every event, ids from 1 to `IDS`."""

@@ -44,7 +44,7 @@ def is_offered(vector: Vector, offers: Mapping[str, Offer]) -> bool:
         return False
     known = _model_offers()[vector.component].profiles
     left_out: Wire = {"mode": "exactly-once", "level": "polled", "profile": known[-1] if known else None}
-    return generate.fits({**left_out, **vector.config}, generate.offered(offer))
+    return generate.fits({**left_out, **vector.config}, generate.offered(vector.component, offer))
 
 
 def _has_injection(vector: Vector) -> bool:

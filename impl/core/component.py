@@ -93,6 +93,14 @@ def positive_int(config: Mapping[str, object], key: str, default: int | None = N
     return value
 
 
+def any_int(config: Mapping[str, object], key: str, default: int) -> int:
+    """The int under `key`; its bounds are checked where it is used. Raises ConfigError if it is none."""
+    value = config.get(key, default)
+    if type(value) is not int:
+        raise ConfigError(f"{key} must be an int, got {value!r}; correct the configuration")
+    return value
+
+
 def supported(config: Mapping[str, object], key: str, offered: Collection[str], default: str) -> str:
     """The name under `key`. Raises UnsupportedError if it is not among `offered`."""
     value = config.get(key, default)

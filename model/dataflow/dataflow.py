@@ -168,7 +168,7 @@ def deployed(cut: Cut, max_concurrent: int) -> Tasks:
         counted=cut.counted,
         output=(),
         sink_gate=aligned.new_gate(1, True),
-        subtasks=(subtask.new_subtask(max_concurrent),) * (sources + 2),
+        subtasks=(subtask.new_subtask(max_concurrent, restored=cut.checkpoint),) * (sources + 2),
     )
 
 

@@ -33,15 +33,18 @@ def closed_subtask(
     breaks: bool = True,
     completable: Sequence[int] | None = None,
     barriers: bool = False,
+    restored: int = NONE,
 ) -> ClosedModel:
     """Every event may arrive at any time, for every id from 1 to `ids`, until the task has failed.
 
     In generations without ordered triggers, no id is triggered while its asynchronous part runs. `breaks`:
     the synchronous part of a snapshot may also throw, after which no event arrives. `completable`: the ids
     that a notification may name as completed; None for all of them. `barriers`: the gate triggers as well.
+    `restored`: the checkpoint that the task was restored from, -1 for none.
     """
-    start = subtask.new_subtask(remembered_at_most, profile)
+    start = subtask.new_subtask(remembered_at_most, profile, restored)
     behind = ", behind a gate" if barriers else ""
+    behind += f", restored from {restored}" if restored != NONE else ""
     completed_ids = range(1, ids + 1) if completable is None else completable
 
     def offers(state: Subtask) -> Iterator[tuple[str, Event]]:
@@ -78,6 +81,10 @@ def closed_subtask(
     )
 
 
+_RESTORED = (NEWEST_TASK, TASK_PROFILES["1.14"], TASK_PROFILES["1.11"])
+"""The newest generation, the first in which a task knows what it was restored from, and one before it."""
+
+
 def _anything(environment: Environment, event: Event) -> Environment:
     return environment
 
@@ -92,4 +99,5 @@ def closed_subtask_models() -> tuple[ClosedModel, ...]:
         *(closed_subtask(2, profile.remembers or 1, profile, barriers=True) for profile in DISTINCT),
         *(closed_subtask(2, profile.remembers or 1, profile) for profile in older),
         closed_subtask(3, 2, TASK_PROFILES["1.11"], breaks=False),
+        *(closed_subtask(2, profile.remembers or 1, profile, restored=1) for profile in _RESTORED),
     )

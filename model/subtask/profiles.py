@@ -25,7 +25,7 @@ class TaskProfile:
     stopped_ignores_failures: bool = True
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = True
-    """The task passes on only newer completions, also those that an abort carries; else all of them."""
+    """The task passes on only completions newer than the restored and the last one; else all of them."""
     notified_of_subsumed: bool = True
     """The coordinator notifies tasks of the checkpoint that a completion has dropped; else it does not."""
     remembers: int = 0

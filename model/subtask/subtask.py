@@ -56,28 +56,36 @@ class Subtask(NamedTuple):
     running: tuple[int, ...]
     """Ids whose asynchronous part runs, ascending."""
     completed: int
-    """Highest completed id that was reported to the task; -1 before the first, and always up to 1.13."""
+    """Highest completed id that the task knows of: the restored one, then those that were reported to it;
+    -1 for none, and always up to 1.13.
+    """
     highest_aborted: int
     """Highest id ever remembered as aborted; -1 before the first, and always up to 1.16."""
     failed: bool
     """The synchronous part of a snapshot has thrown and failed the task: no further event follows."""
     remembered_at_most: int
     """Number of aborts that the task remembers (TASK-09). Never changes."""
+    restored: int = NONE
+    """The checkpoint that the task was restored from; -1 for none. Never changes."""
     profile: TaskProfile = NEWEST_TASK
     """The generation. Never changes."""
 
 
-def new_subtask(max_concurrent: int, profile: TaskProfile = NEWEST_TASK) -> Subtask:
-    """A running subtask in its initial state; at most `max_concurrent` checkpoints are pending at once."""
+def new_subtask(max_concurrent: int, profile: TaskProfile = NEWEST_TASK, restored: int = NONE) -> Subtask:
+    """A running subtask in its initial state; at most `max_concurrent` checkpoints are pending at once.
+
+    `restored`: the checkpoint that it was restored from, -1 for none.
+    """
     return Subtask(
         task_runs=True,
         last=NONE,
         aborted=(),
         running=(),
-        completed=NONE,
+        completed=restored if profile.completes_in_order else NONE,
         highest_aborted=NONE,
         failed=False,
         remembered_at_most=profile.remembers or max_concurrent,
+        restored=restored,
         profile=profile,
     )
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.component import Component
-from model.events import Step
+from model.events import NONE, Step
 from model.fields import Wire, WireError, Words
 from model.steps import HANDLERS, step_of
 from model.subtask import subtask
@@ -16,9 +16,11 @@ _STEP = step_of("subtask")
 
 
 def new_subtask(config: Wire) -> Subtask:
-    """A subtask of the configured `profile` and `max_concurrent`. Raises WireError if they are not valid."""
+    """A subtask of the configured `profile`, `max_concurrent` and `restored`. Raises WireError if they are
+    not valid.
+    """
     given = WORDS.config(config)
-    return subtask.new_subtask(given["max_concurrent"], TASK_PROFILES[given["profile"]])
+    return subtask.new_subtask(given["max_concurrent"], TASK_PROFILES[given["profile"]], given["restored"])
 
 
 def step_subtask(before: Subtask, wire: Wire) -> Step[Subtask]:
@@ -46,7 +48,8 @@ def observe_subtask(state: Subtask) -> dict[str, object]:
 
 def config_of_subtask(state: Subtask) -> dict[str, Any]:
     """The configuration of a closed model's subtask."""
-    return {"profile": state.profile.name, "max_concurrent": state.remembered_at_most}
+    config = {"profile": state.profile.name, "max_concurrent": state.remembered_at_most}
+    return config if state.restored == NONE else {**config, "restored": state.restored}
 
 
 COMPONENT = Component("subtask", WORDS, new_subtask, step_subtask, observe_subtask, config_of_subtask)

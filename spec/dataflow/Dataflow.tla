@@ -175,7 +175,7 @@ Fail ==
     /\ snapshots' = [n \in DOMAIN snapshots |->
                         IF n = 0 \/ n \in {e.id : e \in Durable(coordinator)} THEN snapshots[n] ELSE <<>>]
     /\ gate' = NewGate({0, 1}) /\ sinkGate' = NewGate({0})
-    /\ tasks' = [t \in Tasks |-> NewSubtask]
+    /\ tasks' = [t \in Tasks |-> IF restored' = 0 THEN NewSubtask ELSE RestoredSubtask(restored')]
     /\ net' = IF Zombies THEN net ELSE {}
     /\ channel' = IF Zombies THEN channel ELSE [c \in DOMAIN channel |-> <<>>]
 

@@ -208,7 +208,7 @@ Frame == [][
     IF attempt' # attempt
     THEN /\ attempt' = attempt + 1 /\ declined' = declined
          /\ gate' = Opened({0, 1}) /\ sinkGate' = Opened({0})
-         /\ tasks' = [t \in Tasks |-> NewSubtask]
+         /\ tasks' = [t \in Tasks |-> [NewSubtask EXCEPT !.completed = IF restored' = 0 THEN -1 ELSE restored']]
          /\ <<net', channel'>> = IF Zombies THEN <<net, channel>> ELSE <<{}, [c \in 0 .. 2 |-> <<>>]>>
          /\ \A n \in Ids \cup {0} : snapshots'[n] = IF n \in CompletedIds THEN snapshots[n] ELSE <<>>
     ELSE /\ \A c \in DOMAIN channel : IsPrefixOf(Rest(c), channel'[c])

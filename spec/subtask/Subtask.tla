@@ -28,13 +28,17 @@ SubtaskType ==
      last      : Nat \cup {-1},         \* highest id triggered or aborted; -1 before the first
      aborted   : Seq(Nat),              \* aborts that arrived before their trigger, as remembered
      running   : SUBSET Nat,            \* ids whose asynchronous part runs
-     completed : Nat \cup {-1},         \* highest completed id reported to the task
+     completed : Nat \cup {-1},         \* highest completed id: the restored one, then those reported
      highest   : Nat \cup {-1},         \* highest id ever remembered as aborted
      failed    : BOOLEAN]               \* the task has failed with its snapshot
 
 NewSubtask ==
     [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1, highest |-> -1,
      failed |-> FALSE]
+
+(* TASK-06: the completion of the restored checkpoint is no news to a task.  *)
+KnownAtRestore(n) == n
+RestoredSubtask(n) == [NewSubtask EXCEPT !.completed = KnownAtRestore(n)]
 
 Answer(t, effects) == [task |-> t, out |-> effects]
 

@@ -57,6 +57,7 @@ IgnoresSubsumed(t, n) == Answer(t, <<>>)                                \* OnSub
 (* one.                                                                      *)
 PassesOnEach(t, n) == Answer(t, ToOperators(t, <<"notify_complete", n>>))   \* OnCompleteNotification
 CarriesNone(t, completed) == Answer(t, <<>>)                            \* CarriedCompletion
+KnowsNone(n) == -1                                                      \* KnownAtRestore
 
 (* Up to 1.10, TASK-11: ids have no order.                                   *)
 TakesEachTrigger(t, n, throws) ==                                       \* OnTrigger

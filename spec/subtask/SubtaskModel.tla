@@ -17,9 +17,12 @@ EXTENDS SubtaskGenerations
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
     Completable,    \* the ids that a notification may name as completed
-    Barriers        \* whether a gate triggers too, beside the coordinator
+    Barriers,       \* whether a gate triggers too, beside the coordinator
+    Restored        \* the checkpoint that the task was restored from, as a set; {} for none
 
-ASSUME Completable \subseteq 1 .. M /\ Barriers \in BOOLEAN
+ASSUME
+    /\ Completable \subseteq 1 .. M /\ Barriers \in BOOLEAN
+    /\ Restored \subseteq 0 .. M /\ Cardinality(Restored) <= 1
 
 VARIABLES
     task,           \* the subtask, see SubtaskType
@@ -46,7 +49,9 @@ TypeOK ==
     /\ task \in SubtaskType
     /\ out = <<>> \/ (Head(out) \in EventType /\ Tail(out) \in Seq(EffectType))
 
-Init == task = NewSubtask /\ out = <<>>
+Init ==
+    /\ task = IF Restored = {} THEN NewSubtask ELSE RestoredSubtask(CHOOSE n \in Restored : TRUE)
+    /\ out = <<>>
 
 ------------------------------------------------------------------------------
 (* System: the subtask takes the event. *)
@@ -120,6 +125,9 @@ Taken ==
     Triggered /\ task.runs
     /\ (Ordered => EventId > task.last /\ EventId \notin Remembered /\ ~Lost)
 
+(* A task knows that the checkpoint that it was restored from is complete.   *)
+Known == IF TaskHas("completes_in_order") /\ Restored # {} THEN CHOOSE n \in Restored : TRUE ELSE -1
+
 TASK_01 == [][
     /\ (Taken /\ ~Throws) =>
         /\ Effects = <<<<"broadcast_barrier", EventId>>, <<"snapshot", EventId>>>>
@@ -127,7 +135,7 @@ TASK_01 == [][
         /\ task' = [task EXCEPT !.last = task'.last, !.running = @ \cup {EventId}]
     /\ EffectsOf("snapshot") # <<>> => Triggered
     /\ EventIs("status") => Effects = <<>> /\ task' = [task EXCEPT !.runs = ~@]
-    /\ out = <<>> => task = [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1,
+    /\ out = <<>> => task = [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> Known,
                             highest |-> -1, failed |-> FALSE]]_vars
 
 TASK_02 == [][(Ordered /\ Triggered /\ task.runs /\ EventId <= task.last) =>
@@ -174,7 +182,8 @@ TASK_06 == [][TaskHas("completes_in_order") =>
        THEN /\ task'.completed = Newest
             /\ IF task.runs THEN Head(Effects) = <<"notify_complete", Newest>> /\ Len(EffectsOf("notify_complete")) = 1
                ELSE Effects = <<>>
-       ELSE EffectsOf("notify_complete") = <<>> /\ task'.completed = task.completed]_vars
+       ELSE EffectsOf("notify_complete") = <<>> /\ task'.completed = task.completed
+    /\ \A e \in Range(EffectsOf("notify_complete")), n \in Restored : e[2] > n]_vars
 
 TASK_07 == [][
     /\ EffectsOf("acknowledge") =
@@ -268,6 +277,7 @@ NeverOutOfOrder(t, n) == FALSE                                          \* IsOut
 SnapshotFirst(n) == <<<<"snapshot", n>>, <<"broadcast_barrier", n>>>>   \* SynchronousPart
 SendsNothing(n) == <<>>                                                 \* InPlaceOfBarrier
 AnyCompletion(t, n) == n > 0                                            \* IsNewCompletion
+ForgetsRestored(n) == -1                                                \* KnownAtRestore
 EndsAgain(t, n) == n <= t.last                                          \* Runs
 Unbounded(ids) == ids                                                   \* Bounded
 ThrowsFirst(n) == <<<<"fail", "snapshot">>, <<"broadcast_barrier", n>>>>    \* BrokenSnapshot

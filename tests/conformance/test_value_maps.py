@@ -132,7 +132,7 @@ def test_what_is_declined_is_a_smaller_bound_in_every_source():
 def test_a_gate_of_one_channel_is_sent_no_more():
     offer = offer_of("gate")._replace(modes=("exactly-once",), limits={"channels": 1})
 
-    assert {config["channels"] for config in generate.fitting("gate", generate.offered(offer))} == {1}
+    assert {config["channels"] for config in generate.fitting("gate", generate.offered("gate", offer))} == {1}
 
 
 class Narrow(Greatest):
@@ -193,6 +193,37 @@ def test_a_narrow_counter_of_ids_is_refused_if_it_can_be_set(bits):
 
     assert refused(offer).config["first_id"] > 2**bits - 9
     assert refused(offer._replace(capabilities=())) is None
+
+
+class Forgetful(ModelAdapter):
+    """The model; its tasks forget what they are restored from. It remembers the options that it got."""
+
+    def __init__(self):
+        super().__init__(COMPONENTS)
+        self.got = []
+
+    def new(self, component, config):
+        self.got.append(config.get("restored"))
+        return super().new(component, {name: value for name, value in config.items() if name != "restored"})
+
+
+@pytest.mark.rule("TASK-06")
+def test_what_a_task_is_restored_from_is_sent_with_its_capability_only():
+    adapter = Forgetful()
+    offer = adapter.hello().components["subtask"]
+
+    assert played(adapter, "subtask", offer).divergence.config["restored"] >= 2
+    adapter.got.clear()
+    assert played(adapter, "subtask", offer._replace(capabilities=())).is_sound
+    assert set(adapter.got) == {None}
+
+
+def test_the_restored_id_is_mapped_with_the_ids_of_the_events():
+    config, events = {"restored": 2}, [{"kind": "complete_notification", "checkpoint": one} for one in (2, 3)]
+    for ids in of_ids.MAPS:
+        values = ValueMap(ids, None)
+        sent = [event["checkpoint"] for event in values.events("subtask", config, events)]
+        assert sent[0] == values.config("subtask", config)["restored"] < sent[1]
 
 
 def test_no_drawn_id_is_above_the_greatest():

@@ -50,7 +50,9 @@ class SimulatedTask:
         self.inputs: list[deque[tuple[str, int]]] = [deque() for _ in UPSTREAM[task]]
         config = {"channels": max(1, len(self.inputs)), "level": "handler"}
         self.gate = Recorded(run, "gate", config, self.file, task)
-        self.steps = Recorded(run, "subtask", {"max_concurrent": run.max_concurrent}, self.file, task)
+        known = {} if restored is None else {"restored": restored}
+        config = {"max_concurrent": run.max_concurrent, **known}
+        self.steps = Recorded(run, "subtask", config, self.file, task)
         self.offset = run.offsets.get((task, restored), 0)
         self.rows = self.rows_before = 0
         self.writing: list[int] = []

@@ -13,9 +13,10 @@ would take for the right one.
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
-from conformance.adapters.protocol import FIRST_ID, Wire
+from conformance.adapters.protocol import FIRST_ID, RESTORED, Wire
 from spec.vocabulary import limited, vocabulary
 
 INT32, UINT32, DOUBLE, INT64 = 2**31, 2**32, 2**53, 2**63 - 1
@@ -102,14 +103,18 @@ def mapped(component: str, events: Sequence[Wire], ids: IdMap) -> list[Wire]:
 
 
 def mapped_config(component: str, config: Wire, ids: IdMap) -> Wire:
-    """The configuration with the first id that a coordinator draws mapped."""
+    """The configuration with the first id of a coordinator, or the restored id of a subtask, mapped."""
+    if is_id(config.get(RESTORED)):
+        return {**config, RESTORED: ids.of(min(config[RESTORED], ROOM), ROOM)}
     if component not in COUNTED or not ids.can_be_drawn:
         return config
     return {**config, FIRST_ID: ids.of(config.get(FIRST_ID, 1), ROOM)}
 
 
-def highest_id(component: str, events: Sequence[Wire]) -> int:
-    """The highest id of a case."""
+def highest_id(component: str, events: Sequence[Wire], config: Wire = MappingProxyType({})) -> int:
+    """The highest id of a case; ROOM if its configuration has an id, which is mapped without the events."""
+    if is_id(config.get(RESTORED)):
+        return ROOM
     fields = fields_of(component)
     return max((event[name] for event in events for name in fields if is_id(event.get(name))), default=0)
 

@@ -23,7 +23,7 @@ class ValueMap(NamedTuple):
         return "; ".join(one.declined for one in self if one is not None)
 
     def config(self, component: str, config: Wire) -> Wire:
-        """The configuration with its durations and its first id mapped."""
+        """The configuration with its durations and its ids mapped."""
         times = self._times(component, config)
         config = config if self.ids is None else of_ids.mapped_config(component, config, self.ids)
         return config if times is None else of_times.mapped_config(component, config, times)
@@ -41,7 +41,7 @@ class ValueMap(NamedTuple):
 
     def events(self, component: str, config: Wire, events: Sequence[Wire]) -> list[Wire]:
         """All events of a case of `config`."""
-        highest = of_ids.highest_id(component, events)
+        highest = of_ids.highest_id(component, events, config)
         sent = self.opening(component, config)
         return [*sent, *(one for event in events for one in self.event(component, config, event, highest))]
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from conformance.observe.memo.shifted import Shifted, Table, less, more
+from model.events import NONE
 from model.subtask.subtask import Subtask
 
 
@@ -18,22 +19,27 @@ class _Relative(NamedTuple):
 
 
 class ShiftedSubtask(Shifted):
-    """A subtask."""
+    """A subtask. The restored checkpoint is no part of its relative state: no step reads it."""
 
-    __slots__ = ()
+    __slots__ = ("_restored",)
+
+    _restored: int
 
     table = Table()
 
     def _located(self, state: Subtask) -> int:
         ids = (state.last, state.completed, state.highest_aborted, *state.aborted, *state.running)
         self._base = base = max(0, *ids)
+        self._restored = state.restored
         relative = _Relative(
             last=less(state.last, base),
             completed=less(state.completed, base),
             highest_aborted=less(state.highest_aborted, base),
             aborted=tuple(one - base for one in state.aborted),
             running=tuple(one - base for one in state.running),
-            rest=state._replace(last=0, completed=0, highest_aborted=0, aborted=(), running=()),
+            rest=state._replace(
+                last=0, completed=0, highest_aborted=0, aborted=(), running=(), restored=NONE
+            ),
         )
         return self.table.number(relative, None)
 
@@ -45,4 +51,5 @@ class ShiftedSubtask(Shifted):
             highest_aborted=more(relative.highest_aborted, base),
             aborted=tuple(one + base for one in relative.aborted),
             running=tuple(one + base for one in relative.running),
+            restored=self._restored,
         )

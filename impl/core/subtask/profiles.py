@@ -24,7 +24,7 @@ class TaskProfile:
     stopped_ignores_failures: bool = False
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = False
-    """The task passes on only newer completions, also those that an abort carries; else all of them."""
+    """The task passes on only completions newer than the restored and the last one; else all of them."""
     notified_of_subsumed: bool = False
     """The coordinator notifies tasks of a dropped checkpoint."""
     remembers: int | None = 128

@@ -18,12 +18,21 @@ from impl.core.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
 class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
     """One subtask. `max_concurrent`: number of checkpoints that may be pending at once (TASK-09).
 
-    Raises ConfigError if `max_concurrent` is below 1.
+    `restored`: the checkpoint that the task is restored from, -1 for none; its completion is not passed on
+    (TASK-06). Raises ConfigError if `max_concurrent` is below 1, or `restored` below -1.
     """
 
-    def __init__(self, max_concurrent: int = 1, profile: TaskProfile = TASK_PROFILES[NEWEST_TASK]) -> None:
+    def __init__(
+        self,
+        max_concurrent: int = 1,
+        profile: TaskProfile = TASK_PROFILES[NEWEST_TASK],
+        *,
+        restored: int = component.NO_CHECKPOINT,
+    ) -> None:
         if max_concurrent < 1:
             raise ConfigError(f"max_concurrent must be at least 1, got {max_concurrent}; correct it")
+        if restored < component.NO_CHECKPOINT:
+            raise ConfigError(f"restored is a checkpoint id, or -1 for none, got {restored}; correct it")
         self._profile = profile
         self._remembers = profile.remembers or max_concurrent
         self._task_runs = True
@@ -32,7 +41,7 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
         self._aborted: list[int] = []  # oldest first
         self._highest_aborted = component.NO_CHECKPOINT
         self._running: set[int] = set()  # their asynchronous part runs
-        self._completed = component.NO_CHECKPOINT
+        self._completed = restored if profile.completes_in_order else component.NO_CHECKPOINT
 
     @property
     def last(self) -> int:
@@ -41,7 +50,10 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
 
     @property
     def completed(self) -> int:
-        """The highest completed checkpoint id that the task knows of; -1 before the first."""
+        """The highest completed checkpoint id that the task knows of: at first the one it is restored from.
+
+        -1 for none.
+        """
         return self._completed
 
     @property
@@ -216,8 +228,7 @@ def subtask_from_config(config: Mapping[str, object]) -> Subtask:
 
     Raises ConfigError for a wrong value, UnsupportedError for an unknown profile.
     """
-    component.only_keys(config, ("profile", "max_concurrent"))
+    component.only_keys(config, ("profile", "max_concurrent", "restored"))
     profile = TASK_PROFILES[component.supported(config, "profile", TASK_PROFILES, NEWEST_TASK)]
-    if "max_concurrent" not in config:
-        return Subtask(profile=profile)
-    return Subtask(component.positive_int(config, "max_concurrent"), profile)
+    at_once = component.positive_int(config, "max_concurrent") if "max_concurrent" in config else 1
+    return Subtask(at_once, profile, restored=component.any_int(config, "restored", component.NO_CHECKPOINT))

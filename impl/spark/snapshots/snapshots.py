@@ -7,6 +7,7 @@ subtask goes on.
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
+from impl.core.component import NO_CHECKPOINT
 from impl.core.effects import Effect, Fail
 from impl.core.subtask import events
 from impl.core.subtask.subtask import Subtask
@@ -35,11 +36,12 @@ class Snapshots:
     ) -> None:
         self._context = context
         self._operator = operator
-        self._listeners = Listeners(operator.listeners, context.restored)
+        self._listeners = Listeners(operator.listeners)
         self._writer = writer
         self._overtaking = overtaking
         self._received = received
-        self._steps = Subtask(context.max_concurrent)
+        restored = NO_CHECKPOINT if context.restored is None else context.restored
+        self._steps = Subtask(context.max_concurrent, restored=restored)
         self._recorded_steps: Recorded[events.SubtaskEvent, events.SubtaskEffect] = Recorded(
             "subtask", self._steps, context.log
         )

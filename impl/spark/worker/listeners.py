@@ -2,13 +2,12 @@
 
 They hang on the effects of the core's snapshot steps (TASK-05, TASK-06): `Snapshots` carries each one out for
 the operator, and then here. So a listener is notified by the subtask's thread, between two rows, in the order
-of those effects, and of a completed checkpoint at most once.
+of those effects, of a completed checkpoint at most once, and not of the one that the attempt restored.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from impl.core.component import NO_CHECKPOINT
 from impl.functions import call_each, require_hooks
 
 Notify = Callable[[int], None]
@@ -17,25 +16,18 @@ Notify = Callable[[int], None]
 class Listeners:
     """Those of `users` that have the methods of a `CheckpointListener`, in their order.
 
-    `restored`: the checkpoint from which the attempt starts, None for none. Raises ConfigError for a method
-    that cannot take a checkpoint id.
+    Raises ConfigError for a method that cannot take a checkpoint id.
     """
 
-    def __init__(self, users: Sequence[object], restored: int | None) -> None:
+    def __init__(self, users: Sequence[object]) -> None:
         for user in users:
             require_hooks(user)
-        self._restored = NO_CHECKPOINT if restored is None else restored
         self._complete = _methods(users, "notify_checkpoint_complete")
         self._aborted = _methods(users, "notify_checkpoint_aborted")
 
     def complete(self, checkpoint: int) -> None:
-        """`checkpoint` is complete. Raises the first error of a listener, after all were notified.
-
-        After a restore the core passes on the completion of the restored checkpoint, if an abort carries it
-        (TASK-06). No listener gets it, as in Flink, where the ids of a task count from the restored one.
-        """
-        if checkpoint > self._restored:
-            call_each(partial(notify, checkpoint) for notify in self._complete)
+        """`checkpoint` is complete. Raises the first error of a listener, after all were notified."""
+        call_each(partial(notify, checkpoint) for notify in self._complete)
 
     def aborted(self, checkpoint: int) -> None:
         """`checkpoint` was aborted. Raises as `complete`."""

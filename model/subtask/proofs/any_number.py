@@ -72,7 +72,7 @@ def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterato
     )
     properties = tuple(found for registry in registries for found in registry.properties)
     step = step_by(reread.module("model.subtask.generations").subtask_steps)
-    new = subtask.new_subtask(symbolic_like(0, "at once"), profile)
+    new = subtask.new_subtask(symbolic_like(0, "at once"), profile, symbolic_like(0, "restored"))
     bound = int_term(new.remembered_at_most) > 0
     yield start_case("subtask", new, properties, (bound, *SIZES))
     for aborts in _aborts(profile):

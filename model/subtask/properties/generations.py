@@ -3,6 +3,7 @@
 from model.events import (
     ASYNC_EXCEPTION,
     JOB_FAILURE,
+    NONE,
     Close,
     Effects,
     Event,
@@ -107,6 +108,12 @@ def task_17(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     if type(event) is not CompleteNotification or not before.task_runs:
         return not notified and after.completed == before.completed
     return effects == (NotifyComplete(event.checkpoint),) and after == before
+
+
+@SUBTASK_GENERATIONS.initial("TASK-17")
+def task_17_at_first(subtask: Subtask) -> bool:
+    """Up to 1.13 a new subtask knows of no completion, also if it was restored."""
+    return subtask.profile.completes_in_order or subtask.completed == NONE
 
 
 @SUBTASK_GENERATIONS.step("TASK-18")

@@ -61,9 +61,11 @@ SUBTASK.frames({
 
 @SUBTASK.initial("TASK-01")
 def task_01_at_first(subtask: Subtask) -> bool:
-    """A new subtask runs, and knows no checkpoint."""
-    bound = subtask.remembered_at_most
-    return subtask == Subtask(True, NONE, (), (), NONE, NONE, False, bound, subtask.profile)
+    """A new subtask runs, and knows no checkpoint but the one that it was restored from (TASK-06)."""
+    completed, bound = subtask.completed, subtask.remembered_at_most
+    return subtask == Subtask(
+        True, NONE, (), (), completed, NONE, False, bound, subtask.restored, subtask.profile
+    )
 
 
 @SUBTASK.step("TASK-01")
@@ -200,6 +202,26 @@ def task_06(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     if not before.task_runs:
         return not effects and after.completed == news
     return notified == (NotifyComplete(news),) and effects[0] == notified[0] and after.completed == news
+
+
+@SUBTASK.step("TASK-06")
+def task_06_restored(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
+    """The task passes on no completion of the restored checkpoint, nor of an older one."""
+    if not before.profile.completes_in_order:
+        return True  # TASK-17
+    return all(effect.checkpoint > before.restored for effect in effects if type(effect) is NotifyComplete)
+
+
+@SUBTASK.initial("TASK-06")
+def task_06_at_first(subtask: Subtask) -> bool:
+    """A new subtask knows of no completion but that of the checkpoint that it was restored from."""
+    return subtask.completed == subtask.restored or not subtask.profile.completes_in_order
+
+
+@SUBTASK.state("TASK-06")
+def task_06_known(subtask: Subtask) -> bool:
+    """The task knows that the checkpoint that it was restored from is complete."""
+    return not subtask.profile.completes_in_order or subtask.completed >= subtask.restored
 
 
 @SUBTASK.step("TASK-07")

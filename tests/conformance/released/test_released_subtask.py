@@ -53,6 +53,15 @@ def test_a_subtask_that_forgets_aborts_is_seen():
     assert found
 
 
+@pytest.mark.rule("TASK-06")
+def test_a_subtask_that_forgets_what_it_was_restored_from_is_seen():
+    def without(config):
+        return Instance({name: value for name, value in config.items() if name != "restored"})
+
+    _, found = played(without)
+    assert {one.config["restored"] for one in found} == {2}
+
+
 class Gated(Instance):
     """The subtask behind a gate; `answered` changes the effects of its barriers."""
 

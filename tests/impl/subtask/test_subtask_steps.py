@@ -2,11 +2,11 @@
 
 import pytest
 
-from impl.core import COMPONENTS, ProtocolError
+from impl.core import COMPONENTS, ConfigError, ProtocolError
 
 
-def subtask(max_concurrent: int = 1):
-    return COMPONENTS["subtask"]({"max_concurrent": max_concurrent})
+def subtask(max_concurrent: int = 1, **options):
+    return COMPONENTS["subtask"]({"max_concurrent": max_concurrent, **options})
 
 
 def state(last=-1, aborted=(), running=(), completed=-1, running_task=True, highest_aborted=-1):
@@ -147,6 +147,41 @@ abort_notification checkpoint=7 completed=5
 """,
     )
     assert it.observe() == state(aborted=(7,), completed=5, highest_aborted=7)
+
+
+@pytest.mark.rule("TASK-06")
+@pytest.mark.parametrize("profile", ["1.14", "1.17", "2.3"])
+def test_a_restored_task_does_not_pass_on_the_completion_of_its_checkpoint(check, profile):
+    it = subtask(restored=5, profile=profile)
+    assert it.observe() == state(completed=5)
+    check(
+        it,
+        """
+abort_notification checkpoint=7 completed=5
+  notify_abort checkpoint=7
+complete_notification checkpoint=5
+complete_notification checkpoint=4
+complete_notification checkpoint=6
+  notify_complete checkpoint=6
+""",
+    )
+
+
+@pytest.mark.rule("TASK-17")
+@pytest.mark.parametrize("profile", ["1.9", "1.11", "1.13"])
+def test_up_to_1_13_a_restored_task_passes_on_every_completion(check, profile):
+    it = subtask(restored=5, profile=profile)
+    assert it.observe() == state()
+    check(it, "complete_notification checkpoint=5\n  notify_complete checkpoint=5")
+    assert it.observe() == state()
+
+
+@pytest.mark.parametrize(
+    ("restored", "what"), [(-2, "checkpoint id, or -1"), (True, "an int"), ("5", "an int")]
+)
+def test_an_id_that_is_none_cannot_be_restored(restored, what):
+    with pytest.raises(ConfigError, match=what):
+        subtask(restored=restored)
 
 
 @pytest.mark.rule("TASK-08")

@@ -5,8 +5,10 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
+import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
@@ -18,11 +20,13 @@ import org.apache.flink.runtime.event.AbstractEvent;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.io.network.api.writer.RecordWriterDelegate;
 import org.apache.flink.runtime.io.network.partition.consumer.IndexedInputGate;
+import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
+import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import org.apache.flink.runtime.state.TaskStateManager;
 import org.apache.flink.streaming.api.graph.StreamConfig;
-import org.apache.flink.streaming.runtime.tasks.OneInputStreamTask;
 import org.apache.flink.streaming.runtime.tasks.StreamTaskActionExecutor;
 import org.apache.flink.streaming.runtime.tasks.mailbox.MailboxProcessor;
+import org.apache.flink.util.UserCodeClassLoader;
 
 /**
  * A released `StreamTask` and its `SubtaskCheckpointCoordinatorImpl`: triggers, aborts, notifications.
@@ -32,13 +36,18 @@ import org.apache.flink.streaming.runtime.tasks.mailbox.MailboxProcessor;
  */
 final class Subtasking implements Component {
     static final String BROKEN = "the synchronous part of the snapshot failed";
+    private static final UserCodeClassLoader CLASSES = Fakes.of(
+            UserCodeClassLoader.class, (proxy, method, arguments) -> method.getName().equals("asClassLoader")
+                    ? Subtasking.class.getClassLoader() : Fakes.nothing(method.getReturnType()));
     private final Effects effects = new Effects();
     private final Chain chain = Chain.of(effects);
     private final Map<Long, Runnable> parts = new TreeMap<>();
     private final Map<Long, FakeStateSnapshot> written = new TreeMap<>();
     private final MailboxProcessor mailbox = new MailboxProcessor(controller -> {});
-    private final OneInputStreamTask<?, ?> task = Bare.of(OneInputStreamTask.class);
+    private final RestoredTask task = Bare.of(RestoredTask.class);
     private final Object coordinator;
+    /** The checkpoint that the task is restored from; -1 for none. */
+    private final long restored;
     private boolean failed;
 
     Subtasking(Map<String, Object> config, Release release) {
@@ -47,10 +56,10 @@ final class Subtasking implements Component {
             throw new Unsupported("profile " + profile + "; this release has " + release.subtask);
         }
         int concurrent = ((Number) config.getOrDefault("max_concurrent", 1L)).intValue();
+        restored = ((Number) config.getOrDefault("restored", -1L)).longValue();
         coordinator = coordinator(release.isAtLeast(1, 17) ? concurrent : 128);
         Reflect.set(task, "actionExecutor", StreamTaskActionExecutor.IMMEDIATE);
         Reflect.set(task, "configuration", new StreamConfig(new Configuration()));
-        Reflect.set(task, "operatorChain", chain);
         Reflect.set(task, "subtaskCheckpointCoordinator", coordinator);
         Reflect.set(task, "environment", environment());
         Reflect.set(task, "mailboxProcessor", mailbox);
@@ -62,6 +71,8 @@ final class Subtasking implements Component {
             return Fakes.nothing(method.getReturnType());
         }));
         Reflect.set(task, "latestReportCheckpointId", -1L);
+        task.restoreUntilItRuns();
+        Reflect.set(task, "operatorChain", chain);
         Reflect.set(task, "isRunning", true);
     }
 
@@ -96,10 +107,15 @@ final class Subtasking implements Component {
 
     private Environment environment() {
         TaskStateManager manager = Fakes.of(TaskStateManager.class, (proxy, method, arguments) -> {
-            if (method.getName().equals("reportTaskStateSnapshots")) {
-                effects.add("acknowledge", "checkpoint", ((CheckpointMetaData) arguments[0]).getCheckpointId());
+            switch (method.getName()) {
+                case "reportTaskStateSnapshots":
+                    effects.add("acknowledge", "checkpoint", ((CheckpointMetaData) arguments[0]).getCheckpointId());
+                    return null;
+                case "getRestoreCheckpointId":
+                    return restored < 0 ? Optional.empty() : Optional.of(restored);
+                default:
+                    return Fakes.nothing(method.getReturnType());
             }
-            return Fakes.nothing(method.getReturnType());
         });
         return Fakes.of(Environment.class, (proxy, method, arguments) -> {
             switch (method.getName()) {
@@ -111,6 +127,14 @@ final class Subtasking implements Component {
                     return new Configuration();
                 case "getTaskInfo":
                     return info();
+                case "getExecutionConfig":
+                    return new ExecutionConfig();
+                case "getMetricGroup":
+                    return UnregisteredMetricGroups.createUnregisteredTaskMetricGroup();
+                case "getUserCodeClassLoader":
+                    return CLASSES;
+                case "getOperatorCoordinatorEventGateway":
+                    return Fakes.silent(TaskOperatorEventGateway.class);
                 case "declineCheckpoint":
                     effects.add("decline", "checkpoint", arguments[0], "reason", Reasons.of((Throwable) arguments[1]));
                     return null;
