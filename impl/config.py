@@ -54,8 +54,8 @@ class CheckpointConfig:
     `max_concurrent_checkpoints` bounds the pending checkpoints (COORD-03), `num_retained_checkpoints` the
     completed ones (SUB-07). A restore needs one of the retained checkpoints undamaged.
     `tolerable_checkpoint_failure_number`: consecutive failed checkpoints that do not fail the attempt, -1 for
-    any number. `checkpointing_start_delay_ms`: from the start of an attempt to its first checkpoint; None:
-    one interval. If `checkpointing_interval_ms` is None, checkpoints are taken on request only
+    any number. `checkpointing_start_delay_ms`: the time from the start of an attempt to its first
+    checkpoint; None: one interval. If `checkpointing_interval_ms` is None, checkpoints are taken on request only
     (`RunningJob.checkpoint`), and at the end of the data.
     A task's snapshot of at most `data_inline_threshold_bytes` is stored in the checkpoint's `_metadata`, a
     larger one in a file of its own; with 0 each has a file.

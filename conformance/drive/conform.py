@@ -56,11 +56,13 @@ class Order(NamedTuple):
     """New divergences become known."""
     fail_fast: bool = False
     """A component that diverges is the last one."""
+    repeated: Sequence[str] = ()
+    """Further words of the command line that examines the same again, such as `--known-divergences FILE`."""
 
     @property
     def again(self) -> str:
         """The command line that examines the same again."""
-        return texts.command_line(self.command, self.components, self.plan)
+        return texts.command_line(self.command, self.components, self.plan, self.repeated)
 
 
 class Reported(NamedTuple):

@@ -24,8 +24,11 @@ COMPONENTS = tuple(vocabulary())
 """All components that can be driven, in the order of reports."""
 
 
-def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
-    """The command that repeats the examination; without `--seconds`, as a time limit is not reproducible."""
+def command_line(command: str, components: Sequence[str], plan: "Plan", repeated: Sequence[str]) -> str:
+    """The command that repeats the examination, with the words `repeated` at its end.
+
+    It has no `--seconds`, as a time limit is not reproducible, and none of the options that write files.
+    """
     words = ["barrierspec", "conform", "--adapter", command]
     words += [word for component in components for word in ("--component", component)]
     words += [word for rule in sorted(plan.selected) for word in ("--rule", rule)]
@@ -34,7 +37,8 @@ def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
     words += ["--thorough"] if plan.extra_states == THOROUGH else []
     words += ["--no-suites"] if plan.extra_states is None else []
     words += ["--steps", str(plan.steps)] if plan.steps else []
-    return shlex.join([*words, *(("--life", str(plan.checkpoints)) if plan.checkpoints is not None else ())])
+    words += ["--life", str(plan.checkpoints)] if plan.checkpoints is not None else []
+    return shlex.join([*words, *repeated])
 
 
 def no_hello(answer: Failure, again: str) -> str:
@@ -60,7 +64,7 @@ def component(done: "Examination") -> str:
     margin = " " * 15
     broken = [line for wrong in done.broken for line in wrong.splitlines()]
     lines += (wrapped(f"{margin}{line}", indent=15) for line in (*done.doubts, *broken))
-    stopped = done.stopped if done.divergence is None else None  # otherwise its description has it
+    stopped = done.stopped if done.divergence is None else None  # the description of a divergence contains it
     if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
         lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))
     return "\n".join(lines)
@@ -92,7 +96,7 @@ def evidence(found: "FailedCheck", command: str, file: Path) -> str:
 
 
 def entry(listed: "Listed") -> str:
-    """One entry of such a list."""
+    """One entry of the list of known divergences."""
     if listed.check:
         return f"{listed.component}, check {listed.check}"
     return f"{listed.component}, {listed.rule}: {list(listed.events)}"
@@ -115,7 +119,7 @@ def closing(
     if plan.steps:
         total = sum(one.steps for one in examined)
         lines.append(f"  steps   {total:,} in all, {plan.steps:,} requested")
-    if all(one.divergence is None for one in examined):  # a divergence's description has it
+    if all(one.divergence is None for one in examined):  # a description of a divergence contains it
         lines.append(command_lines("  again   ", again))
     return "\n".join(lines)
 

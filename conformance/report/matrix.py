@@ -13,7 +13,7 @@ from conformance.report.formats.columns import wrapped
 
 if TYPE_CHECKING:
     from conformance.drive.examine import Examination
-    from conformance.drive.matrix import Examined
+    from conformance.drive.implementations import Examined
     from conformance.torture.pipelines import Tortured
 
 

@@ -215,8 +215,8 @@ class PostgresRows:
 class PostgresOutput:
     """A table in PostgreSQL as the sink of a job, created if it is missing.
 
-    `conninfo`: a connection string of libpq, "host=... dbname=..." or a URI. `schema`: of the rows; an older
-    table must have its columns. The server's `max_prepared_transactions` must not be 0. `patience_seconds`:
+    `conninfo`: a connection string of libpq, "host=... dbname=..." or a URI. `schema`: the schema of the rows;
+    an older table must have its columns. The server's `max_prepared_transactions` must not be 0. `patience_seconds`:
     how long a commit waits for a lost server before the attempt fails.
     """
 

@@ -99,8 +99,8 @@ class SqliteRows(StagedFiles):
 class SqliteOutput:
     """A table in an SQLite database as the sink of a job, created if it is missing.
 
-    `schema`: of the rows; columns of ints, bools, floats, strings and bytes. All sink subtasks must run on
-    one host, and the database must be on a file system of that host.
+    `schema`: the schema of the rows, whose columns may be ints, bools, floats, strings and bytes. All sink
+    subtasks must run on one host, and the database must be on a file system of that host.
     """
 
     database: Path

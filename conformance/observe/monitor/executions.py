@@ -24,7 +24,7 @@ class Executions:
         self._names: dict[str, str] = {}
         self._on_workers: dict[str, str] = {}
         self._early: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        """By execution: changes on a worker that wait for the one before, which another thread logs."""
+        """By execution: changes on a worker that wait for the previous change, which another thread logs."""
         self._doubts = doubts
         self._complete = False
         """The start of the job was seen: no execution is unknown."""

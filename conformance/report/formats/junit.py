@@ -44,7 +44,7 @@ def junit(verification: "Verification") -> bytes:
 def of_parts(
     name: str, parts: Iterable[PartResult], not_run: Iterable[str] = (), seconds: float | None = None
 ) -> bytes:
-    """The same for the parts of any command. `seconds`: of all of them."""
+    """The same for the parts of any command. `seconds`: the time that all of them took."""
     from xml.sax import saxutils  # most commands write no XML, and start sooner without these
 
     from jinja2 import Environment

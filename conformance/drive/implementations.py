@@ -1,4 +1,4 @@
-"""Several implementations, each in every component that it offers: the results for one table."""
+"""The implementations that `barrierspec matrix` compares, and the examination of one in each component."""
 
 import shlex
 import tomllib
