@@ -215,9 +215,9 @@ class PostgresRows:
 class PostgresOutput:
     """A table in PostgreSQL as the sink of a job, created if it is missing.
 
-    `conninfo`: a connection string of libpq, "host=... dbname=..." or a URI. `schema`: the schema of the rows;
-    an older table must have its columns. The server's `max_prepared_transactions` must not be 0. `patience_seconds`:
-    how long a commit waits for a lost server before the attempt fails.
+    `conninfo`: a connection string of libpq, "host=... dbname=..." or a URI. `schema`: the schema of the
+    rows; an older table must have its columns. The server's `max_prepared_transactions` must not be 0.
+    `patience_seconds`: how long a commit waits for a lost server before the attempt fails.
     """
 
     conninfo: str = field(repr=False)

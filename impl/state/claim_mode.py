@@ -100,7 +100,8 @@ class RetainedCheckpoint(SnapshotFiles):
 def original_at(where: Where) -> SavepointFolder | RetainedCheckpoint:
     """The original in a folder or at a URI.
 
-    It is a retained checkpoint if the name is like `chk-7` and the metadata, if any, are not those of a savepoint.
+    It is a retained checkpoint if the name is like `chk-7` and the metadata, if any, are not those of a
+    savepoint.
     """
     savepoint = SavepointFolder(where)
     retained = CHECKPOINT.fullmatch(str(savepoint.where).rpartition("/")[2]) is not None

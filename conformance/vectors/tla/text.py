@@ -102,7 +102,7 @@ def set_of(values: Sequence[Any]) -> str:
 
 
 def steps(component: str, variable: str, kinds: Sequence[str] = (), **others: str) -> dict[str, str]:
-    """By kind of event, the call of the module's operator `On<Kind>` with the variable and the event's fields.
+    """By kind of event, the call of the operator `On<Kind>` with the variable and the event's fields.
 
     `kinds`: the kinds of events that are returned; empty: all. `others`: steps that are written differently.
     """
