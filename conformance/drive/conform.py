@@ -91,8 +91,8 @@ def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         say(texts.no_hello(hello, order.again))
-        doubt = Finding(None, f"no answer to hello: {hello.describe()}")
-        lost = PartResult("hello", Verdict.UNDETERMINED, "nothing was examined", findings=(doubt,))
+        lost_answer = Finding(None, f"no answer to hello: {hello.describe()}")
+        lost = PartResult("hello", Verdict.UNDETERMINED, "nothing was examined", findings=(lost_answer,))
         return Reported((Verdict.UNDETERMINED,), (lost,), order.again)
     if is_release(hello):
         raise InputError(f"{UNGUARDED}; `barrierspec flink conform {hello.version}` drives it")
@@ -144,7 +144,7 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
 
 def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
     """The result of one component; a divergence is saved, and its description is passed to `say`."""
-    findings = [Finding(None, doubt) for doubt in done.doubts]
+    findings = [Finding(None, reason) for reason in done.undetermined]
     if done.divergence is not None:
         shrunk = budget_of(done.divergence)
         found = FoundDivergence(done.divergence, implementation, order.command, done.steps, shrunk)

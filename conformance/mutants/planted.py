@@ -69,7 +69,7 @@ class Outcome(NamedTuple):
     """The verdict of the last run; `ERROR`: an error such as a misspelt word of `hello`; empty: no run."""
     shown_by: str
     """The source of the case that showed it; without a case `conduct`, `life`,
-    `capability`, `doubt` or `hello`."""
+    `capability`, `undetermined` or `hello`."""
     charge: str
     """The rule, or how the answer was lost; empty: neither."""
     seconds: float
@@ -134,7 +134,7 @@ def shown_by(done: Examination | None) -> str:
     if done.broken:
         late = "life" if done.broken[0].startswith("in a life of ") else "conduct"
         return "capability" if done.capabilities else late
-    return "doubt"
+    return "undetermined"
 
 
 def outcomes(file: Path, chosen: Sequence[Planted]) -> Iterator[tuple[Planted, Outcome]]:

@@ -63,7 +63,7 @@ def summary_of(component: str, conformed: Sequence[Conformed]) -> Examination | 
         steps=sum(done.events for done in driven),
         cases=sum(done.sequences for done in driven),
         divergence=next((divergence for done in driven for divergence in done.new), None),
-        doubts=(
+        undetermined=(
             *(failure.describe() for failure in stopped),
             *(f"{name!r} no longer diverges; take it out of the known divergences" for name in gone),
         ),

@@ -57,13 +57,16 @@ def heading(implementation: str, plan: "Plan") -> str:
 
 
 def component(done: "Examination") -> str:
-    """Verdict and coverage of one component, its doubts and failed checks; `closing` has its bound."""
+    """Verdict and coverage of one component, reasons for UNDETERMINED, failed checks.
+
+    `closing` prints the bound of the verdict.
+    """
     unseen = f", not seen: {' '.join(done.unseen)}" if done.unseen else ""
     steps = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}{unseen}"
     lines = [wrapped(f"  {done.component:<12} {done.verdict.value:<12}  {steps}", indent=29)]
     margin = " " * 15
     broken = [line for wrong in done.broken for line in wrong.splitlines()]
-    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*done.doubts, *broken))
+    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*done.undetermined, *broken))
     stopped = done.stopped if done.divergence is None else None  # the description of a divergence contains it
     if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
         lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))

@@ -95,10 +95,10 @@ def test_what_stops_a_release_or_is_known_and_gone_is_no_pass():
     assert summary_of("gate", [Conformed(gate, stopped=Unsupported("absent"))]) is None
     stopped = summary_of("gate", [Conformed(gate), Conformed(gate, sequences=1, stopped=Crashed(1, ""))])
     assert stopped.verdict is Verdict.UNDETERMINED
-    assert stopped.doubts
+    assert stopped.undetermined
     gone = summary_of("gate", [Conformed(gate), Conformed(gate, sequences=1, gone=[known])])
     assert gone.verdict is Verdict.DIVERGES
-    assert "no longer diverges" in gone.doubts[0]
+    assert "no longer diverges" in gone.undetermined[0]
 
 
 def test_a_release_that_cannot_be_had_is_undetermined(tmp_path, monkeypatch):
@@ -191,11 +191,11 @@ def test_two_of_one_name_are_refused(tmp_path):
 
 def test_texts_of_implementations_and_jobs_are_escaped_on_the_page():
     hostile, escaped = "*a*|<b>\n# c", escape.markdown("*a*|<b>\n# c")
-    doubtful = SimpleNamespace(
-        divergence=None, broken=(), doubts=(hostile,), known=(hostile,), verdict=Verdict.UNDETERMINED
+    undetermined = SimpleNamespace(
+        divergence=None, broken=(), undetermined=(hostile,), known=(hostile,), verdict=Verdict.UNDETERMINED
     )
     done = SimpleNamespace(
-        implementation=SimpleNamespace(name=hostile), name=hostile, components={"gate": doubtful}
+        implementation=SimpleNamespace(name=hostile), name=hostile, components={"gate": undetermined}
     )
     job = SimpleNamespace(
         pipeline=SimpleNamespace(name=hostile, keeps=SimpleNamespace(value=hostile)),

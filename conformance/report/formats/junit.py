@@ -60,7 +60,7 @@ def of_parts(
 
 
 def _cases(result: PartResult) -> Iterator[_Case]:
-    """The case of the part, one for each rule that was exercised or charged, and one for each doubt."""
+    """The case of the part, and one for each rule exercised or charged and each finding without a rule."""
     tag = _TAGS.get(result.verdict, "system-out")
     text = f"again: {result.again}" if result.verdict in _TAGS else result.bound
     yield _Case(_WHOLE, tag, result.verdict.value, result.bound, text, result.seconds)
