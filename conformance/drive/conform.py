@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
-from conformance.adapters.hello_words import require_known_words
+from conformance.adapters.hello_names import require_known_names
 from conformance.adapters.protocol import Adapter, Hello, Wire
 from conformance.capabilities import with_capabilities
 from conformance.drive import replays, saved
@@ -57,7 +57,7 @@ class Order(NamedTuple):
     fail_fast: bool = False
     """A component that diverges is the last one."""
     repeated: Sequence[str] = ()
-    """Further words of the command line that examines the same again, such as `--known-divergences FILE`."""
+    """Further arguments of the command line that repeats the run, such as `--known-divergences FILE`."""
 
     @property
     def again(self) -> str:
@@ -86,7 +86,7 @@ def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
     """Examine the components, and pass the text about each to `say` as soon as it is done.
 
     Raises ListError if the list of known divergences cannot be played, InputError for a released Flink, for
-    a `hello` with unknown words, and for options that no examined component can have.
+    a `hello` with unknown names, and for options that no examined component can have.
     """
     hello = adapter.hello()
     if not isinstance(hello, Hello):
@@ -96,7 +96,7 @@ def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
         return Reported((Verdict.UNDETERMINED,), (lost,), order.again)
     if is_release(hello):
         raise InputError(f"{UNGUARDED}; `barrierspec flink conform {hello.version}` drives it")
-    require_known_words(hello)
+    require_known_names(hello)
     implementation = saved.name_of(hello)
     offered = [name for name in generate.COMPONENTS if name in hello.components]
     chosen = list(order.components) or components_of(order.plan.selected, offered)

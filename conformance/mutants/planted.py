@@ -115,7 +115,10 @@ def tried(planted: Planted) -> Outcome:
 
 
 def examined(planted: Planted, plan: Plan) -> Examination | None:
-    """The examination of its component; None without an answer to `hello`. Raises InputError as `conform`."""
+    """The examination of its component; None without an answer to `hello`.
+
+    Raises InputError if `hello` has names that the protocol does not have.
+    """
     adapter = open_adapter(planted.command, LIMIT)
     try:
         with tempfile.TemporaryDirectory() as out:

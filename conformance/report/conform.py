@@ -25,7 +25,7 @@ COMPONENTS = tuple(vocabulary())
 
 
 def command_line(command: str, components: Sequence[str], plan: "Plan", repeated: Sequence[str]) -> str:
-    """The command that repeats the examination, with the words `repeated` at its end.
+    """The command that repeats the examination, with the arguments `repeated` at its end.
 
     It has no `--seconds`, as a time limit is not reproducible, and none of the options that write files.
     """

@@ -269,8 +269,9 @@ class PostgresOutput:
             return self._claims.has_commits(session, job)
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the table for an attempt; returns and raises as `ClaimTable.take`.
+        """Claim the table for an attempt; returns the lineages whose output is retracted as a whole.
 
+        Raises SupersededError for a newer attempt, OutputClaimedError for another run.
         `COMMIT PREPARED` cannot check a claim. The driver therefore claims first; then `sweep` rolls back
         what older attempts and replaced runs have prepared, and `retract` deletes what they have committed.
         They prepare nothing more once they see the claim.

@@ -154,7 +154,10 @@ class SqliteOutput:
             return self._claims.has_commits(session, job)
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the table for an attempt; returns and raises as `ClaimTable.take`."""
+        """Claim the table for an attempt; returns the lineages whose output is retracted as a whole.
+
+        Raises SupersededError for a newer attempt, OutputClaimedError for another run.
+        """
         with self._transaction() as session:
             return self._claims.take(session, claim)
 

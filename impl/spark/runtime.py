@@ -73,11 +73,11 @@ def run_job(
 ) -> JobResult:
     """Run `plan` on `spark` until it has finished.
 
-    Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for
-    folders that do not fit (see `require_a_start`), `ConnectorError` for an output that cannot work,
-    `JobCancelledError` if the job is cancelled, and `JobFailedError` when no restart is left or an abort
-    cannot be stored. Raises `SupersededError` as soon as another driver has begun a newer attempt of the job:
-    nothing that this driver still does has an effect.
+    Before anything is started, raises `TooFewSlotsError` and `UnsupportedSettingError`, and the errors of
+    `start_from_savepoint`, of `require_a_start`, and `ConnectorError` for an output that cannot work. Later,
+    raises `JobCancelledError` if the job is cancelled, and `JobFailedError` when no restart is left or an
+    abort cannot be stored. Raises `SupersededError` as soon as another driver has begun a newer attempt of
+    the job: nothing that this driver still does has an effect.
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
@@ -128,7 +128,11 @@ def _followed(storage: CheckpointStorage, settings: RunSettings) -> int | None:
 
 
 def _prepare(storage: CheckpointStorage, plan: Plan, paths: JobPaths, settings: RunSettings) -> None:
-    """Check the folders and the outputs. Raises as `run_job`."""
+    """Check the folders and the outputs.
+
+    Raises the errors of `start_from_savepoint` and `require_a_start`, and `ConnectorError` for an output that
+    cannot work.
+    """
     allow, start = settings.allow_non_restored_state, settings.start
     start_from_savepoint(storage, plan, settings)
     known = storage.latest_completed().completed is not None

@@ -1,4 +1,4 @@
-"""Values and words of the wire as TLA+ text."""
+"""Values and names of the wire as TLA+ text."""
 
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -32,10 +32,11 @@ class NotSymmetricError(ValueError):
 def reduced(program: Program, symmetry: Symmetry) -> Program:
     """The program with the symmetry divided out. Raises NotSymmetricError if z3 does not prove it."""
     if program.label is not None or program.interpreted:
+        records = "records" if program.label else "does not record"
         raise NotSymmetricError(
             f"{program.closed.name}: symmetry works only for a model that does not record the effects of its "
-            f"last step, and whose properties are all compiled; this one records {program.label_words} words "
-            f"of them and has {len(program.interpreted)} properties that are checked in Python"
+            f"last step, and whose properties are all compiled; this one {records} them and has "
+            f"{len(program.interpreted)} properties that are checked in Python"
         )
     for shape in program.layout.shapes:
         for column in columns_of(shape, symmetry):
