@@ -1,7 +1,10 @@
-"""Examines one component of an implementation: rule cases, random walks, Hypothesis, complete suites.
+"""Examines one component of an implementation, with cases of every source.
 
-The verdict is CONFORMS if every rule that can fire has fired, every case was played to its end, and no
-configuration was skipped. Otherwise `undetermined` lists what is missing, and the verdict is UNDETERMINED.
+The sources are rule cases, random walks, short runs, Hypothesis, gates of many channels, complete suites,
+long lives, and batches that end with an error. The verdict is DIVERGES if an answer differs or a check fails.
+It is CONFORMS if every rule that can fire has fired, every case was played to its end, no configuration was
+skipped, and a long life needs no more and more memory or time. Otherwise `undetermined` lists the reasons,
+and the verdict is UNDETERMINED.
 """
 
 from collections.abc import Iterator, Sequence
@@ -127,7 +130,7 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
 
 
 def short_runs(component: str, plan: Plan) -> Iterator[Case]:
-    """Yield the runs of SHORT_RUNS in each configuration with their tasks; for gates in one of each kind."""
+    """Yield the short runs in each configuration that has their tasks; for a gate, in one of each kind."""
     configs = (
         one_of_each(component, plan) if component == "gate" else generate.fitting(component, plan.pinned)
     )
