@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -83,6 +82,12 @@ def of_mutant(mutant: Mutant) -> Planted:
     return Planted(mutant.id, mutant.layer, component_on_wire(mutant.component), command, runs)
 
 
+def of_catalogue() -> list[Planted]:
+    """Every mutant of the model and the implementation, by component."""
+    known = [of_mutant(mutant) for mutant in load_catalogue() if mutant.layer != "spec"]
+    return sorted(known, key=lambda one: one.component)
+
+
 def of_list(file: Path) -> Iterator[Planted]:
     """The adapters of a list: of each class by run, `component: command`."""
     for group in tomllib.loads(file.read_text(encoding="utf-8"))["class"]:
@@ -140,10 +145,15 @@ def shown_by(done: Examination | None) -> str:
     return "undetermined"
 
 
+def read_outcomes(file: Path) -> dict[str, Outcome]:
+    """The outcomes in a file by id; none if there is no file."""
+    lines = file.read_bytes().splitlines() if file.exists() else []
+    return {outcome.id: outcome for outcome in (Outcome(**orjson.loads(line)) for line in lines)}
+
+
 def outcomes(file: Path, chosen: Sequence[Planted]) -> Iterator[tuple[Planted, Outcome]]:
     """The outcome of each: from the file, or measured and added to it."""
-    lines = file.read_bytes().splitlines() if file.exists() else []
-    known = {outcome.id: outcome for outcome in (Outcome(**orjson.loads(line)) for line in lines)}
+    known = read_outcomes(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("ab") as written:
         for planted in chosen:
@@ -154,30 +164,15 @@ def outcomes(file: Path, chosen: Sequence[Planted]) -> Iterator[tuple[Planted, O
             yield planted, known[planted.id]
 
 
-def table(found: Sequence[tuple[Planted, Outcome]]) -> str:
-    """The counts in Markdown: a row for each component of each layer, and for each class of adapters."""
-    columns = list(dict.fromkeys(outcome.shown_by for _, outcome in found if outcome.run == "default"))
-    lines = [f"| planted in | defects | {' | '.join(columns)} | only `--thorough` | conform |"]
-    lines.append("|---|" + "--:|" * (len(columns) + 3))
-    groups: dict[str, Counter[str]] = {}
-    for planted, outcome in found:
-        row = f"{planted.kind}, {planted.component}" if planted.kind in ("model", "impl") else planted.kind
-        groups.setdefault(row, Counter())[outcome.shown_by if outcome.run == "default" else outcome.run] += 1
-    groups["all"] = sum(groups.values(), Counter())
-    for row, counts in groups.items():
-        cells = (str(counts[name] or "") for name in (*columns, "thorough", CONFORMS))
-        lines.append(f"| {row} | {counts.total()} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 @click.command()
 @click.option("--component", "components", multiple=True, help="Only of this one; may be repeated.")
 @click.option("--adapters", type=FILE, help="Also the broken adapters of this list.")
 @click.option("--out", default=Path("build/report/planted.jsonl"), show_default=True, type=FILE)
 def main(components: tuple[str, ...], adapters: Path | None, out: Path) -> None:
     """Examine every mutant of the model and the implementation."""
-    known = [of_mutant(mutant) for mutant in load_catalogue() if mutant.layer != "spec"]
-    known.sort(key=lambda one: one.component)
+    from conformance.mutants.planted_tables import class_table, mutant_table
+
+    known = of_catalogue()
     known += of_list(adapters) if adapters is not None else ()
     chosen = [one for one in known if not components or one.component in components]
     found = []
@@ -186,7 +181,7 @@ def main(components: tuple[str, ...], adapters: Path | None, out: Path) -> None:
         wrong = "" if outcome.run in planted.runs else f"  expected {' or '.join(planted.runs)}"
         where = f"{outcome.run:<8} {outcome.shown_by:<10} {outcome.charge:<10}"
         click.echo(f"{planted.id:<64} {where} {outcome.seconds:>6}{wrong}")
-    click.echo(f"\n{table(found)}")
+    click.echo(f"\n{mutant_table(found)}\n{class_table(found)}")
     sys.exit(any(outcome.run not in planted.runs for planted, outcome in found))
 
 
