@@ -79,7 +79,10 @@ def of_mutant(mutant: Mutant) -> Planted:
     """A mutant of the model or the implementation, served by a process that has it."""
     command = shlex.join(own_process("conformance.mutants.served", mutant.id))
     runs = (CONFORMS,) if mutant.conforms else tuple(RUNS)
-    return Planted(mutant.id, mutant.layer, component_on_wire(mutant.component), command, runs)
+    component = component_on_wire(mutant.component)
+    if component not in COMPONENTS and not mutant.conforms:
+        component = mutant.module.split(".")[1]  # a closed model of histories watches this component
+    return Planted(mutant.id, mutant.layer, component, command, runs)
 
 
 def of_catalogue() -> list[Planted]:

@@ -51,6 +51,12 @@ def test_a_mutant_that_conforms_is_expected_only_with_a_reason():
     assert of_mutant(mutant._replace(conforms="a reason")).runs == (CONFORMS,)
 
 
+def test_a_mutant_without_a_reason_is_in_a_component_that_an_adapter_offers():
+    outside = [one.id for one in of_catalogue() if one.component not in COMPONENTS]
+
+    assert outside == ["model-exchange-restores-sender-only"]
+
+
 def test_what_was_measured_is_not_measured_again(tmp_path, monkeypatch):
     one = Planted("a", "model", "gate", "cmd", ("default",))
     measured = []
