@@ -12,14 +12,16 @@ from conformance.mutants.planted import (
     RUNS,
     Outcome,
     Planted,
+    class_table,
+    mutant_table,
     of_catalogue,
     of_list,
     of_mutant,
     outcomes,
     read_outcomes,
     tried,
+    with_tables,
 )
-from conformance.mutants.planted_tables import class_table, mutant_table, with_tables
 from model.components import COMPONENTS
 
 LIST = Path(__file__).with_name("broken_adapters.toml")
