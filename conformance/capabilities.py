@@ -34,6 +34,8 @@ def with_capabilities(done: Examination, adapter: Adapter, offer: Offer, plan: P
         done = replace(done, capabilities=(*done.capabilities, found.describe()))
         if found.wrong:
             done = replace(done, verdict=Verdict.DIVERGES, broken=(*done.broken, found.wrong))
-        elif found.doubt:
-            done = replace(done, verdict=Verdict.UNDETERMINED, doubts=(*done.doubts, found.doubt))
+        elif found.undetermined:
+            done = replace(
+                done, verdict=Verdict.UNDETERMINED, undetermined=(*done.undetermined, found.undetermined)
+            )
     return done

@@ -46,22 +46,20 @@ class CheckpointConfig:
     """When checkpoints are taken, and how many may fail.
 
     `checkpointing_mode`: EXACTLY_ONCE aligns barriers. AT_LEAST_ONCE never blocks a channel: no task waits,
-    but after a failure records behind a barrier may count twice (TRACK-01).
-    `unaligned_checkpoints_enabled`: barriers overtake queued records, and the checkpoint stores these. It
-    then completes quickly even if a slow task causes backpressure (UNAL-32). If
-    `aligned_checkpoint_timeout_ms` is above 0, barriers align until that time has passed since the trigger,
-    and then overtake (UNAL-16, UNAL-33).
+    but after a failure records behind a barrier may count twice (TRACK-01). `unaligned_checkpoints_enabled`:
+    barriers overtake queued records, and the checkpoint stores these. It then completes quickly even if a
+    slow task causes backpressure (UNAL-32). If `aligned_checkpoint_timeout_ms` is above 0, barriers align
+    until that time has passed since the trigger, and then overtake (UNAL-16, UNAL-33).
     `max_concurrent_checkpoints` bounds the pending checkpoints (COORD-03), `num_retained_checkpoints` the
     completed ones (SUB-07). A restore needs one of the retained checkpoints undamaged.
     `tolerable_checkpoint_failure_number`: consecutive failed checkpoints that do not fail the attempt, -1 for
-    any number. `checkpointing_start_delay_ms`: from the start of an attempt to its first checkpoint; None:
-    one interval. If `checkpointing_interval_ms` is None, checkpoints are taken on request only
-    (`RunningJob.checkpoint`), and at the end of the data.
-    A task's snapshot of at most `data_inline_threshold_bytes` is stored in the checkpoint's `_metadata`, a
-    larger one in a file of its own; with 0 each has a file.
-    `externalized_checkpoint_retention`: None keeps the completed checkpoints after the job. Flink's values
-    delete them (COORD-25): RETAIN_ON_CANCELLATION when the job has finished, DELETE_ON_CANCELLATION also when
-    it was cancelled, NO_EXTERNALIZED_CHECKPOINTS also when it has failed.
+    any number. `checkpointing_start_delay_ms`: the time from the start of an attempt to its first checkpoint;
+    None: one interval. If `checkpointing_interval_ms` is None, checkpoints are taken on request only
+    (`RunningJob.checkpoint`), and at the end of the data. A task's snapshot of at most
+    `data_inline_threshold_bytes` is stored in the checkpoint's `_metadata`, a larger one in a file of its
+    own; with 0 each has a file. `externalized_checkpoint_retention`: None keeps the completed checkpoints
+    after the job. Flink's values delete them (COORD-25): RETAIN_ON_CANCELLATION when the job has finished,
+    DELETE_ON_CANCELLATION also when it was cancelled, NO_EXTERNALIZED_CHECKPOINTS also when it has failed.
     """
 
     checkpointing_interval_ms: int | None = 500

@@ -131,10 +131,10 @@ class Recorded(Generic[EventT, EffectT]):
         self._log = log
 
     def handle(self, event: EventT, fields: Fields | None = None) -> tuple[EffectT, ...]:
-        """Apply `event`; the effects in order. `fields`: called for further fields of the line, if there is a
-        log.
+        """Apply `event`; returns the effects in order.
 
-        Raises what the component raises; then nothing is logged, because nothing has happened.
+        `fields` returns further fields of the line; it is called only if there is a log. If the component
+        raises an error, this raises it too; nothing is logged then, because nothing has happened.
         """
         effects = self._component.handle(event)
         if self._log is not None:

@@ -124,7 +124,7 @@ class KeyedBatchFunction(Protocol):
 
 @dataclass(frozen=True)
 class Rowwise:
-    """A function without state. `process_rows`: from the rows of a batch to the rows to emit."""
+    """A function without state. `process_rows` makes the rows to emit from the rows of a batch."""
 
     process_rows: Callable[[Sequence[Row]], Sequence[Row]]
 
@@ -135,7 +135,7 @@ class Rowwise:
 
 @dataclass(frozen=True)
 class Batchwise:
-    """A function without state. `process_batch`: from a batch to the batch to emit."""
+    """A function without state. `process_batch` makes the batch to emit from a batch."""
 
     process_batch: Callable[[pa.RecordBatch], Rows]
 

@@ -10,9 +10,9 @@
         .execute("local[8]", output)
     )
 
-A declaration is a value: every step returns a new one. Streams may part and meet again (see `streams`); jobs
-that share sources and stages are combined with `together_with`. Nothing runs before `execute`, which raises
-`ConfigError` for a job that cannot work, before it starts Spark.
+A declaration is a value: every step returns a new one. Streams may fork and be connected again (see
+`streams`); jobs that share sources and stages are combined with `together_with`. Nothing runs before
+`execute` or `start`. Both raise `ConfigError` for a job that cannot work, before they start Spark.
 """
 
 from collections.abc import Mapping, Sequence
@@ -84,7 +84,7 @@ class RunOptions(TypedDict, total=False):
     """The options of one run; each may be left out."""
 
     faults: Sequence[FaultPlan]
-    """They happen as planned."""
+    """The faults to inject."""
     event_log: bool
     on_progress: OnProgress | None
     """Called several times a second."""
@@ -179,15 +179,15 @@ class Job:
         return self.name, self.checkpoints, self.restarts, self.execution
 
     def with_checkpoints(self, config: CheckpointConfig) -> "Job":
-        """The job with this configuration."""
+        """The job with this configuration of its checkpoints."""
         return replace(self, checkpoints=config)
 
     def with_restarts(self, config: RestartConfig) -> "Job":
-        """The job with this configuration."""
+        """The job with this configuration of its restarts."""
         return replace(self, restarts=config)
 
     def with_execution(self, config: ExecutionConfig) -> "Job":
-        """The job with this configuration."""
+        """The job with this configuration of its execution."""
         return replace(self, execution=config)
 
     def plan(self) -> Plan:
@@ -197,13 +197,14 @@ class Job:
         return plan
 
     def execute(self, master: str, output: Path, **options: Unpack[RunOptions]) -> JobResult:
-        """Run the job on a Spark master and wait for its end. `impl.driver.supervise` replaces dead drivers.
+        """Run the job on a Spark master and wait for its end.
 
-        Makes `checkpoints`, `spark.log` and, with `event_log`, `events` in `output`; with the option
-        `checkpoints` they are in that place, and savepoints in its folder `savepoints`. Raises
-        `ConfigError` for `resume` together with `from_savepoint`, `OutputInUseError` if a job runs into
-        `output`, other `SparkRuntimeError`s: see `impl.spark.errors`, and `StateError`s for a savepoint that
-        cannot be read.
+        `impl.driver.supervise` also replaces dead drivers. Makes `checkpoints`, `spark.log` and, with
+        `event_log`, `events` in `output`. With the option `checkpoints`, the checkpoints are in that place
+        instead, and savepoints in its folder `savepoints`. Raises `ConfigError` for a job or options that
+        cannot work, `OutputInUseError` if another job writes into `output`, other `SparkRuntimeError`s (see
+        `impl.spark.errors`), `ConnectorError` for an output that cannot work, and `StateError`s for a
+        checkpoint or savepoint that cannot be restored.
         """
         return self.drive(master, output, settings_of(options))
 

@@ -103,7 +103,7 @@ class WaitingTime:
 
 
 class Stopwatch:
-    """The measurements of one subtask. Barriers come in its own thread, snapshots in the writer's."""
+    """The measurements of one subtask. Its own thread reports barriers, the writer's thread snapshots."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

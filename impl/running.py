@@ -58,7 +58,8 @@ class RunningJob:
         committed.
 
         With `drain` every function first sees the end of its data, for a job that will not run again.
-        Raises as `savepoint` does; `SavepointFailedError` also if the job continues.
+        Raises `SavepointFailedError` if the savepoint fails or the job continues, `TimeoutError` after
+        `seconds`, and what `Job.execute` raises if the job fails at its end.
         """
         taken = self._requests.add(SavepointRequest(directory, stop=True, drain=drain)).result(seconds)
         self._result.result(seconds)
@@ -68,7 +69,7 @@ class RunningJob:
         """Cancel the job without a savepoint, and wait for its end; False if it has finished before.
 
         `externalized_checkpoint_retention` states whether its checkpoints stay; then it can be resumed.
-        Raises as `result`, `JobCancelledError` excepted.
+        Raises what `Job.execute` raises if the job fails first, and `TimeoutError` after `seconds`.
         """
         self._requests.cancelled.set()
         try:
@@ -78,7 +79,10 @@ class RunningJob:
         return False
 
     def result(self, seconds: float | None = None) -> JobResult:
-        """Wait for the end of the job; raises what `Job.execute` raises, or `TimeoutError`."""
+        """Wait for the end of the job.
+
+        Raises what `Job.execute` raises, and `TimeoutError` after `seconds`.
+        """
         return self._result.result(seconds)
 
     def _drive(self, run: Callable[[], JobResult]) -> None:

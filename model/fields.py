@@ -57,9 +57,9 @@ def different(names: tuple[str, ...], what: str) -> tuple[str, ...]:
 # ---------------------------------------------------------------- values by their type
 
 Read = Callable[[Any], Any]
-"""From a value of the wire to the model's. Raises WireError, with what was expected."""
+"""Makes a value of the model from a value of the wire. Raises WireError, with what was expected."""
 Write = Callable[[Any], Any]
-"""From a value of the model to the wire's."""
+"""Makes a value of the wire from a value of the model."""
 
 
 def _wrong(expected: str, value: object) -> WireError:

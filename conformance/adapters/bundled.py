@@ -1,4 +1,8 @@
-"""The adapter of the bundled implementation; the drivers import `impl` here and in `bundled_durable` only."""
+"""The adapter of the bundled implementation, in this process.
+
+Code that drives adapters reaches `impl` through this module and `bundled_durable` only. The contract in
+pyproject.toml lists the other importers of `impl`, such as the commands that run jobs and the benchmarks.
+"""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -22,14 +26,17 @@ from spec.vocabulary import vocabulary
 
 
 class Bundled(InProcess):
-    """The protocol core of `impl`; in a folder, its Parquet sink and its checkpoint storage."""
+    """Serves the protocol core of `impl`.
+
+    An instance with a folder is the Parquet sink or the checkpoint storage of `impl`.
+    """
 
     def __init__(self) -> None:
         components = {name: cast(Callable[[Wire], Instance], make) for name, make in COMPONENTS.items()}
         super().__init__("barrierspec-impl", components, (ProtocolError, ConfigError), (UnsupportedError,))
 
     def hello(self) -> Hello:
-        """What is durable needs pyarrow, which not every installation has."""
+        """Offers `observe` and `restart` for the components with a folder, if pyarrow is installed."""
         hello = super().hello()
         if find_spec("pyarrow") is None:
             return hello

@@ -101,7 +101,7 @@ class ProcessAdapter:
         return self._ask("hello", protocol.Hello, frames.encode_hello(self._seq))
 
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:
-        """A fresh instance, in a fresh process if the one before is gone."""
+        """A fresh instance, in a fresh process if the previous process is gone."""
         return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config))
 
     def new_in(self, component: str, config: protocol.Wire, folder: str) -> protocol.Made | protocol.Failure:

@@ -149,7 +149,7 @@ class Adapter(Protocol):
         """The implementation and the components that it offers."""
 
     def new(self, component: str, config: Wire) -> Made | Failure:
-        """Make a fresh instance; the one before is dropped. A dead implementation is started anew."""
+        """Make a fresh instance and drop the previous one. A dead implementation is started anew."""
 
     def apply(self, events: Sequence[Wire]) -> Applied | Failure:
         """Give the instance a batch of at least one event, in order."""

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from math import inf
 
-from conformance.adapters.hello_words import require_known_words
+from conformance.adapters.hello_names import require_known_names
 from conformance.adapters.in_process import INJECT, offer_of
 from conformance.adapters.protocol import (
     Adapter,
@@ -77,11 +77,11 @@ def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan
 
 
 def _offers(adapter: Adapter) -> dict[str, Offer]:
-    """By component, what is offered, with all words of the protocol in the place of an empty list."""
+    """By component, what is offered, with all names of the protocol in the place of an empty list."""
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         raise UncomparedError(f"hello: {hello.describe()}")
-    require_known_words(hello)
+    require_known_names(hello)
     return {component: _whole(offer, offer_of(component)) for component, offer in hello.components.items()}
 
 

@@ -99,7 +99,7 @@ class _Unread(io.FileIO):
 
 
 def _opened(number: int, before: TextIO | None) -> TextIO:
-    """A text stream on that number, as the one before was, if there was one."""
+    """A text stream on that number, with the properties of the stream `before`, if there was one."""
     if before is not None:
         try:
             before.flush()

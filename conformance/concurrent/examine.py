@@ -24,7 +24,9 @@ class Concurrency:
     reordered: int = 0
     """Groups that only another order than that of the request explains."""
     wrong: str = ""
-    doubt: str = ""
+    """The history that no order of the events explains; empty: none."""
+    undetermined: str = ""
+    """The reason for UNDETERMINED; empty: none."""
 
     def describe(self) -> str:
         """The bound, in one line."""
@@ -41,7 +43,9 @@ def examine_concurrent(
     if component not in MESSAGES or CONCURRENT not in offer.capabilities:
         return None
     if not isinstance(adapter, Concurrent):
-        return Concurrency(0, 0, doubt="at once: this adapter takes single events; start it as a process")
+        return Concurrency(
+            0, 0, undetermined="at once: this adapter takes single events; start it as a process"
+        )
     random = Random(f"{seed} at once {component}")
     configs = generate.fitting(component, generate.offered(component, offer))
     histories = groups = reordered = 0
@@ -52,8 +56,8 @@ def examine_concurrent(
             outcome = play(oracle, steps, adapter)
             groups, reordered = groups + outcome.groups, reordered + outcome.reordered
             if not outcome.is_sound:
-                doubt, wrong = _judged(oracle, outcome, adapter)
-                return Concurrency(histories, groups, reordered, wrong, doubt)
+                undetermined, wrong = _judged(oracle, outcome, adapter)
+                return Concurrency(histories, groups, reordered, wrong, undetermined)
     return Concurrency(histories, groups, reordered)
 
 

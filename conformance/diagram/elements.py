@@ -1,7 +1,8 @@
 """The elements of a space-time diagram: lanes that run through the steps, and what happens on them.
 
 Steps count from 1 and run from left to right; a lane is a channel, a task, a checkpoint or a transaction.
-What model and implementation do alike is BOTH's, what only one of them does is MODEL's or IMPLEMENTATION's.
+The `side` of what model and implementation do alike is BOTH; of what only one of them does it is MODEL or
+IMPLEMENTATION.
 """
 
 from collections.abc import Mapping

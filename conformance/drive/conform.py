@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
-from conformance.adapters.hello_words import require_known_words
+from conformance.adapters.hello_names import require_known_names
 from conformance.adapters.protocol import Adapter, Hello, Wire
 from conformance.capabilities import with_capabilities
 from conformance.drive import replays, saved
@@ -56,11 +56,13 @@ class Order(NamedTuple):
     """New divergences become known."""
     fail_fast: bool = False
     """A component that diverges is the last one."""
+    repeated: Sequence[str] = ()
+    """Further arguments of the command line that repeats the run, such as `--known-divergences FILE`."""
 
     @property
     def again(self) -> str:
         """The command line that examines the same again."""
-        return texts.command_line(self.command, self.components, self.plan)
+        return texts.command_line(self.command, self.components, self.plan, self.repeated)
 
 
 class Reported(NamedTuple):
@@ -84,17 +86,17 @@ def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
     """Examine the components, and pass the text about each to `say` as soon as it is done.
 
     Raises ListError if the list of known divergences cannot be played, InputError for a released Flink, for
-    a `hello` with unknown words, and for options that no examined component can have.
+    a `hello` with unknown names, and for options that no examined component can have.
     """
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         say(texts.no_hello(hello, order.again))
-        doubt = Finding(None, f"no answer to hello: {hello.describe()}")
-        lost = PartResult("hello", Verdict.UNDETERMINED, "nothing was examined", findings=(doubt,))
+        lost_answer = Finding(None, f"no answer to hello: {hello.describe()}")
+        lost = PartResult("hello", Verdict.UNDETERMINED, "nothing was examined", findings=(lost_answer,))
         return Reported((Verdict.UNDETERMINED,), (lost,), order.again)
     if is_release(hello):
         raise InputError(f"{UNGUARDED}; `barrierspec flink conform {hello.version}` drives it")
-    require_known_words(hello)
+    require_known_names(hello)
     implementation = saved.name_of(hello)
     offered = [name for name in generate.COMPONENTS if name in hello.components]
     chosen = list(order.components) or components_of(order.plan.selected, offered)
@@ -142,7 +144,7 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
 
 def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
     """The result of one component; a divergence is saved, and its description is passed to `say`."""
-    findings = [Finding(None, doubt) for doubt in done.doubts]
+    findings = [Finding(None, reason) for reason in done.undetermined]
     if done.divergence is not None:
         shrunk = budget_of(done.divergence)
         found = FoundDivergence(done.divergence, implementation, order.command, done.steps, shrunk)

@@ -1,7 +1,10 @@
-"""Examines one component of an implementation: rule cases, random walks, Hypothesis, complete suites.
+"""Examines one component of an implementation, with cases of every source.
 
-The verdict is CONFORMS if every rule that can fire has fired, every case was played to its end, and no
-configuration was skipped. Otherwise `doubts` lists what is missing, and the verdict is UNDETERMINED.
+The sources are rule cases, random walks, short runs, Hypothesis, gates of many channels, complete suites,
+long lives, and batches that end with an error. The verdict is DIVERGES if an answer differs or a check fails.
+It is CONFORMS if every rule that can fire has fired, every case was played to its end, no configuration was
+skipped, and a long life needs no more and more memory or time. Otherwise `undetermined` lists the reasons,
+and the verdict is UNDETERMINED.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,7 +47,7 @@ class Examination:
     cases: int = 0
     divergence: Divergence | None = None
     """The simplest case that differs, hangs or is flaky; its verdict is that of the component."""
-    doubts: tuple[str, ...] = ()
+    undetermined: tuple[str, ...] = ()
     """The reasons for UNDETERMINED."""
     stopped: Failure | None = None
     """The first failure to answer that ended a case without a divergence."""
@@ -112,9 +115,9 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     if wrong:
         return _examined(component, Verdict.DIVERGES, plan, played, wrong=wrong)
     covered, _ = _covered(component, played, plan)
-    doubts = _doubts(played, covered) + _not_here(plan)
-    verdict = Verdict.UNDETERMINED if doubts else Verdict.CONFORMS
-    done = _examined(component, verdict, plan, played, doubts=doubts)
+    undetermined = _undetermined(played, covered) + _not_here(plan)
+    verdict = Verdict.UNDETERMINED if undetermined else Verdict.CONFORMS
+    done = _examined(component, verdict, plan, played, undetermined=undetermined)
     return replace(done, guarantees=tuple(guarantees))
 
 
@@ -127,7 +130,7 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
 
 
 def short_runs(component: str, plan: Plan) -> Iterator[Case]:
-    """Yield the runs of SHORT_RUNS in each configuration with their tasks; for gates in one of each kind."""
+    """Yield the short runs in each configuration that has their tasks; for a gate, in one of each kind."""
     configs = (
         one_of_each(component, plan) if component == "gate" else generate.fitting(component, plan.pinned)
     )
@@ -163,15 +166,15 @@ def _covered(component: str, played: Played, plan: Plan) -> tuple[Coverage, tupl
 
 def not_offered(component: str) -> Examination:
     """The result for a selected component that the implementation does not offer."""
-    doubt = f"the implementation does not offer the component {component}"
-    return Examination(component, Verdict.UNDETERMINED, coverage(component, ()), doubts=(doubt,))
+    reason = f"the implementation does not offer the component {component}"
+    return Examination(component, Verdict.UNDETERMINED, coverage(component, ()), undetermined=(reason,))
 
 
 def _none_fits(component: str, plan: Plan) -> Examination:
     """The result if no configuration has both the offered and the chosen values."""
     advice = "give another value, or other components with --component" if plan.chosen else "change hello"
-    doubt = f"no configuration has {_shown(plan)}: {generate.why_not(component, plan.pinned)}; {advice}"
-    return _examined(component, Verdict.UNDETERMINED, plan, Played(), doubts=(doubt,))
+    reason = f"no configuration has {_shown(plan)}: {generate.why_not(component, plan.pinned)}; {advice}"
+    return _examined(component, Verdict.UNDETERMINED, plan, Played(), undetermined=(reason,))
 
 
 def _shown(plan: Plan) -> str:
@@ -188,23 +191,23 @@ def seen_again(found: Divergence, played: Played, plan: Plan) -> Examination:
     return _examined(found.component, found.verdict, plan, played, found)
 
 
-def _doubts(played: Played, covered: Coverage) -> tuple[str, ...]:
-    doubts = list(played.tried.grows)
-    doubts += [
+def _undetermined(played: Played, covered: Coverage) -> tuple[str, ...]:
+    reasons = list(played.tried.grows)
+    reasons += [
         f"skipped, not supported: {why}; offer less in hello, or leave it out with --config"
         for why in played.skipped
     ]
     if played.stopped is not None:
-        doubts.append(played.stopped.describe())
+        reasons.append(played.stopped.describe())
     if played.ended_early:
-        doubts.append("the budget ended before the plan was done; give more --seconds")
+        reasons.append("the budget ended before the plan was done; give more --seconds")
     if not covered.is_full:
-        doubts.append(f"under-covered: {covered.describe()}; give more --examples")
-    return tuple(doubts)
+        reasons.append(f"under-covered: {covered.describe()}; give more --examples")
+    return tuple(reasons)
 
 
 def _not_here(plan: Plan) -> tuple[str, ...]:
-    """The doubt about selected rules that cannot fire; empty if all can."""
+    """The reason for UNDETERMINED if selected rules cannot fire; empty if all can."""
     never = {
         *impossible(plan.selected, plan.pinned),
         *(() if plan.injects else filter(needs_injections, plan.selected)),
@@ -218,7 +221,7 @@ def _examined(
     plan: Plan,
     played: Played,
     divergence: Divergence | None = None,
-    doubts: tuple[str, ...] = (),
+    undetermined: tuple[str, ...] = (),
     wrong: tuple[FailedCheck, ...] = (),
 ) -> Examination:
     covered, never = _covered(component, played, plan)
@@ -239,7 +242,7 @@ def _examined(
         steps=played.steps,
         cases=played.cases,
         divergence=divergence,
-        doubts=doubts,
+        undetermined=undetermined,
         stopped=played.stopped,
         unseen=tuple(sorted(played.unseen)),
         broken=tuple(one.what for one in wrong),

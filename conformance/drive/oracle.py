@@ -47,7 +47,7 @@ class Edge:
     """What the model expects of one event in one state.
 
     `refused` is None, or why the protocol does not allow the event here: then the implementation has to
-    answer with an error, and `after` is the state before.
+    answer with an error, and `after` is the previous state.
     """
 
     __slots__ = ("after", "effects", "fails", "marks", "refused", "rules", "sent", "spelled")

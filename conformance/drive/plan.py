@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from conformance.adapters.hello_words import nearest
+from conformance.adapters.hello_names import nearest
 from conformance.adapters.protocol import FIRST_ID, Hello, Offer
 from conformance.divergence import Divergence
 from conformance.drive.bounds.failed_check import FailedCheck
@@ -99,7 +99,7 @@ def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
 def with_options(plan: Plan, hello: Hello, components: Sequence[str], *, are_named: bool) -> list[str]:
     """The components that can have the options that the user has chosen with --config.
 
-    A component that the implementation does not offer stays. Raises InputError, with the nearest right word,
+    A component that the implementation does not offer stays. Raises InputError, with the nearest known name,
     if there is none, or if one that the user has named (`are_named`) cannot have them.
     """
     refused = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from conformance.adapters.hello_words import unknown_words
+from conformance.adapters.hello_names import unknown_names
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import (
     FAILURES,
@@ -68,7 +68,7 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
         expected = f"offer at least one of {', '.join(generate.COMPONENTS)}"
         yield Check("hello", "names the implementation", f"it offers {list(hello.components)}; {expected}")
         return
-    yield Check("hello", "names the implementation", "; ".join(unknown_words(hello)) or None, who)
+    yield Check("hello", "names the implementation", "; ".join(unknown_names(hello)) or None, who)
     made = adapter.new("no_such_component", {})
     refused = isinstance(made, Errored | Unsupported)
     yield Check("hello", "refuses an unknown component", None if refused else _shown_answer(made))
@@ -108,7 +108,7 @@ def _component(adapter: Adapter, name: str, offer: Offer, seed: int) -> Iterator
         return
     run = _Run(adapter, oracle, events, answers)
     yield Check(name, f"answers {len(events)} events, one at a time")
-    yield Check(name, "answers in the words of the protocol", _misspelled(name, answers))
+    yield Check(name, "answers use the names of the protocol", _misspelled(name, answers))
     yield Check(name, "gives the same answers to the same events", _again(run))
     yield Check(name, "answers a batch like its single events", _batched(run))
     yield Check(name, "refuses an unknown event, and continues", _stray(run))

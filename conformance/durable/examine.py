@@ -38,7 +38,7 @@ class Durability:
     observations: int = 0
     wrong: str = ""
     """The defect, with the moves that lead to it; empty: none."""
-    doubt: str = ""
+    undetermined: str = ""
     """Why the lives ended without a verdict."""
     unsupported: int = 0
     """Large lives that ended with the answer `unsupported`."""
@@ -62,10 +62,12 @@ def examine_durable(
     if component not in EXPECTED or not {OBSERVE, RESTART} & set(offer.capabilities):
         return None
     if OBSERVE not in offer.capabilities:
-        return Durability(doubt="durable: `restart` is offered without `observe`, which it needs; offer both")
+        return Durability(
+            undetermined="durable: `restart` is offered without `observe`, which it needs; offer both"
+        )
     if not isinstance(adapter, Keeping):
         return Durability(
-            doubt="durable: this adapter takes no folder; start the implementation as a process"
+            undetermined="durable: this adapter takes no folder; start the implementation as a process"
         )
     why = "" if RESTART in offer.capabilities else "no kill, as `restart` is not offered"
     why = why or (
@@ -83,8 +85,8 @@ def examine_durable(
         if isinstance(lived.failed, Unsupported) and any(move.size for move in life):
             unsupported += 1
         elif not lived.is_sound:
-            doubt, wrong = _judged(lived, player)
-            return Durability(lives, kills, during, observations, wrong, doubt, unsupported, why)
+            undetermined, wrong = _judged(lived, player)
+            return Durability(lives, kills, during, observations, wrong, undetermined, unsupported, why)
     return Durability(lives, kills, during, observations, unsupported=unsupported, not_killed=why)
 
 
@@ -96,7 +98,7 @@ def _drawn(component: str, random: Random, lives: int, *, kills: bool) -> Iterat
 
 
 def _judged(lived: Lived, player: Player) -> tuple[str, str]:
-    """The doubt and what is wrong; one of them is empty."""
+    """The reason for UNDETERMINED, and what is wrong; one of them is empty."""
     if isinstance(lived.failed, Hung | Unsupported):
         return f"durable: {lived.failed.describe()}", ""
     lived, failures = _shortest_seen_again(lived, player)

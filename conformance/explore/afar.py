@@ -23,8 +23,9 @@ def on_spark(
 ) -> Explored:
     """Explore a model with bounds. An interrupted search continues from its folder.
 
-    Labelled states are expanded as they are counted; else the numbers are those of the
-    other engines. Raises what `SparkEngine.explore` does.
+    If states are labelled, they are expanded as they are counted; otherwise the numbers are those of the
+    other engines. Raises TooManyStatesError after the level that exceeds the limit, and AnotherSearchError if
+    the folder holds another search.
     """
     program, seconds = followed(chosen, reading)
     found = SparkEngine(program, spark, folder, partitions=partitions).explore(progress, limit=limit)

@@ -111,7 +111,7 @@ def fitting(component: str, pinned: Mapping[str, object]) -> list[Wire]:
 
 
 def why_not(component: str, pinned: Mapping[str, object]) -> str:
-    """Why no configuration has the pinned values, in the words of the protocol."""
+    """Why no configuration has the pinned values, with the names of the protocol."""
     refused: list[str] = []
     for config in configs(component):
         values = {key: _values(value)[0] for key, value in pinned.items() if not fits(config, {key: value})}
@@ -131,7 +131,7 @@ def is_valid(component: str, config: Wire) -> bool:
 
 
 def _refusal(component: str, config: Wire) -> str | None:
-    """Why the protocol does not allow a configuration: in the words of the model, else of the schema."""
+    """Why the protocol does not allow a configuration: as the model states it, else the schema."""
     try:
         COMPONENT_MODELS[component].new(config)
     except (WireError, TypeError, KeyError) as wrong:

@@ -1,7 +1,7 @@
 """A learned gate as a module of TLA+, on which TLC checks the rules of spec/gate/AlignedModel.tla.
 
 The module takes the learned machine's steps and shows its answers; AlignedModel has the rules of one step.
-Only the newest generation of mode exactly-once at the level `handler` has its rules in that form.
+Only gates of the newest generation, of mode exactly-once and at the level `handler`, are translated.
 """
 
 import re
@@ -50,8 +50,8 @@ def module_of(alphabet: Alphabet, learned: Machine, implementation: str) -> Modu
         or config.get("profile", NEWEST.name) != NEWEST.name
     ):
         raise NotInTlaError(
-            f"only gates of mode exactly-once, level handler and profile {NEWEST.name} have their rules in a "
-            "module that a learned machine can extend"
+            f"only a gate of mode exactly-once, level handler and profile {NEWEST.name} can be translated to "
+            "TLA+, so no rule was checked on the learned machine"
         )
     steps = _steps(alphabet, learned)
     cases = "\n".join(
@@ -65,7 +65,7 @@ def module_of(alphabet: Alphabet, learned: Machine, implementation: str) -> Modu
 EXTENDS AlignedModel
 
 VARIABLES
-    learned,    \\* the state of the learned machine, with what names its events
+    learned,    \\* the state of the learned machine, with the model state from which its ids are counted
     newest      \\* the newest id
 
 Gate(current, pending, blocked, closed) ==
@@ -138,7 +138,10 @@ def _cfg(alphabet: Alphabet) -> str:
 
 
 def _steps(alphabet: Alphabet, learned: Machine) -> list[Step]:
-    """The transitions over pairs of a learned state and what names its events; refused events have none."""
+    """The transitions over pairs of a learned state and a state of the model; refused events have none.
+
+    The ids of the next events are counted from the newest id of the model's state.
+    """
     oracle = Oracle(alphabet.component, alphabet.config)
     start = alphabet.start(oracle)
     numbers: dict[Hashable, int] = {(0, alphabet.identity(start)): 0}

@@ -8,13 +8,14 @@ reason in the catalogue, or is refused in spite of one, or if another run refuse
 says.
 """
 
+import re
 import shlex
 import sys
 import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +43,8 @@ LIMIT = 30.0
 """Time limit of one answer in seconds, long enough for a busy machine."""
 CONFORMS = "conforms"
 """Stands for a run: no run detects the defect."""
+LAYERS = ("impl", "model")
+_MARK = re.compile(r"(<!-- planted: (\w+) -->\n\n)(?:[^\n]+\n)*")
 
 
 class Planted(NamedTuple):
@@ -69,7 +72,7 @@ class Outcome(NamedTuple):
     """The verdict of the last run; `ERROR`: an error such as a misspelt word of `hello`; empty: no run."""
     shown_by: str
     """The source of the case that showed it; without a case `conduct`, `life`,
-    `capability`, `doubt` or `hello`."""
+    `capability`, `undetermined` or `hello`."""
     charge: str
     """The rule, or how the answer was lost; empty: neither."""
     seconds: float
@@ -80,7 +83,16 @@ def of_mutant(mutant: Mutant) -> Planted:
     """A mutant of the model or the implementation, served by a process that has it."""
     command = shlex.join(own_process("conformance.mutants.served", mutant.id))
     runs = (CONFORMS,) if mutant.conforms else tuple(RUNS)
-    return Planted(mutant.id, mutant.layer, component_on_wire(mutant.component), command, runs)
+    component = component_on_wire(mutant.component)
+    if component not in COMPONENTS and not mutant.conforms:
+        component = mutant.module.split(".")[1]  # a closed model of histories watches this component
+    return Planted(mutant.id, mutant.layer, component, command, runs)
+
+
+def of_catalogue() -> list[Planted]:
+    """Every mutant of the model and the implementation, by component."""
+    known = [of_mutant(mutant) for mutant in load_catalogue() if mutant.layer != "spec"]
+    return sorted(known, key=lambda one: one.component)
 
 
 def of_list(file: Path) -> Iterator[Planted]:
@@ -115,7 +127,10 @@ def tried(planted: Planted) -> Outcome:
 
 
 def examined(planted: Planted, plan: Plan) -> Examination | None:
-    """The examination of its component; None without an answer to `hello`. Raises InputError as `conform`."""
+    """The examination of its component; None without an answer to `hello`.
+
+    Raises InputError if `hello` has names that the protocol does not have.
+    """
     adapter = open_adapter(planted.command, LIMIT)
     try:
         with tempfile.TemporaryDirectory() as out:
@@ -134,13 +149,18 @@ def shown_by(done: Examination | None) -> str:
     if done.broken:
         late = "life" if done.broken[0].startswith("in a life of ") else "conduct"
         return "capability" if done.capabilities else late
-    return "doubt"
+    return "undetermined"
+
+
+def read_outcomes(file: Path) -> dict[str, Outcome]:
+    """The outcomes in a file by id; none if there is no file."""
+    lines = file.read_bytes().splitlines() if file.exists() else []
+    return {outcome.id: outcome for outcome in (Outcome(**orjson.loads(line)) for line in lines)}
 
 
 def outcomes(file: Path, chosen: Sequence[Planted]) -> Iterator[tuple[Planted, Outcome]]:
     """The outcome of each: from the file, or measured and added to it."""
-    lines = file.read_bytes().splitlines() if file.exists() else []
-    known = {outcome.id: outcome for outcome in (Outcome(**orjson.loads(line)) for line in lines)}
+    known = read_outcomes(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("ab") as written:
         for planted in chosen:
@@ -151,20 +171,60 @@ def outcomes(file: Path, chosen: Sequence[Planted]) -> Iterator[tuple[Planted, O
             yield planted, known[planted.id]
 
 
-def table(found: Sequence[tuple[Planted, Outcome]]) -> str:
-    """The counts in Markdown: a row for each component of each layer, and for each class of adapters."""
+def with_tables(page: str, planted: Sequence[Planted], outcomes: Mapping[str, Outcome]) -> str:
+    """The page with the text below its marks `<!-- planted: NAME -->`: `measured`, `mutants`, `classes`."""
+    mutants = [one for one in planted if one.kind in LAYERS]
+    found = [(one, outcomes[one.id]) for one in planted if one.id in outcomes]
+    of_mutants = [(one, outcome) for one, outcome in found if one.kind in LAYERS]
+    missing = [one.id for one in mutants if one.id not in outcomes]
+    count = f"{len(of_mutants)} of {len(mutants)} mutants have an outcome"
+    texts = {
+        "measured": f"{count}{'; not measured: ' + ', '.join(missing) if missing else ''}.\n",
+        "mutants": mutant_table(of_mutants),
+        "classes": class_table([(one, outcomes.get(one.id)) for one in planted]),
+    }
+    return _MARK.sub(lambda mark: mark[1] + texts[mark[2]], page)
+
+
+def mutant_table(found: Sequence[tuple[Planted, Outcome]]) -> str:
+    """One row for each component of each layer: by the source of the case that first showed the defect."""
+    found = sorted(
+        ((one, outcome) for one, outcome in found if one.kind in LAYERS),
+        key=lambda pair: (pair[0].kind, pair[0].component),
+    )
     columns = list(dict.fromkeys(outcome.shown_by for _, outcome in found if outcome.run == "default"))
+    rows: dict[str, Counter[str]] = {}
+    for planted, outcome in found:
+        shown = outcome.shown_by if outcome.run == "default" else outcome.run
+        rows.setdefault(f"{planted.kind}, {planted.component}", Counter())[shown] += 1
+    rows["all"] = sum(rows.values(), Counter())
     lines = [f"| planted in | defects | {' | '.join(columns)} | only `--thorough` | conform |"]
     lines.append("|---|" + "--:|" * (len(columns) + 3))
-    groups: dict[str, Counter[str]] = {}
-    for planted, outcome in found:
-        row = f"{planted.kind}, {planted.component}" if planted.kind in ("model", "impl") else planted.kind
-        groups.setdefault(row, Counter())[outcome.shown_by if outcome.run == "default" else outcome.run] += 1
-    groups["all"] = sum(groups.values(), Counter())
-    for row, counts in groups.items():
+    for row, counts in rows.items():
         cells = (str(counts[name] or "") for name in (*columns, "thorough", CONFORMS))
         lines.append(f"| {row} | {counts.total()} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
+
+
+def class_table(found: Sequence[tuple[Planted, Outcome | None]]) -> str:
+    """One row for each class of broken adapters: how many each run detects first, and by what."""
+    lines = ["| class | adapters | detected by default, first by | only by `--thorough`, by | not measured |"]
+    lines.append("|---|--:|---|---|---|")
+    listed = [(one, outcome) for one, outcome in found if one.kind not in LAYERS]
+    for kind in dict.fromkeys(one.kind for one, _ in listed):
+        own = [(one, outcome) for one, outcome in listed if one.kind == kind]
+        cells = [
+            ", ".join(
+                f"{number} {shown}"
+                for shown, number in Counter(
+                    outcome.shown_by for _, outcome in own if outcome is not None and outcome.run == run
+                ).items()
+            )
+            for run in RUNS
+        ]
+        missing = ", ".join(f"`{one.id.rpartition('/')[2]}`" for one, outcome in own if outcome is None)
+        lines.append(f"| {kind} | {len(own)} | {' | '.join(cells)} | {missing} |")
+    return "\n".join(lines) + "\n"
 
 
 @click.command()
@@ -173,8 +233,7 @@ def table(found: Sequence[tuple[Planted, Outcome]]) -> str:
 @click.option("--out", default=Path("build/report/planted.jsonl"), show_default=True, type=FILE)
 def main(components: tuple[str, ...], adapters: Path | None, out: Path) -> None:
     """Examine every mutant of the model and the implementation."""
-    known = [of_mutant(mutant) for mutant in load_catalogue() if mutant.layer != "spec"]
-    known.sort(key=lambda one: one.component)
+    known = of_catalogue()
     known += of_list(adapters) if adapters is not None else ()
     chosen = [one for one in known if not components or one.component in components]
     found = []
@@ -183,7 +242,7 @@ def main(components: tuple[str, ...], adapters: Path | None, out: Path) -> None:
         wrong = "" if outcome.run in planted.runs else f"  expected {' or '.join(planted.runs)}"
         where = f"{outcome.run:<8} {outcome.shown_by:<10} {outcome.charge:<10}"
         click.echo(f"{planted.id:<64} {where} {outcome.seconds:>6}{wrong}")
-    click.echo(f"\n{table(found)}")
+    click.echo(f"\n{mutant_table(found)}\n{class_table(found)}")
     sys.exit(any(outcome.run not in planted.runs for planted, outcome in found))
 
 

@@ -17,7 +17,7 @@ from model.coordinator.wire.coordinator import CoordinatorSession
 from model.store.store import CHECKPOINT, Entry
 
 CHECKPOINT_TYPE = "checkpoint"
-"""The type of the job's own checkpoints; savepoints, whether they stop it or not, are their users'."""
+"""The type of the checkpoints that the job takes itself; users request savepoints."""
 _PUBLICATION_FAILED = "FINALIZE_CHECKPOINT_FAILURE"
 _SITUATION_OF_ABORT = {"CHECKPOINT_SUBSUMED": "older one replaced", "CHECKPOINT_EXPIRED": "expired"}
 Upstream = dict[str, frozenset[str]]

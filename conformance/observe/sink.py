@@ -1,7 +1,8 @@
 """A task's sink, replayed over all its attempts: its durable part continues from one to the next.
 
-Beside the model's own guards: the sink does what its subtask requires and nothing else (SINK-03), restores
-the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
+The model rejects what a sink may not do in its state. Beyond that, the sink takes a snapshot, commits and
+aborts when its subtask requires it and at no other time (SINK-02, SINK-03, SINK-05). It restores the
+checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
 """
 
 from collections import deque
@@ -39,7 +40,10 @@ class SinkReplay:
         self._due.append((kind, checkpoint))
 
     def nothing_due(self, before: str) -> None:
-        """Raises Rejected if the sink has not done something `before` an event that follows it."""
+        """Raises Rejected if the sink has left out a required event.
+
+        `before`: the event by which it had to be done, for the message.
+        """
         if not self._is_certain:
             self._due.clear()
         if self._due:
@@ -80,12 +84,12 @@ class SinkReplay:
             if attempt.restored is not None and not is_new:
                 why = f"attempt {attempt.number} restores {attempt.restored}, the sink begins without it"
                 raise Rejected(("SINK-06", "ONCE-04"), why)
-            # an attempt before has committed nothing that is still pending: no checkpoint was complete
+            # no checkpoint was complete, so no earlier attempt has left a transaction to commit
             self._model = self._run.sinks[self._file.task] = self._run.replayed("sink", {})
         return self._model
 
     def _restore(self, line: Line, attempt: Attempt) -> Need | None:
-        """The sink of the attempt before has crashed; this one takes its snapshot over."""
+        """The sink of the previous attempt has crashed; this one takes its snapshot over."""
         task, checkpoint = self._file.task, line.event.get("checkpoint")
         if checkpoint != attempt.restored:
             why = f"attempt {attempt.number} restores {attempt.restored}, the sink restores {checkpoint}"
@@ -103,7 +107,11 @@ class SinkReplay:
         return None
 
     def _crashed(self, sink: Sink, line: Line, checkpoint: int | None) -> Sink:
-        """The sink before its restore. It chooses its next id itself, which never descends (SINK-08)."""
+        """The sink as the model has it before the restore.
+
+        An implementation chooses the ids of its transactions, and uses none twice (SINK-08). So the next id
+        is the one that the log shows, if it is above those that the model knows.
+        """
         if sink.running:
             sink = COMPONENTS["sink"].apply(sink, {"kind": "crash"})[0]
         begun = [effect["transaction"] for effect in line.effects if effect["kind"] == "begin"]
@@ -114,7 +122,7 @@ class SinkReplay:
         return sink
 
     def _count_rows(self, line: Line, received: int | None) -> None:
-        """The transaction has each record that came since the snapshot before, once."""
+        """Raises Rejected unless the transaction has each record since the previous snapshot once."""
         rows = line.fields.get("rows")
         if received is None:
             return
@@ -122,7 +130,7 @@ class SinkReplay:
         if type(rows) is int and pre_committed and rows != received - self._before:
             why = (
                 f"checkpoint {line.event['checkpoint']}: {received - self._before} records came since the "
-                f"snapshot before, the transaction has {rows}"
+                f"previous snapshot, the transaction has {rows}"
             )
             raise Rejected(("ONCE-03", "SINK-01"), why)
         self._before = received

@@ -1,8 +1,8 @@
 """The page of `barrierspec trace flink`: each log's verdict, its rejection, diagrams, and the situations.
 
 A log has more steps than a page can show. Of an accepted one the steps from the first checkpoint on are
-shown, of the gate with most channels and of the coordinator; of a rejected one the last steps of the part
-that was stepped last.
+shown, of the gate with most channels and of the coordinator; of a rejected one the last steps of the
+component whose step was replayed last.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +37,10 @@ def page_of(
         Row(part.name, part.verdict, part.bound, part.rules, findings=part.findings) for part in parts
     )
     releases = ", ".join(dict.fromkeys(result.release for result in results)) or "none"
-    about = (("wording of", releases), ("jobs", ", ".join(result.job for result in results) or "none"))
+    about = (
+        ("log wording of release", releases),
+        ("jobs", ", ".join(result.job for result in results) or "none"),
+    )
     cases = tuple(case for result in results[:LOOKED_AT] for case in _cases(result))
     return Page(
         "trace flink", verdict, headline, about, again, rows, cases, tuple(_situations(results, required))

@@ -80,7 +80,7 @@ class Candidates(NamedTuple):
     refused: RefusedAnswer
     ways: tuple[Candidate, ...]
     facts: Values
-    """The values of the state before, by the names of the symbols that stand for them."""
+    """The values of the state before the event, by the names of the symbols that stand for them."""
     is_complete: bool
     """False if there were more than MOST, or if the code could not be run with symbols."""
 

@@ -24,8 +24,11 @@ COMPONENTS = tuple(vocabulary())
 """All components that can be driven, in the order of reports."""
 
 
-def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
-    """The command that repeats the examination; without `--seconds`, as a time limit is not reproducible."""
+def command_line(command: str, components: Sequence[str], plan: "Plan", repeated: Sequence[str]) -> str:
+    """The command that repeats the examination, with the arguments `repeated` at its end.
+
+    It has no `--seconds`, as a time limit is not reproducible, and none of the options that write files.
+    """
     words = ["barrierspec", "conform", "--adapter", command]
     words += [word for component in components for word in ("--component", component)]
     words += [word for rule in sorted(plan.selected) for word in ("--rule", rule)]
@@ -34,7 +37,8 @@ def command_line(command: str, components: Sequence[str], plan: "Plan") -> str:
     words += ["--thorough"] if plan.extra_states == THOROUGH else []
     words += ["--no-suites"] if plan.extra_states is None else []
     words += ["--steps", str(plan.steps)] if plan.steps else []
-    return shlex.join([*words, *(("--life", str(plan.checkpoints)) if plan.checkpoints is not None else ())])
+    words += ["--life", str(plan.checkpoints)] if plan.checkpoints is not None else []
+    return shlex.join([*words, *repeated])
 
 
 def no_hello(answer: Failure, again: str) -> str:
@@ -53,14 +57,17 @@ def heading(implementation: str, plan: "Plan") -> str:
 
 
 def component(done: "Examination") -> str:
-    """Verdict and coverage of one component, its doubts and failed checks; `closing` has its bound."""
+    """Verdict and coverage of one component, reasons for UNDETERMINED, failed checks.
+
+    `closing` prints the bound of the verdict.
+    """
     unseen = f", not seen: {' '.join(done.unseen)}" if done.unseen else ""
     steps = f"{done.steps:,} steps in {done.cases:,} cases, {done.coverage.describe()}{unseen}"
     lines = [wrapped(f"  {done.component:<12} {done.verdict.value:<12}  {steps}", indent=29)]
     margin = " " * 15
     broken = [line for wrong in done.broken for line in wrong.splitlines()]
-    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*done.doubts, *broken))
-    stopped = done.stopped if done.divergence is None else None  # otherwise its description has it
+    lines += (wrapped(f"{margin}{line}", indent=15) for line in (*done.undetermined, *broken))
+    stopped = done.stopped if done.divergence is None else None  # the description of a divergence contains it
     if isinstance(stopped, Crashed | Hung | Malformed) and stopped.stderr.strip():
         lines += (f"{margin}| {escape.line(line)}" for line in head_and_tail(stopped.stderr))
     return "\n".join(lines)
@@ -92,7 +99,7 @@ def evidence(found: "FailedCheck", command: str, file: Path) -> str:
 
 
 def entry(listed: "Listed") -> str:
-    """One entry of such a list."""
+    """One entry of the list of known divergences."""
     if listed.check:
         return f"{listed.component}, check {listed.check}"
     return f"{listed.component}, {listed.rule}: {list(listed.events)}"
@@ -115,7 +122,7 @@ def closing(
     if plan.steps:
         total = sum(one.steps for one in examined)
         lines.append(f"  steps   {total:,} in all, {plan.steps:,} requested")
-    if all(one.divergence is None for one in examined):  # a divergence's description has it
+    if all(one.divergence is None for one in examined):  # a description of a divergence contains it
         lines.append(command_lines("  again   ", again))
     return "\n".join(lines)
 

@@ -13,7 +13,7 @@ from conformance.report.formats.columns import wrapped
 
 if TYPE_CHECKING:
     from conformance.drive.examine import Examination
-    from conformance.drive.matrix import Examined
+    from conformance.drive.implementations import Examined
     from conformance.torture.pipelines import Tortured
 
 
@@ -25,7 +25,7 @@ def line(done: "Examined") -> str:
 
 
 def cell(found: "Examination | None") -> str:
-    """The cell of one component: the broken rule, the steps that passed, or the doubt."""
+    """The cell of one component: the broken rule, the steps that passed, or the verdict UNDETERMINED."""
     if found is None:
         return "-"
     if found.divergence is not None:
@@ -33,7 +33,7 @@ def cell(found: "Examination | None") -> str:
         return f"{found.verdict.value}{f' at {_charged(found)}' if lost is None else f', {lost}'}"
     if found.broken:
         return "DIVERGES at the frames"
-    if found.doubts:
+    if found.undetermined:
         return found.verdict.value
     return f"{found.steps:,} steps" + (f" ({len(found.known)} known)" if found.known else "")
 
@@ -52,7 +52,7 @@ def line_of_job(job: "Tortured") -> str:
 
 
 def page(all_done: Sequence["Examined"], jobs: Sequence["Tortured"] = (), *, seed: int, examples: int) -> str:
-    """The tables and, below them, each divergence with its shortest run and each doubt, in Markdown."""
+    """The tables in Markdown, then each divergence with its shortest run and each reason for UNDETERMINED."""
     names = dict.fromkeys([*COMPONENTS, *(name for done in all_done for name in done.components)])
     offered = [name for name in names if any(name in done.components for done in all_done)]
     environment = Environment(

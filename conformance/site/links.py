@@ -23,8 +23,8 @@ _RULE = re.compile(rf"(?<![\w/.#-])({'|'.join(FAMILIES)})-(\d\d)\b(?!\])")
 def linked(text: str, own: str, titles: Mapping[str, str], rules: frozenset[str]) -> str:
     """The text of the page `own` with its links.
 
-    `titles`: of each page by its path below the folder of the documentation. A page that is named and is
-    not there becomes a link all the same, for mkdocs to refuse it.
+    `titles`: the titles of the pages, by path below the folder of the documentation. A page that is named and
+    is not there becomes a link all the same, for mkdocs to refuse it.
     """
     here = posixpath.dirname(own)
 

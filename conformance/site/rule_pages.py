@@ -28,7 +28,7 @@ STEPS = 3
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
-    """Each page with its path below the folder of the documentation. `root`: of the checkout."""
+    """Each page with its path below the folder of the documentation. `root`: the folder of the checkout."""
     rules = load_rules()
     yield f"{FOLDER}/index.md", index_page(rules)
     for rule in rules:

@@ -3,7 +3,7 @@
 A hidden state is a copy of a state of the model's machine that one transition only leads to, so that it is a
 flag that this transition sets. Several hidden states follow each other: the flag stays for some letters.
 Letters that leave the state alone keep the flag or clear it. After the last hidden state one output or one
-target is wrong. All other transitions are the model's.
+target is wrong. All other transitions are those of the model.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from conformance.suites.machine import END, Machine, Transition, Word, access_wo
 WALK = 60
 """Letters of one random walk."""
 TRIES = 1_000
-"""Machines drawn until one differs from the model's."""
+"""Machines drawn until one differs from the machine of the model."""
 OPEN = -1
 """The number of the output where a machine defines no letter: every answer is right."""
 

@@ -151,7 +151,7 @@ class Campaign:
             "storage": self.storage,
             "source": self.source,
             "planned": self.faults,
-            "struck": self.injected,
+            "injected": self.injected,
             "seconds": round(self.seconds, 1),
             "verdict": self.verdict.value,
             "table": [

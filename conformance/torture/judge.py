@@ -40,6 +40,7 @@ class Outcome:
     rows: int = 0
     events: int = 0
     recoveries: tuple[float, ...] = ()
+    """For each failed attempt, the seconds from its failure until all tasks of the next one ran."""
     store: Mapping[str, int] = field(default_factory=dict)
     """The number of requests to a store that went wrong, by kind."""
     seconds: float = 0.0
@@ -69,7 +70,7 @@ class Outcome:
         """As a JSON object."""
         return {
             "round": self.round.to_json(),
-            "struck": [one.as_dict() for one in self.injected],
+            "injected": [one.as_dict() for one in self.injected],
             "attempts": self.attempts,
             "checkpoints": self.checkpoints,
             "drivers": self.drivers,

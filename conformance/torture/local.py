@@ -121,6 +121,6 @@ def job_into(
     restarts: RestartConfig,
     topic: KafkaInput | None = None,
 ) -> Job:
-    """The round's job, which writes into `output`. `topic`: its input, if that is a broker's."""
+    """The round's job, which writes into `output`. `topic`: its input, if it reads from a broker."""
     job = numbers_job(planned.rows, output, planned.rows_per_second, topic)
     return job.with_checkpoints(planned.checkpoints()).with_execution(execution).with_restarts(restarts)

@@ -67,7 +67,7 @@ class StreamingFault:
 
     def mark(self, folder: str) -> Path:
         """The file that exists once the fault is injected."""
-        return Path(folder) / f"struck-{self.point}-{self.number}-{self.action}"
+        return Path(folder) / f"injected-{self.point}-{self.number}-{self.action}"
 
     def inject(self, driver: int) -> None:
         """Inject it into this process, its executor or its driver. Raises InjectedFaultError."""

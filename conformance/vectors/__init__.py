@@ -1,4 +1,4 @@
-"""Test vectors: runs of the model in the words of the wire, with every effect and state, for any language.
+"""Test vectors: runs of the model in the form of the wire, with every effect and state, for any language.
 
 `vector` is one of them and its line of JSON. `make` finds the runs, `transcripts` reads those that people
 have written. `files` writes and reads a folder;

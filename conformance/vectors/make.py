@@ -41,8 +41,8 @@ def vectors_of(
 ) -> Iterator[Vector]:
     """The vectors of one component, each run once.
 
-    `transcripts`: of any component, those of this one are played; `whole`: tours of all closed models,
-    however large; `paths`: directed cases, which z3 finds.
+    `transcripts`: transcripts of any component, of which those of this component are played; `whole`: tours
+    of all closed models, however large; `paths`: directed cases, which z3 finds.
     """
     seen: set[str] = set()
     written = [Run("transcript", one.config, one.events) for one in transcripts if one.component == component]

@@ -22,7 +22,7 @@ class Expected(NamedTuple):
     event: Wire
     effects: Effects
     state: Wire
-    """After it; of an event that is refused the state before."""
+    """After the event; if the event is refused, the previous state."""
     rules: tuple[str, ...]
     refused: bool = False
     """The protocol does not allow the event here: the answer is an error, and nothing changes."""

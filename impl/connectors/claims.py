@@ -39,7 +39,7 @@ class Ancestor:
 class Claim:
     """The attempt that owns an output.
 
-    `starts`: from each attempt of the run to the checkpoint from which it started; None: the beginning.
+    `starts`: by attempt of the run the checkpoint from which it started; None: the beginning.
     """
 
     job: str

@@ -178,7 +178,10 @@ def _newest(location: Location) -> int:
 
 
 def claim_output(location: Location, claim: Claim) -> Claim:
-    """Claim the output after the newest claim; returns the new one. Raises as `Claim.after`."""
+    """Claim the output after the newest claim; returns the new one.
+
+    Raises SupersededError if a newer attempt of this run has claimed, OutputClaimedError if another run has.
+    """
     location.make_folder("claims")
     while True:
         number = _newest(location)

@@ -70,7 +70,7 @@ class ParquetFiles(StagedFiles):
 class ParquetOutput:
     """Parquet files as the sink of a job.
 
-    `directory`: a folder, or a URI such as `s3://bucket/flights`. `schema`: of the rows.
+    `directory`: a folder, or a URI such as `s3://bucket/flights`. `schema`: the schema of the rows.
     """
 
     directory: Where

@@ -161,7 +161,11 @@ def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
 
 
 def roll_back_prepared(session: "Connection[Any]", gid: str) -> bool:
-    """Roll back a prepared transaction; returns False if it does not exist. Raises as `commit_prepared`."""
+    """Roll back a prepared transaction; returns False if it does not exist.
+
+    Raises ServerLostError if the server is lost or another session uses the transaction; the call may then be
+    repeated.
+    """
     import psycopg
     from psycopg import sql
 

@@ -215,9 +215,9 @@ class PostgresRows:
 class PostgresOutput:
     """A table in PostgreSQL as the sink of a job, created if it is missing.
 
-    `conninfo`: a connection string of libpq, "host=... dbname=..." or a URI. `schema`: of the rows; an older
-    table must have its columns. The server's `max_prepared_transactions` must not be 0. `patience_seconds`:
-    how long a commit waits for a lost server before the attempt fails.
+    `conninfo`: a connection string of libpq, "host=... dbname=..." or a URI. `schema`: the schema of the
+    rows; an older table must have its columns. The server's `max_prepared_transactions` must not be 0.
+    `patience_seconds`: how long a commit waits for a lost server before the attempt fails.
     """
 
     conninfo: str = field(repr=False)
@@ -269,8 +269,9 @@ class PostgresOutput:
             return self._claims.has_commits(session, job)
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the table for an attempt; returns and raises as `ClaimTable.take`.
+        """Claim the table for an attempt; returns the lineages whose output is retracted as a whole.
 
+        Raises SupersededError for a newer attempt, OutputClaimedError for another run.
         `COMMIT PREPARED` cannot check a claim. The driver therefore claims first; then `sweep` rolls back
         what older attempts and replaced runs have prepared, and `retract` deletes what they have committed.
         They prepare nothing more once they see the claim.

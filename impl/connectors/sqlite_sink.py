@@ -99,8 +99,8 @@ class SqliteRows(StagedFiles):
 class SqliteOutput:
     """A table in an SQLite database as the sink of a job, created if it is missing.
 
-    `schema`: of the rows; columns of ints, bools, floats, strings and bytes. All sink subtasks must run on
-    one host, and the database must be on a file system of that host.
+    `schema`: the schema of the rows, whose columns may be ints, bools, floats, strings and bytes. All sink
+    subtasks must run on one host, and the database must be on a file system of that host.
     """
 
     database: Path
@@ -154,7 +154,10 @@ class SqliteOutput:
             return self._claims.has_commits(session, job)
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the table for an attempt; returns and raises as `ClaimTable.take`."""
+        """Claim the table for an attempt; returns the lineages whose output is retracted as a whole.
+
+        Raises SupersededError for a newer attempt, OutputClaimedError for another run.
+        """
         with self._transaction() as session:
             return self._claims.take(session, claim)
 

@@ -149,7 +149,7 @@ def run(
 ) -> JobResult:
     """Run the main job; its committed output is in `output_dir / "committed"`.
 
-    `seed`: draws the task of each fault that names none. Raises as `Job.execute`.
+    `seed` draws the task of each fault that names none. Raises the errors of `Job.execute`.
     """
     job = (
         flights_job(options.csv or flights_csv(), output_dir / "committed", options.rate)

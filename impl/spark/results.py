@@ -117,10 +117,10 @@ class RunSettings:
 class JobResult:
     """The result of a finished job. `records`: rows that its sources have read, each counted once.
 
-    `refused`: checkpoints that could not be restored, and why; an older one was used (ONCE-04).
-    `seconds`: from the start of the first attempt to the end of the last, without the start of Spark.
-    `faults`: planned faults that happened, also under earlier drivers. `deaths`: in a supervised run, the
-    signals that ended earlier drivers; attempts and checkpoints are those of the last driver.
+    `refused`: checkpoints that could not be restored, and why; an older one was used (ONCE-04). `seconds`:
+    the time from the start of the first attempt to the end of the last, without the start of Spark. `faults`:
+    planned faults that happened, also under earlier drivers. `deaths`: in a supervised run, the signals that
+    ended earlier drivers; attempts and checkpoints are those of the last driver.
     """
 
     name: str

@@ -74,10 +74,11 @@ def run_job(
 ) -> JobResult:
     """Run `plan` on `spark` until it has finished.
 
-    Raises `TooFewSlotsError` and `UnsupportedSettingError` before anything is started, `ConfigError` for
-    folders that do not fit (see `require_a_start`), `ConnectorError` for an output that cannot work, and
-    `JobFailedError` when no restart is left. Raises `SupersededError` as soon as another driver has begun a
-    newer attempt of the job: nothing that this driver still does has an effect.
+    Before anything is started, raises `TooFewSlotsError` and `UnsupportedSettingError`, and the errors of
+    `start_from_savepoint`, of `require_a_start`, and `ConnectorError` for an output that cannot work. Later,
+    raises `JobCancelledError` if the job is cancelled, and `JobFailedError` when no restart is left or an
+    abort cannot be stored. Raises `SupersededError` as soon as another driver has begun a newer attempt of
+    the job: nothing that this driver still does has an effect.
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
@@ -85,7 +86,7 @@ def run_job(
     newest = _followed(storage, settings)
     _prepare(storage, plan, paths, settings)
     if settings.from_savepoint is not None:
-        newest = _followed(storage, settings)  # that has drawn one
+        newest = _followed(storage, settings)  # reading the savepoint has drawn an attempt
     log, continued = None, False
     if paths.events is not None:
         same_tasks = tasks_of_last_attempt(paths.events) == [*plan.ids()]
@@ -120,9 +121,10 @@ def _status_of(error: Exception) -> str:
 
 
 def _followed(storage: CheckpointStorage, settings: RunSettings) -> int | None:
-    """The attempt that the first one has to follow; None: the newest, whosever it is.
+    """The attempt that must still be the newest when this run draws its first attempt.
 
-    Raises `SupersededError` if a driver is replaced whose job another run has resumed before it died.
+    None: there is no such condition. Raises `SupersededError` if this run replaces a dead driver, but another
+    run has drawn a newer attempt than that driver.
     """
     newest = storage.newest_attempt()
     if settings.start is Start.ANEW:
@@ -137,7 +139,11 @@ def _followed(storage: CheckpointStorage, settings: RunSettings) -> int | None:
 
 
 def _prepare(storage: CheckpointStorage, plan: Plan, paths: JobPaths, settings: RunSettings) -> None:
-    """Check the folders and the outputs. Raises as `run_job`."""
+    """Check the folders and the outputs.
+
+    Raises the errors of `start_from_savepoint` and `require_a_start`, and `ConnectorError` for an output that
+    cannot work.
+    """
     allow, start = settings.allow_non_restored_state, settings.start
     start_from_savepoint(storage, plan, settings)
     known = storage.latest_completed().completed is not None
@@ -192,13 +198,13 @@ class _Job:
             monitor.follow(FollowedJob(storage.lineage, started_ms, self._attempts, tracker, self._metrics))
 
     def run_unless_superseded(self) -> JobResult:
-        """Run to the end. Raises `SupersededError` whatever has ended a driver that was superseded."""
+        """Run to the end. A driver that was superseded raises `SupersededError` in place of another error."""
         try:
             return self._run()
         except SupersededError:
             raise
         except Exception as failed:
-            if self._newest is not None:  # also of an attempt that failed before it had begun
+            if self._newest is not None:  # set as soon as an attempt is drawn, even if it never began
                 self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._newest)
             status = _STATUS.get(type(failed))
             if status is not None and (left := self._coordination.job_ended(status)):
@@ -229,12 +235,16 @@ class _Job:
         )
 
     def _attempted(self) -> bool:
-        """As `_attempt`; a full disk, before or after the tasks run, fails the attempt and not the job."""
+        """Run one attempt; whether it finished the job.
+
+        A storage error, such as a full disk, fails the attempt. If the abort of the attempt cannot be stored
+        either, it fails the job: raises `JobFailedError`.
+        """
         before = len(self._attempts)
         try:
             return self._attempt()
         except StorageError as failed:
-            if len(self._attempts) == before:  # it failed before it had chosen its checkpoint
+            if len(self._attempts) == before:  # the attempt failed before it had chosen its checkpoint
                 number = self._attempts[-1].attempt + 1 if self._attempts else 1
                 self._attempts.append(AttemptReport(number, None, self._clock()))
             report = self._attempts[-1]

@@ -64,7 +64,7 @@ def spark_session(
 ) -> Iterator["SparkSession"]:
     """A SparkSession on `master` whose own output is in the file `output`; stopped at the end.
 
-    `packages`: of those that stand beside this one, what executors need that do not see our files.
+    `packages`: the packages that are sent to executors which cannot read the files of this installation.
     Raises `JavaNotFoundError`, `SparkStartError`, `UnsupportedSettingError`.
     """
     _require_java()

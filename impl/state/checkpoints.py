@@ -21,7 +21,7 @@ These rules exclude a superseded attempt, wherever its driver is paused (FENCE-0
   *after* its publication, and before any task is notified. So the publisher finds the new attempt, or the
   new attempt finds the checkpoint.
 * The start of an attempt is recorded once, by a publication: by the attempt itself, or as "never" by a newer
-  one. So all later readers agree which checkpoints are of a dead attempt.
+  one. So all later readers agree which checkpoints are dead.
 * A checkpoint id belongs to the driver that has reserved its folder.
 
 This needs a storage on which a name that one process creates is visible at once to all others: a local file
@@ -275,7 +275,7 @@ class CheckpointStorage(SnapshotFiles):
         return self._verified_files(self.manifest(checkpoint))
 
     def latest_completed(self) -> LatestCompleted:
-        """The newest published checkpoint that is unaltered and not of a dead attempt (ONCE-04)."""
+        """The newest published checkpoint that is unaltered and not dead (ONCE-04)."""
         refused: list[Refused] = []
         starts = self.starts
         for checkpoint in reversed(self.completed_ids()):

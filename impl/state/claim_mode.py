@@ -63,7 +63,7 @@ class RetainedCheckpoint(SnapshotFiles):
         """The checkpoint, after a check of every file; its `savepoint` has the lineage of its job.
 
         Raises NoSavepointError if the checkpoint does not exist, was moved out of the folder of its job, or
-        belongs to a dead attempt; SnapshotCorruptError if a file was altered.
+        is dead; SnapshotCorruptError if a file was altered.
         """
         if self._location.size(LINEAGE) is None:
             raise NoSavepointError(
@@ -100,7 +100,8 @@ class RetainedCheckpoint(SnapshotFiles):
 def original_at(where: Where) -> SavepointFolder | RetainedCheckpoint:
     """The original in a folder or at a URI.
 
-    It is a retained checkpoint if the name is like `chk-7` and the metadata, if any, are not a savepoint's.
+    It is a retained checkpoint if the name is like `chk-7` and the metadata, if any, are not those of a
+    savepoint.
     """
     savepoint = SavepointFolder(where)
     retained = CHECKPOINT.fullmatch(str(savepoint.where).rpartition("/")[2]) is not None
@@ -120,7 +121,7 @@ def begin_from(
     """Copy `original` into `storage`, and make the next attempt start from the copy; returns the copy.
 
     The new attempt has an id above that of the original's attempt. Checkpoints in the folder with a higher
-    id than the copy belong to a dead attempt. `claim`: the job owns the original. Raises
+    id than the copy are dead from then on. `claim`: the job owns the original. Raises
     CheckpointConflictError if `original` is in `storage`.
     """
     there = original.load()

@@ -86,7 +86,10 @@ class Sections:
         return self._exactly(*self._places[name])
 
     def read(self, name: str) -> object:
-        """The state of a section, verified. Raises SnapshotCorruptError if it was altered, else as `raw`."""
+        """The state of a section, verified.
+
+        Raises SnapshotCorruptError if it was altered, StateError if there is none of that name.
+        """
         return decode(self.raw(name), f"{self.file}#{name}")
 
     def _exactly(self, at: int, length: int) -> bytes:

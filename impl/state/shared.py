@@ -52,7 +52,10 @@ class SharedFiles:
         require_digest(one, self._location.digest(one.file))
 
     def fetch(self, one: SharedFile, target: Path) -> None:
-        """Copy the file to a new path, or link it. Raises SnapshotCorruptError as `verify` does."""
+        """Copy the file to a new path, or link it.
+
+        Raises SnapshotCorruptError if the file is missing or was altered.
+        """
         require_size(one.file, one.size, self._location.size(one.file))
         self._location.fetch(one.file, target)
         with storage_errors("reading", target):

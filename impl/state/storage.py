@@ -138,7 +138,7 @@ class LatestCompleted:
 
 
 def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
-    """The reason why a checkpoint is of a dead attempt: a newer one has started before it; else None."""
+    """The reason why a checkpoint is dead: a newer attempt has started before it. None if it is not dead."""
     attempt = overtaken_by(starts, completed.checkpoint, completed.attempt)
     if attempt is None:
         return None
@@ -146,7 +146,7 @@ def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) 
     origin = "the beginning" if start is None else f"checkpoint {start}"
     return (
         f"chk-{completed.checkpoint}: completed by attempt {completed.attempt} after attempt {attempt} had "
-        f"started from {origin}; it belongs to a dead attempt, discard it"
+        f"started from {origin}; it is a dead checkpoint, discard it"
     )
 
 

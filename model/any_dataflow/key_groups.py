@@ -1,7 +1,7 @@
 """The subtasks of an execution attempt: which tasks are key groups of one operator, and who holds which.
 
 The tasks of one level are the key groups of one operator, or the splits of one source; sinks are operators of
-their own. A subtask holds a range of them. An attempt may have another parallelism than the one before; a
+their own. A subtask holds a range of them. An attempt may have another parallelism than the previous one; a
 restore then gives each subtask the state of its key groups. As in spec/dataflow/KeyGroups.tla.
 
 Source: Flink's KeyGroupRangeAssignment.

@@ -12,14 +12,14 @@ class DrawAttempt(NamedTuple):
 
 
 class CloseAttempt(NamedTuple):
-    """The driver closes the oldest older attempt that has not recorded its start."""
+    """The driver closes the oldest open attempt that is older than its own."""
 
     driver: int
     kind: str = "close"
 
 
 class FindCheckpoint(NamedTuple):
-    """The driver looks for the newest checkpoint that belongs to no dead attempt."""
+    """The driver looks for the newest checkpoint that is not dead."""
 
     driver: int
     kind: str = "find"

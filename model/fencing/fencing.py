@@ -6,7 +6,7 @@ storage, such as the creation of a file that must not exist. A driver goes throu
 
 draw      the number of a new attempt, greater than all before
 close     each older attempt that has not started; then it never starts
-find      the newest published checkpoint that belongs to no dead attempt
+find      the newest published checkpoint that is not dead
 start     record that checkpoint as the start of the attempt
 reserve   the id of a new checkpoint
 check     whether a newer attempt was drawn
@@ -106,13 +106,13 @@ def open_below(fencing: Fencing, attempt: int) -> tuple[int, ...]:
 
 
 def is_dead(fencing: Fencing, checkpoint: int) -> bool:
-    """Whether an attempt that is newer than the publisher's has started from before the checkpoint."""
+    """Whether an attempt newer than the publisher's has started from an earlier checkpoint, or from none."""
     publisher = fencing.published[checkpoint - 1]
     return any(CLOSED < start < checkpoint for start in fencing.starts[publisher:])
 
 
 def latest(fencing: Fencing) -> int:
-    """The newest published checkpoint of no dead attempt; 0 if there is none."""
+    """The newest published checkpoint that is not dead; 0 if there is none."""
     found = 0
     for checkpoint in range(1, len(fencing.published) + 1):
         if fencing.published[checkpoint - 1] and not is_dead(fencing, checkpoint):

@@ -141,7 +141,7 @@ def fence_04(before: Fencing, event: Event, effects: Effects, after: Fencing) ->
 
 @FENCING.state("FENCE-05")
 def fence_05(fencing: Fencing) -> bool:
-    """No attempt has started from a checkpoint of a dead attempt."""
+    """No attempt has started from a dead checkpoint."""
     for attempt, start in enumerate(fencing.starts, 1):
         between = fencing.starts[fencing.published[start - 1] : attempt - 1] if start > 0 else ()
         if start > 0 and (fencing.published[start - 1] == 0 or any(0 <= one < start for one in between)):
@@ -151,7 +151,7 @@ def fence_05(fencing: Fencing) -> bool:
 
 @FENCING.step("FENCE-05", FindCheckpoint)
 def fence_05_finds(before: Fencing, event: Event, effects: Effects, after: Fencing) -> bool:
-    """What is found is published, and a newer one is only that of a dead attempt."""
+    """The checkpoint that is found is published, and every newer published one is dead."""
     found = after.checkpoints[driver_of(event) - 1]
     if effects != (Found(found),) or (found and not before.published[found - 1]):
         return False

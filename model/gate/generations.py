@@ -20,7 +20,7 @@ class CountsRepeats(AlignedSteps):
     """1.13: the gate counts barriers, so one channel can count for another (ALIGN-21)."""
 
     def repeated(self, gate: Gate, channel: int) -> Step[Gate]:
-        """A repeated barrier counts again (a wrong cut)."""
+        """A repeated barrier counts again (an inconsistent cut)."""
         return self.arrive(gate._replace(repeats=gate.repeats + 1), channel, (), ("ALIGN-21",))
 
     def awaits_a_channel(self, gate: Gate) -> bool:

@@ -35,7 +35,7 @@ class Profile:
     releases_first: bool = True
     """A subsumed alignment, or one that an end aborts, resumes its channels before the abort; else after."""
     repeats_count: bool = False
-    """A repeated barrier of the pending checkpoint on one channel counts again (a wrong cut)."""
+    """A repeated barrier of the pending checkpoint on one channel counts again (an inconsistent cut)."""
     repeats_fail: bool = False
     """The gate refuses a repeated barrier of the pending checkpoint on one channel with an exception."""
     passes_alone: bool = False

@@ -112,7 +112,7 @@ def offset_07(reader: Reader) -> bool:
 
 @OFFSETS.step("OFFSET-07")
 def offset_07_forward(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """Each commit is of a newer checkpoint than the one before."""
+    """Each commit is of a newer checkpoint than the previous commit."""
     if after.committed == before.committed:
         return True
     return after.committed.checkpoint > before.committed.checkpoint

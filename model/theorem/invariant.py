@@ -167,7 +167,7 @@ def blocked(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def consistent(s: State, c: Term, n: Term) -> Formula:
-    """What a reader had read at its snapshot was sent before its sender's."""
+    """A sender has sent, before its own snapshot, all that the reader had read at the reader's snapshot."""
     is_in = both(between_tasks(s, c), s.passed(s.target_of(c), n), s.passed(s.source_of(c), n))
     return implies(is_in, s.read_after(c, s.cut(s.target_of(c), n)) <= s.barrier(c, n))
 

@@ -23,7 +23,7 @@ CONSTANTS
     Retain          \* number of completed checkpoints to keep
 
 (* last: the newest user of each file, 0 if it is not registered; store: the *)
-(* completed checkpoints in the order of additions; uses: of each            *)
+(* completed checkpoints in the order of additions; uses: the files of each  *)
 (* checkpoint.                                                               *)
 NewFiles(ids) == [last |-> [f \in Files |-> 0], store |-> <<>>, uses |-> [n \in ids |-> {}]]
 
@@ -100,7 +100,7 @@ Next == \E n \in Ids : Complete(n) \/ \E used \in SUBSET Files : Use(n, used)
 
 Spec == Init /\ [][Next]_vars
 
-(* Until the last checkpoint completes, another one can.                     *)
+(* The model stops only after checkpoint M is complete.                      *)
 StuckOnlyAtTheEnd == M \in done \/ ENABLED Next
 
 ------------------------------------------------------------------------------
@@ -117,8 +117,7 @@ SUB_12 == [][
         \A f \in UsedBy(Ids) \ gone' : \E n \in Ids : f \in files'.uses[n] /\ \E o \in Kept : n >= o
     ]_vars
 
-(* The newest user of each file, until the file is deleted; the last         *)
-(* checkpoints are retained.                                                 *)
+(* The registered files that no retained checkpoint needs any longer.        *)
 Idle == {f \in Files : files.last[f] > 0 /\ \A o \in Kept : files.last[f] < o}
 Event == out'[1]
 

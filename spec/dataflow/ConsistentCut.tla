@@ -62,7 +62,7 @@ Process(s) ==
     /\ live' = [live EXCEPT ![s] = @ + 1]
     /\ UNCHANGED <<cut, saved, output>>
 
-(* System: a checkpoint completes. Its cut lies between the one before and   *)
+(* System: a checkpoint completes. Its cut lies between the previous cut and *)
 (* the present.                                                              *)
 Complete ==
     \E c \in Between(cut, live) :

@@ -231,7 +231,7 @@ NewestSnapshot(k, t) == Greatest({n \in DOMAIN snapshots : t \in DOMAIN snapshot
 FromTheBeginning(k, t) == IF t \in Sources THEN 0 ELSE Latest      \* RestoreFrom
 CommitsAtOnce(s, n) ==                                          \* PreCommit
     SinkStep([s EXCEPT !.committed = @ \cup {s.open}, !.open = 0], <<<<"commit", s.open>>>>)
-CommitsNothing(filed) == {}                                     \* Transactions
+CommitsNothing(entries) == {}                                           \* Transactions
 OneMayBeMissing(p) == Cardinality(p.missing) <= 1               \* IsFullyAcknowledged
 OnlyCheckpoints(p) == p.type = "checkpoint"                     \* GoesToStore
 

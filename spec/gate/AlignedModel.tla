@@ -1,20 +1,21 @@
 ---------------------------- MODULE AlignedModel -----------------------------
 (***************************************************************************)
-(* One input gate in its environment: channels that deliver barriers and   *)
-(* cancellations with ids that never fall, and that end. The Python        *)
-(* reference model describes the same closed model; both graphs are        *)
-(* compared state for state and edge for edge.                             *)
+(* One input gate in its environment. The channels deliver barriers and    *)
+(* cancellations; the ids of each channel never fall, and a channel may    *)
+(* end. The Python reference model describes the same closed model; both   *)
+(* graphs are compared state for state and edge for edge.                  *)
 (*                                                                         *)
 (* Rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21, ALIGN-24, ALIGN-25    *)
-(* and SUB-01 are stated here over one step: `gate` before and after, the  *)
-(* event and the effects in out'. ALIGN-17 is about records and is stated  *)
+(* and SUB-01 are stated here. ALIGN-08 and ALIGN-19 are predicates of one *)
+(* state. The others are about one step: `gate` before and after, and the  *)
+(* event and its effects in out'. ALIGN-17 is about records and is stated  *)
 (* in Dataflow.tla.                                                        *)
 (***************************************************************************)
 EXTENDS AlignedGenerations
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
-    Polled          \* a blocked channel delivers nothing; else every item is passed on at once
+    Polled          \* TRUE: a blocked channel delivers nothing; FALSE: the gate takes every item at once
 
 VARIABLES
     gate,           \* the gate, see GateType
@@ -85,7 +86,7 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
-(* Nothing stays blocked: without a next step, all input has been read. *)
+(* Without a next step, all channels have ended, or the gate has failed. *)
 StuckOnlyAtTheEnd == gate.failed \/ OpenChannels(gate) = {} \/ ENABLED Next
 
 ------------------------------------------------------------------------------
@@ -156,8 +157,8 @@ ALIGN_07 == [][(EventIs("barrier") /\ OpenNow = {EventChannel} /\ EventId > gate
     /\ Alone => EffectsOf("block") = <<>> /\ gate'.blocked = {}
                 /\ EffectsOf("resume") = IF Has("resumes_late") THEN <<<<"resume", EventChannel>>>> ELSE <<>>]_vars
 
-(* Without its number, a barrier has the same effect as every other one on   *)
-(* the same side of the current id.                                          *)
+(* Two barriers whose ids are both above the current id, or both below it,   *)
+(* have the same effects except for the id.                                  *)
 Unnumbered(step, n) ==
     [gate |-> [step.gate EXCEPT !.current = IF @ = n THEN -2 ELSE @],
      out  |-> [i \in DOMAIN step.out |->
@@ -210,8 +211,8 @@ ALIGN_18 == [][
              i < j => ends[i][2] < ends[j][2] \/ (Has("cancels_twice") /\ EventIs("cancel"))
         /\ Ended(gate) \subseteq Ended(gate')]_vars
 
-(* If a gate learns of ends behind a blocked channel (~Polled), the only     *)
-(* blocked channel may end, and the alignment continue with none.            *)
+(* Without Polled, the only blocked channel may end. Then the alignment      *)
+(* continues although no channel is blocked.                                 *)
 ALIGN_19 ==
     /\ gate.pending => Cardinality(OpenNow \ gate.blocked) > gate.repeats /\ (Polled => gate.blocked # {})
     /\ ~gate.pending => gate.blocked = {}
@@ -260,8 +261,9 @@ ALIGN_21 ==
        ELSE gate'.repeats \in {0, gate.repeats}]_vars
 
 (* A task that polls takes its snapshot where it has read each channel       *)
-(* exactly to the barrier, or to the end; last' is what each has delivered,  *)
-(* where a cancelled id is not triggered any more (ALIGN-18).                *)
+(* exactly to the barrier, or to the end. last' is the id that each channel  *)
+(* delivered last. A cancellation may have delivered it, but then this id    *)
+(* is not triggered (ALIGN-18).                                              *)
 ALIGN_25 == [][(Polled /\ ~EventIs("inject")) =>
     /\ \A i \in DOMAIN EffectsOf("trigger") : \A c \in OpenChannels(gate') : last'[c] = EffectsOf("trigger")[i][2]
     /\ \A c \in gate'.blocked : last'[c] = gate'.current]_vars

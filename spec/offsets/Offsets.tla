@@ -38,15 +38,15 @@ ReaderStep(r, effects) == [reader |-> r, out |-> effects]
 (* These are operators, so that a model can replace them. *)
 
 (* OFFSET-02: the stored offsets that are kept. *)
-Trimmed(filed) == IF Len(filed) > Bound THEN Tail(filed) ELSE filed
+Trimmed(entries) == IF Len(entries) > Bound THEN Tail(entries) ELSE entries
 
 (* OFFSET-03: the offsets that a completion commits. *)
-IsMeant(filed, n) == filed[1] = n
+IsMeant(entry, n) == entry[1] = n
 
-Meant(r, n) == SelectSeq(r.remembered, LAMBDA filed : IsMeant(filed, n))
+Meant(r, n) == SelectSeq(r.remembered, LAMBDA entry : IsMeant(entry, n))
 
 (* OFFSET-03: dropped once n is committed. *)
-IsOver(filed, n) == filed[1] <= n
+IsOver(entry, n) == entry[1] <= n
 
 (* OFFSET-05: an abort has no effect. *)
 AfterAbort(r, n) == ReaderStep(r, <<>>)
@@ -64,7 +64,7 @@ OnNotifyComplete(r, n) ==
     LET meant == Meant(r, n)
     IN  IF meant = <<>> THEN ReaderStep(r, <<<<"ignored", n>>>>)        \* OFFSET-04
         ELSE ReaderStep(
-            [r EXCEPT !.remembered = SelectSeq(@, LAMBDA filed : ~IsOver(filed, n)),
+            [r EXCEPT !.remembered = SelectSeq(@, LAMBDA entry : ~IsOver(entry, n)),
                       !.committed = Head(meant)],
             <<<<"commit_offsets", meant[1][1], meant[1][2]>>>>)
 

@@ -110,13 +110,13 @@ OFFSET_07 == [][
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
-ForgetsTheNewest(filed) == SubSeq(filed, 1, IF Len(filed) > Bound THEN Bound ELSE Len(filed))   \* Trimmed
-ForgetsNothing(filed) == filed                                          \* Trimmed
-MeansAllUpTo(filed, n) == filed[1] <= n                                 \* IsMeant
-OnlyItself(filed, n) == filed[1] = n                                    \* IsOver
-OnlyOlderOnes(filed, n) == filed[1] < n                                 \* IsOver
+ForgetsTheNewest(entries) == SubSeq(entries, 1, IF Len(entries) > Bound THEN Bound ELSE Len(entries))  \* Trimmed
+ForgetsNothing(entries) == entries                                      \* Trimmed
+MeansAllUpTo(entry, n) == entry[1] <= n                                 \* IsMeant
+OnlyItself(entry, n) == entry[1] = n                                    \* IsOver
+OnlyOlderOnes(entry, n) == entry[1] < n                                 \* IsOver
 ForgetsOnAbort(r, n) ==                                                 \* AfterAbort
-    ReaderStep([r EXCEPT !.remembered = SelectSeq(@, LAMBDA filed : filed[1] # n)], <<>>)
+    ReaderStep([r EXCEPT !.remembered = SelectSeq(@, LAMBDA entry : entry[1] # n)], <<>>)
 FromTheCommitted(r, offsets) ==                                         \* From
     IF r.committed = Nothing THEN offsets ELSE r.committed[2]
 ==============================================================================

@@ -51,13 +51,13 @@ BeginTransaction(s) ==
     SinkStep([s EXCEPT !.open = s.next, !.next = @ + 1], <<<<"begin", s.next>>>>)
 
 (* SINK-03: pre-committed under the completed id or a smaller one.          *)
-IsCovered(filed, n) == filed[1] <= n
+IsCovered(entry, n) == entry[1] <= n
 
-Covered(s, n) == SelectSeq(s.pending, LAMBDA filed : IsCovered(filed, n))
+Covered(s, n) == SelectSeq(s.pending, LAMBDA entry : IsCovered(entry, n))
 
-Commits(filed) == [i \in 1 .. Len(filed) |-> <<"commit", filed[i][2]>>]
+Commits(entries) == [i \in 1 .. Len(entries) |-> <<"commit", entries[i][2]>>]
 
-Transactions(filed) == {filed[i][2] : i \in DOMAIN filed}
+Transactions(entries) == {entries[i][2] : i \in DOMAIN entries}
 
 (* SINK-05: an aborted checkpoint's transactions wait for the next one.     *)
 AfterAbort(s, n) == SinkStep(s, <<>>)
@@ -77,10 +77,10 @@ WithNothing(s) == SinkStep(s, <<>>)
 
 (* SINK-03, SINK-04: without a covered transaction there is no effect. *)
 OnNotifyComplete(s, n) ==
-    LET filed == Covered(s, n)
-    IN  IF filed = <<>> THEN WithNothing(s) ELSE SinkStep([s EXCEPT !.committed = @ \cup Transactions(filed),
-                           !.pending = SelectSeq(@, LAMBDA f : f \notin Range(filed))],
-                 Commits(filed))
+    LET entries == Covered(s, n)
+    IN  IF entries = <<>> THEN WithNothing(s) ELSE SinkStep([s EXCEPT !.committed = @ \cup Transactions(entries),
+                           !.pending = SelectSeq(@, LAMBDA f : f \notin Range(entries))],
+                 Commits(entries))
 
 OnNotifyAbort(s, n) == AfterAbort(s, n)
 
@@ -100,12 +100,12 @@ OnFinish(s) == IF WaitsAtTheEnd THEN SinkStep([s EXCEPT !.finished = TRUE], <<>>
 
 (* SINK-10: the transactions that are still tried although the commit of t   *)
 (* throws.                                                                   *)
-TriedAlthough(filed, t) == filed
+TriedAlthough(entries, t) == entries
 
 OnNotifyCompleteFailing(s, n, t) ==
-    LET filed == TriedAlthough(Covered(s, n), t)
-        outcomes == [i \in DOMAIN filed |-> <<IF filed[i][2] = t THEN "commit_failed" ELSE "commit", filed[i][2]>>]
-        closed == OnSinkClose([s EXCEPT !.committed = @ \cup (Transactions(filed) \ {t})])
+    LET entries == TriedAlthough(Covered(s, n), t)
+        outcomes == [i \in DOMAIN entries |-> <<IF entries[i][2] = t THEN "commit_failed" ELSE "commit", entries[i][2]>>]
+        closed == OnSinkClose([s EXCEPT !.committed = @ \cup (Transactions(entries) \ {t})])
     IN  SinkStep(closed.sink, outcomes \o closed.out)
 
 (* SINK-06: `held` is the restored snapshot, NothingHeld for the initial     *)

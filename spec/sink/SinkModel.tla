@@ -1,9 +1,10 @@
 ------------------------------ MODULE SinkModel ------------------------------
 (***************************************************************************)
-(* One transactional sink in its environment: snapshots with growing ids,  *)
-(* completions of ids with a snapshot (their notification may be late,     *)
-(* repeated or lost), aborts, an end of the input, crashes, commits that   *)
-(* fail, and restores from the newest completed checkpoint.                *)
+(* One transactional sink in its environment: writes, snapshots with       *)
+(* growing ids, completions of ids with a snapshot (their notification may *)
+(* be late, repeated or lost), aborts, an end of the input, an orderly     *)
+(* close, crashes, commits that fail, and restores from the newest         *)
+(* completed checkpoint.                                                   *)
 (*                                                                         *)
 (* Rules SINK-01 to SINK-10 are stated here over one step: `sink` before   *)
 (* and after, the event and the effects in out'.                           *)
@@ -140,8 +141,8 @@ EventId == out'[1][2]
 Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 Committed == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] = "commit"}}
-CommitEach(filed) == [i \in DOMAIN filed |-> <<"commit", filed[i][2]>>]
-IdsOf(filed) == {filed[i][2] : i \in DOMAIN filed}
+CommitEach(entries) == [i \in DOMAIN entries |-> <<"commit", entries[i][2]>>]
+IdsOf(entries) == {entries[i][2] : i \in DOMAIN entries}
 AbortOpen == IF sink.open = 0 THEN <<>> ELSE <<<<"abort_transaction", sink.open>>>>
 
 SINK_01 == [][
@@ -159,13 +160,13 @@ SINK_02 == [][EventIs("snapshot") =>
     /\ sink' = [sink EXCEPT !.pending = sink'.pending, !.open = sink'.open, !.next = sink'.next]
     /\ snapshots'[EventId] = [open |-> sink'.open, pending |-> sink'.pending]]_vars
 
-OldEnough == SelectSeq(sink.pending, LAMBDA filed : filed[1] <= EventId)
+OldEnough == SelectSeq(sink.pending, LAMBDA entry : entry[1] <= EventId)
 
 SINK_03 == [][
     /\ EventIs("notify_complete") =>
         /\ Effects = CommitEach(OldEnough)
         /\ sink' = [sink EXCEPT !.pending = sink'.pending, !.committed = sink'.committed]
-        /\ sink'.pending = SelectSeq(sink.pending, LAMBDA filed : filed[1] > EventId)
+        /\ sink'.pending = SelectSeq(sink.pending, LAMBDA entry : entry[1] > EventId)
     /\ sink'.committed = sink.committed \cup Committed
     /\ sink'.committed # sink.committed =>
         out'[1][1] \in {"notify_complete", "notify_complete_failing", "restore", "restore_failing"}]_vars
@@ -196,7 +197,7 @@ SINK_08 == [][
         \/ \E i \in DOMAIN sink.pending : sink.pending[i][2] = t
         \/ \E n \in DOMAIN snapshots : t \in IdsOf(snapshots[n].pending)]_vars
 
-(* What a sink that no longer runs keeps, besides the external system. *)
+(* A sink that no longer runs: only its next id and the committed remain.  *)
 Over == [sink EXCEPT !.running = FALSE, !.finished = FALSE, !.open = 0, !.pending = <<>>]
 
 SINK_09 == [][
@@ -211,20 +212,20 @@ SINK_10 == [][
         /\ Effects = [i \in DOMAIN OldEnough |-> Outcome(OldEnough[i][2])] \o AbortOpen
         /\ sink' = [Over EXCEPT !.committed = @ \cup (IdsOf(OldEnough) \ {Throwing})]
     /\ EventIs("restore_failing") =>
-        LET filed == snapshots[EventId].pending
-            first == CHOOSE i \in DOMAIN filed : filed[i][2] = Throwing
-        IN  /\ Effects = [i \in 1 .. first |-> Outcome(filed[i][2])]
-            /\ sink' = [sink EXCEPT !.committed = @ \cup {filed[i][2] : i \in 1 .. first - 1}]]_vars
+        LET entries == snapshots[EventId].pending
+            first == CHOOSE i \in DOMAIN entries : entries[i][2] = Throwing
+        IN  /\ Effects = [i \in 1 .. first |-> Outcome(entries[i][2])]
+            /\ sink' = [sink EXCEPT !.committed = @ \cup {entries[i][2] : i \in 1 .. first - 1}]]_vars
 
 ------------------------------------------------------------------------------
 (* Replacements: each replaces the operator in its comment in a model that   *)
 (* must fail.                                                                *)
 
-CoversAll(filed, n) == TRUE                                             \* IsCovered
-CoversOnlyItsOwn(filed, n) == filed[1] = n                              \* IsCovered
+CoversAll(entry, n) == TRUE                                             \* IsCovered
+CoversOnlyItsOwn(entry, n) == entry[1] = n                              \* IsCovered
 AlwaysOpens(s) == TRUE                                                  \* OpensNext
 NeverOpens(s) == FALSE                                                  \* OpensNext
-FilesNothing(s, n) == SinkStep([s EXCEPT !.open = 0], <<<<"pre_commit", s.open>>>>)     \* PreCommit
+PreCommitsNothing(s, n) == SinkStep([s EXCEPT !.open = 0], <<<<"pre_commit", s.open>>>>)  \* PreCommit
 ForgetsAtRestore(s, held) == BeginTransaction([s EXCEPT !.running = TRUE])              \* OnRestore
 OnlyReports(s, n) ==                                                    \* OnNotifyComplete
     SinkStep([s EXCEPT !.pending = SelectSeq(@, LAMBDA f : f \notin Range(Covered(s, n)))],
@@ -236,8 +237,8 @@ FailsWithNothing(s) == OnSinkClose(s)                                       \* W
 Never == FALSE                                                          \* WaitsAtTheEnd
 WithdrawsAll(s) ==                                                      \* Withdrawn
     [i \in DOMAIN s.pending |-> s.pending[i][2]] \o (IF s.open = 0 THEN <<>> ELSE <<s.open>>)
-StopsAtTheFirst(filed, t) ==                                            \* TriedAlthough
-    SubSeq(filed, 1, CHOOSE i \in DOMAIN filed : filed[i][2] = t)
+StopsAtTheFirst(entries, t) ==                                          \* TriedAlthough
+    SubSeq(entries, 1, CHOOSE i \in DOMAIN entries : entries[i][2] = t)
 ReusesIds(s) ==                                                         \* BeginTransaction
     LET free == IF s.pending = <<>> THEN 1 ELSE s.next
     IN  SinkStep([s EXCEPT !.open = free, !.next = free + 1], <<<<"begin", free>>>>)

@@ -101,7 +101,7 @@ OnTrigger(t, n, throws) ==
 
 OnCheckpoint(t, n) == OnTrigger(t, n, FALSE)
 
-(* TASK-10: a task that does not run declines to the coordinator only.      *)
+(* TASK-10: at a barrier, a task that does not run only cancels downstream.  *)
 OnTriggerAtBarrier(t, n, throws) ==
     IF t.runs THEN OnTrigger(t, n, throws) ELSE Answer(t, <<<<"broadcast_cancel", n>>>>)
 

@@ -7,7 +7,7 @@ import pytest
 
 from conformance import cli
 from conformance.adapters.choose import ours
-from conformance.adapters.hello_words import unknown_words
+from conformance.adapters.hello_names import unknown_names
 from conformance.adapters.protocol import FAILURES, Hello, Offer
 from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
 from conformance.drive.bounds.tried import Tried, ranges
@@ -107,7 +107,7 @@ def test_every_format_states_how_far_the_verdict_reaches(conform, tmp_path):
     ],
 )
 def test_an_unknown_word_of_hello_names_the_nearest_right_one(offer, says):
-    (found,) = unknown_words(Hello("it", "1", "python", offer))
+    (found,) = unknown_names(Hello("it", "1", "python", offer))
 
     assert found.startswith(says)
 
@@ -127,7 +127,7 @@ def test_smoke_reports_it_too(little_adapter, capsys):
 
 @pytest.mark.parametrize("offered", [ours("model").hello(), ours("impl").hello()])
 def test_what_we_offer_are_known_words(offered):
-    assert unknown_words(offered) == []
+    assert unknown_names(offered) == []
 
 
 @pytest.mark.parametrize("ids", MAPS, ids=lambda ids: ids.name)

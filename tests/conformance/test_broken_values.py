@@ -139,7 +139,7 @@ def examined(gate, examples=1):
 def test_a_right_gate_conforms():
     done = examined(Right, examples=20)
 
-    assert (done.verdict, done.doubts) == (Verdict.CONFORMS, ())
+    assert (done.verdict, done.undetermined) == (Verdict.CONFORMS, ())
     assert "1,000, 32,768" in done.tried.lines()["channels"]
 
 

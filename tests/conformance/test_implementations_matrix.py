@@ -14,11 +14,11 @@ from conformance import escape
 from conformance.adapters.flink.releases import FlinkError, newest
 from conformance.adapters.protocol import Crashed, Unsupported
 from conformance.commands.implementations import conform, matrix
-from conformance.drive.matrix import MatrixFileError, implementations
+from conformance.drive.implementations import MatrixFileError, implementations
 from conformance.errors import InputError
 from conformance.observe.guarantees.guarantee import Account, Row, Sent, classify
-from conformance.parts import matrix as matrix_part
-from conformance.parts.matrix import summary_of
+from conformance.parts import implementations as implementations_part
+from conformance.parts.implementations import summary_of
 from conformance.parts.released import target
 from conformance.released.known_divergences import known_divergences
 from conformance.released.results import Conformed
@@ -79,7 +79,7 @@ def test_a_release_stands_in_the_table_beside_the_others(tmp_path, monkeypatch):
         Conformed(tracked, sequences=4, events=50, known=Counter({known.name: 2})),
         Conformed(absent, stopped=Unsupported("not in this release")),
     ]
-    monkeypatch.setattr(matrix_part, "conform_releases", lambda *_, **__: came)
+    monkeypatch.setattr(implementations_part, "conform_releases", lambda *_, **__: came)
     ran = run(file, "--out", str(out))
     assert ran.return_value == 0
     assert "  CONFORMS     Flink: gate 150 steps (1 known)\n" in ran.output
@@ -95,17 +95,17 @@ def test_what_stops_a_release_or_is_known_and_gone_is_no_pass():
     assert summary_of("gate", [Conformed(gate, stopped=Unsupported("absent"))]) is None
     stopped = summary_of("gate", [Conformed(gate), Conformed(gate, sequences=1, stopped=Crashed(1, ""))])
     assert stopped.verdict is Verdict.UNDETERMINED
-    assert stopped.doubts
+    assert stopped.undetermined
     gone = summary_of("gate", [Conformed(gate), Conformed(gate, sequences=1, gone=[known])])
     assert gone.verdict is Verdict.DIVERGES
-    assert "no longer diverges" in gone.doubts[0]
+    assert "no longer diverges" in gone.undetermined[0]
 
 
 def test_a_release_that_cannot_be_had_is_undetermined(tmp_path, monkeypatch):
     def conform_releases(*_, **__):
         raise FlinkError("no such release")
 
-    monkeypatch.setattr(matrix_part, "conform_releases", conform_releases)
+    monkeypatch.setattr(implementations_part, "conform_releases", conform_releases)
     file = tmp_path / "them.toml"
     file.write_text("[[implementation]]\nname = 'Flink'\nrelease = '0.1'\n", encoding="utf-8")
     ran = run(file, "--out", str(tmp_path / "page.md"))
@@ -191,11 +191,11 @@ def test_two_of_one_name_are_refused(tmp_path):
 
 def test_texts_of_implementations_and_jobs_are_escaped_on_the_page():
     hostile, escaped = "*a*|<b>\n# c", escape.markdown("*a*|<b>\n# c")
-    doubtful = SimpleNamespace(
-        divergence=None, broken=(), doubts=(hostile,), known=(hostile,), verdict=Verdict.UNDETERMINED
+    undetermined = SimpleNamespace(
+        divergence=None, broken=(), undetermined=(hostile,), known=(hostile,), verdict=Verdict.UNDETERMINED
     )
     done = SimpleNamespace(
-        implementation=SimpleNamespace(name=hostile), name=hostile, components={"gate": doubtful}
+        implementation=SimpleNamespace(name=hostile), name=hostile, components={"gate": undetermined}
     )
     job = SimpleNamespace(
         pipeline=SimpleNamespace(name=hostile, keeps=SimpleNamespace(value=hostile)),

@@ -58,6 +58,23 @@ def test_fixing_converges_in_one_run(tmp_path, how):
     assert read(file) == listed
 
 
+def test_the_command_that_repeats_the_run_has_what_decides_its_verdict(tmp_path):
+    file = tmp_path / "known.json"
+    asked = ("--adapter", FORGETFUL, "--known-divergences", file, "--out", tmp_path)
+    run(*asked, "--fix")
+    shown = run(*asked, "--limit", "9.5", "--fail-fast")
+    plain = run("--adapter", "model", "--out", tmp_path)
+
+    assert shown.return_value == 0
+    assert unbroken(shown).endswith(f"--life 0 --limit 9.5 --known-divergences {file} --fail-fast")
+    assert unbroken(plain).endswith("--life 0")
+
+
+def unbroken(result):
+    """The command after `again`, without line breaks."""
+    return " ".join(result.output.rpartition("again   ")[2].replace("\\\n", "").split())
+
+
 def test_a_divergence_that_was_saved_before_is_listed_too(tmp_path):
     file = tmp_path / "known.json"
     asked = ("--adapter", FORGETFUL, "--out", tmp_path)

@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.adapters.choose import ours
-from conformance.adapters.hello_words import unknown_words
+from conformance.adapters.hello_names import unknown_names
 from conformance.adapters.in_process import ModelAdapter, offer_of
 from conformance.adapters.protocol import Hello, Offer, Unsupported
 from conformance.cases.rule_cases import chosen_cases
@@ -237,7 +237,7 @@ def test_no_drawn_id_is_above_the_greatest():
 
 def test_a_limit_has_a_known_name_and_a_least_value():
     def wrong(limits):
-        return unknown_words(Hello("it", "1", "js", {"store": Offer((), (), (), limits)}))
+        return unknown_names(Hello("it", "1", "js", {"store": Offer((), (), (), limits)}))
 
     assert wrong({"ids": 2**53 - 1}) == []
     assert wrong({"idz": 2**53 - 1}) == ["store, limit 'idz': did you mean 'ids'? expected one of ids"]

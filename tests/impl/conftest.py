@@ -1,4 +1,4 @@
-"""Transcripts: an event a line, its effects indented below it, in the words of the wire.
+"""Transcripts: an event a line, its effects indented below it, in the form of the wire.
 
     barrier channel=0 checkpoint=5
       block channel=0

@@ -23,7 +23,7 @@ from impl.state import (
     sections_of,
 )
 from impl.state.backends.key_bytes import key_bytes
-from impl.state.backends.key_encoding import SECTION
+from impl.state.backends.key_encoding_versions import SECTION
 from impl.state.backends.key_groups import key_group, stable_hash
 from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 
@@ -111,7 +111,7 @@ def test_memory_goes_on_from_an_earlier_release_with_keys_that_have_stayed():
 @pytest.mark.parametrize(("key", "group"), [*MOVED, (Speaking(), 7), (Noted("a"), 7)])
 def test_memory_refuses_an_earlier_release_with_keys_that_have_moved_or_are_none(key, group):
     with pytest.raises(
-        KeyEncodingError, match=r"count-0\.1\.state#keyed/0-127: was written by an earlier release"
+        KeyEncodingError, match=r"count-0\.1\.state#keyed/0-127 was written by an earlier release"
     ):
         HeapKeyedStateBackend().restore(
             [heap_of_earlier_release([("UA", key_group("UA", 128)), (key, group)])]
@@ -162,9 +162,7 @@ def test_rocksdb_refuses_an_earlier_release_with_pickled_keys(rocksdb, place):
         backend.value_state("v")
         backend._table.put(prefix + key, pickle.dumps(1))
     snapshot = of_earlier_release(backend.snapshot(1)())
-    with pytest.raises(
-        KeyEncodingError, match="chk-1/it: was written by an earlier release, which kept some"
-    ):
+    with pytest.raises(KeyEncodingError, match="chk-1/it was written by an earlier release, which kept some"):
         rocksdb().restore([snapshot])
 
 

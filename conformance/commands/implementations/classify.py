@@ -85,7 +85,7 @@ def _driven(
 ) -> "Iterator[tuple[Verdict, bool]]":
     """The verdict of each component, and whether its output was read after its process was killed."""
     from conformance.adapters.choose import open_adapter
-    from conformance.adapters.hello_words import require_known_words
+    from conformance.adapters.hello_names import require_known_names
     from conformance.adapters.protocol import RESTART, Hello, Killable
     from conformance.observe.guarantees import driven
     from conformance.report.formats.columns import deeper
@@ -98,7 +98,7 @@ def _driven(
             click.echo(hello.describe())
             yield Verdict.UNDETERMINED, False
             return
-        require_known_words(hello)
+        require_known_names(hello)
         gate = {"channels": 2, "mode": mode, "level": "polled"}
         for component, offer in hello.components.items():
             if component not in ("gate", "sink"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.adapters.protocol import ANSWER_LIMIT_SECONDS
 from conformance.command_line.options import FOLDER, SECONDS, pinned
 from conformance.commands import COMPONENTS, limit, page, reports, seed, write_findings
 from conformance.verdict import together
@@ -123,7 +124,10 @@ def command(  # noqa: PLR0913 - a click command
         extra_states=None if no_suites else THOROUGH if thorough else EXTRA_STATES,
         checkpoints=LONG_LIFE if thorough and life is None else life,
     )
-    order = Order(adapter, components, plan, out, listed, fix, fail_fast)
+    repeated = ["--limit", f"{limit:g}"] if limit != ANSWER_LIMIT_SECONDS else []
+    repeated += [] if known_file is None else ["--known-divergences", str(known_file)]
+    repeated += ["--fail-fast"] if fail_fast else []
+    order = Order(adapter, components, plan, out, listed, fix, fail_fast, repeated)
     try:
         done = conform(opened, order, click.echo)
         if html_file is not None:

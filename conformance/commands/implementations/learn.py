@@ -48,7 +48,7 @@ def command(  # noqa: PLR0913 - a click command
     2 if the implementation is no finite machine.
     """
     from conformance.adapters.choose import open_adapter
-    from conformance.adapters.hello_words import require_known_words
+    from conformance.adapters.hello_names import require_known_names
     from conformance.adapters.protocol import Hello
     from conformance.drive.saved import name_of
     from conformance.learn.session import Order, chosen, learned
@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913 - a click command
         if not isinstance(hello, Hello):
             click.echo(f"UNDETERMINED  no answer to hello: {hello.describe()}")
             return Exit.UNDETERMINED
-        require_known_words(hello)
+        require_known_names(hello)
         alphabet = chosen(hello, order)
         subject = f"; {alphabet.subject}" if alphabet.subject else ""
         bound = f"; {alphabet.bound}" if alphabet.bound else ""

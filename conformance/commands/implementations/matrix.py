@@ -31,9 +31,9 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     guarantee that it `keeps` (`exactly-once` if left out): the job runs once on Spark with faults, and its
     committed output is classified. Exits with 1 if one diverges, with 2 if one could not be judged.
     """
-    from conformance.drive.matrix import implementations
+    from conformance.drive.implementations import implementations
     from conformance.drive.plan import Plan
-    from conformance.parts.matrix import examine_all
+    from conformance.parts.implementations import examine_all
     from conformance.report import matrix as report
     from conformance.verdict import together
 

@@ -188,8 +188,8 @@ def flink(
         except UnjudgedError as unjudged:
             click.echo(f"{log}: {Verdict.UNDETERMINED.value}  {unjudged}")
             verdicts.append(Verdict.UNDETERMINED)
-            doubt = Finding(None, str(unjudged), file=log)
-            parts.append(PartResult(log, Verdict.UNDETERMINED, "not judged", findings=(doubt,)))
+            note = Finding(None, str(unjudged), file=log)
+            parts.append(PartResult(log, Verdict.UNDETERMINED, "not judged", findings=(note,)))
             continue
         except (FlinkLogError, OSError, ValueError) as unreadable:
             raise click.ClickException(f"{log}: {unreadable}") from unreadable

@@ -87,8 +87,8 @@ def command(  # noqa: PLR0913 - a click command
             compared = _of_models(old or "", new, components)
     except UncomparedError as why:
         click.echo(f"UNDETERMINED   {escape.line(str(why))}")
-        doubt = PartResult("change", Verdict.UNDETERMINED, "nothing", findings=(Finding(None, str(why)),))
-        write_findings(files, "diff", [doubt], again)
+        unjudged = PartResult("change", Verdict.UNDETERMINED, "nothing", findings=(Finding(None, str(why)),))
+        write_findings(files, "diff", [unjudged], again)
         return Verdict.UNDETERMINED.exit_code
     _print(compared, is_of_models=not adapters)
     meaning = meaning_of(compared.changes)

@@ -18,16 +18,17 @@ LAYERS = ("spec", "model", "impl")
 @bundled(
     "how", How,
     click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
-                 type=FILE, help="The outcome as JSON."),
+                 type=FILE, help="The outcome as JSON; with --automatic as JSON Lines, in a file whose "
+                                 "name ends in .jsonl instead."),
     click.option("--resume", is_flag=True,
                  help="Continue the campaign in --out, if the sources are the same."),
     click.option("--judged", is_flag=True,
-                 help="Judge no automatic mutant: the score of all in --out, whatever samples they are of."),
+                 help="Try no automatic mutant; print the score of the outcomes in --out, of all samples."),
     click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
                  help="The number of mutants that are tried at the same time."),
     click.option("--page", type=FILE, help="The outcome as a page in Markdown."),
     click.option("--first", is_flag=True,
-                 help="An automatic mutant is judged until the first judge complains."),
+                 help="Run the checks of an automatic mutant in turn, up to the first that detects it."),
     click.option("--threshold", default=100.0, show_default=True, type=click.FloatRange(0, 100),
                  help="Percent of the automatic mutants that must be killed or proved equivalent."),
 )  # fmt: skip
@@ -73,7 +74,7 @@ def command(
 
     selected = {rule_index.rule(rule).id for rule in rules}
 
-    score.sources()  # as they are before the first is tried
+    score.sources()  # caches the checksum of the sources before a mutant changes them
     modules = {name: model.module for name, model in load_manifest().items()}
 
     def chosen(mutant: Mutant) -> bool:

@@ -16,15 +16,8 @@ from conformance.compare.projection import Given, Node, Projection, of_step
 from conformance.components.records import FLAGS, OR_ZERO, Record, Spelling, each, fields, words
 from conformance.components.store import ENTRIES
 from conformance.vectors.tla.text import Word, plain
-from model.coordinator.environment.relative_time import (
-    CheckpointFails,
-    CheckpointSucceeds,
-    Request,
-    Scope,
-    closed_failures,
-    closed_relative,
-    handle_of,
-)
+from model.coordinator.environment.failure_count import CheckpointFails, CheckpointSucceeds, closed_failures
+from model.coordinator.environment.relative_time import Request, Scope, closed_relative, handle_of
 from model.coordinator.environment.shared_state import CompleteCheckpoint, Files, UseFiles, closed_files
 from model.coordinator.events import FailTasks
 from model.coordinator.failures import new_failures

@@ -1,8 +1,8 @@
 """Which module of TLA+ describes a gate, by its mode, generation and level.
 
-At the polled level the items of a held channel wait (module PolledGate). If no item has waited in a run the
-gate alone is enough, and the rules of its model are checked; if one has, several events are one step, and
-only the comparison decides.
+At the polled level the items of a held channel wait (module PolledGate). If no item has waited in a run, the
+module of the gate alone is enough, and its rules are checked. If one has, one step of PolledGate covers
+several events of the gate, so its answers are compared with the model's and the rules are not checked.
 """
 
 from collections.abc import Sequence
@@ -76,14 +76,15 @@ def _only(binding: Binding, polled: bool, *unknown: str) -> Binding:
 
 
 def _has_waited(edges: Sequence[Edge]) -> bool:
-    """Some item was held back: only this rule fired, without an effect."""
+    """Whether an item was held back: a step in which only ALIGN-17 or only UNAL-24 fired, without effect."""
     return any(edge.rules in (("ALIGN-17",), ("UNAL-24",)) and not edge.effects for edge in edges)
 
 
 def _behind_network(binding: Binding, steps: Steps, holds: str) -> Binding:
     """The binding of a gate behind a network.
 
-    `steps`: those of a gate `g`; `holds`: the channels held after one, of `g`, `before` and `effects`.
+    `steps`: expressions for the steps of a gate named `g`; `holds`: an expression in `g`, `before` and
+    `effects` for the channels that are held after a step.
     """
     inner = "\n      [] ".join(f'event[1] = "{kind}" -> {steps[kind]}' for kind in binding.steps)
     arrives = "Arrives(AtGate, Holds, gate, waiting, held, event)"

@@ -2,8 +2,8 @@
 
 `conformance/lives.txt` has a round of each component. Every answer is compared with the model's. From WATCHED
 checkpoints on, the answer time and the memory of the adapter's processes are measured: an implementation that
-keeps something of each checkpoint gets larger or slower. The protocol has no rule about either, so growth is
-a doubt and no divergence.
+keeps something of each checkpoint gets larger or slower. The protocol has no rule about either, so growth
+makes the verdict UNDETERMINED and is no divergence.
 """
 
 import time

@@ -1,8 +1,8 @@
 """Cases at the bounds of a component: large ids and late times in every kind of case, gates of many channels.
 
 An implementation that answers `unsupported` at a bound declines it: nothing at this bound or beyond is played
-any more, and the verdict states the smaller bound. What lies within it is not in doubt. The same holds of a
-limit that its `hello` declares; nothing beyond it is sent at all.
+any more, and the verdict states the smaller bound, within which it holds. Nothing at all is sent beyond a
+limit that its `hello` declares.
 """
 
 from collections.abc import Iterator, Sequence

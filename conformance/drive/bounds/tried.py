@@ -176,8 +176,9 @@ def not_tested(
 ) -> list[str]:
     """What an implementation offers and was not tested, each with the reason.
 
-    `offered`: by option (`mode`, `profile`, `level`) what its `hello` names. `chosen`: what the user has
-    chosen of it. `injects`: the gate offers the capability `inject`; true where there is none to offer.
+    `offered`: by option (`mode`, `profile`, `level`) the values that its `hello` names. `chosen`: the values
+    that the user has chosen. `injects`: the gate offers the capability `inject`; true where there is none to
+    offer.
     """
     left: list[str] = []
     for option, name in OPTIONS.items():

@@ -28,7 +28,7 @@ Play = Callable[[Wire, Sequence[Wire]], Divergence | None]
 
 
 def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:
-    """The same divergence from the fewest events, and with the fewest channels if it is a gate's."""
+    """The same divergence from the fewest events; a divergence of a gate also with the fewest channels."""
     play = player(divergence.component, adapter)
     smallest = fewest_events(divergence, of_config(play, divergence.config))
     fewer = fewer_channels(smallest, play)

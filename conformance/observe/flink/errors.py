@@ -6,7 +6,7 @@ class FlinkLogError(ValueError):
 
 
 class NotAFlinkLogError(FlinkLogError):
-    """No line looks like one of Flink's."""
+    """No line looks like a log line of Flink."""
 
 
 class TruncatedLogError(FlinkLogError):

@@ -43,7 +43,7 @@ _OTHERS, _WORDS = (
 )
 _NAMES = (*_OTHERS, *_WORDS)
 _SIMILARITY = 0.85
-"""From this ratio of `difflib` on, the name of a logger counts as a garbled name of the protocol's."""
+"""From this ratio of `difflib` on, the name of a logger counts as a garbled name that the protocol has."""
 _SIMILAR_NAMES = frozenset({"CheckpointBarrierTracker", "CheckpointBarrierHandler"})
 """Loggers of Flink with names like those of the protocol."""
 _CUT = re.compile(

@@ -1,7 +1,7 @@
 """The checkpoints of one job, as the log of its job manager shows them at INFO, line by line.
 
 Nothing is read ahead and little is kept: the pending checkpoints, the last ones that ended, and the states of
-the job and of its tasks. Where two threads log in another order than they act, a doubt stays open until the
+the job and of its tasks. Where two threads log in another order than they act, an alarm is deferred until the
 other line comes. After an alarm the state follows the log, so that one defect gives one alarm.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from conformance.observe.flink import grammar
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.monitor.executions import Executions
-from conformance.observe.monitor.reports import Alarm, Doubts, Ended, Place
+from conformance.observe.monitor.reports import Alarm, DeferredAlarms, Ended, Place
 
 REMEMBERED = 1_000
 """Checkpoints that have ended and are remembered; an older one counts as unknown."""
@@ -30,8 +30,8 @@ class Pending:
     kind: str
     skipped: int = -1
     """The id that was to come, if the trigger skipped some."""
-    is_doubtful: bool = False
-    """An alarm was raised about it."""
+    is_assumed: bool = False
+    """No line shows this id: an alarm about its trigger was raised, and perhaps this id was meant."""
     status: str = ""
     """The state for which the job has left RUNNING since; empty if it has not."""
 
@@ -51,8 +51,8 @@ class CheckpointWatch:
         self.restarts = 0
         self.judged: set[str] = set()
         """The rules of which a line was judged."""
-        self.doubts = Doubts(self._raise)
-        self.executions = Executions(job, self._raise, self.doubts)
+        self.deferred = DeferredAlarms(self._raise)
+        self.executions = Executions(job, self._raise, self.deferred)
         self._alarms = alarms
         self._ended_to = ended
         self._max_concurrent = max_concurrent
@@ -79,7 +79,7 @@ class CheckpointWatch:
         handler = self._handlers.get(line.kind)
         if handler is not None:
             handler(line, place)
-            self.doubts.line_read()
+            self.deferred.line_read()
 
     # ------------------------------------------------------------ findings
 
@@ -103,7 +103,7 @@ class CheckpointWatch:
         bytes_ = int(size[1]) if size else None
         self._ended_to(Ended(self.job, checkpoint, state, kind, took, bytes_, place))
         if pending is not None and state in {COMPLETED, "failed", "expired", "declined"}:
-            self.doubts.checkpoint_ended(checkpoint)
+            self.deferred.checkpoint_ended(checkpoint)
 
     def _names_of_pending(self) -> str:
         return f"pending: {', '.join(map(str, self.pending)) or 'none'}"
@@ -132,7 +132,7 @@ class CheckpointWatch:
         """An id that is not above the highest one: this line is altered or doubled, or that one was."""
         self.judged.add("COORD-02")
         high = self.pending.get(self.highest)
-        if high is not None and high.skipped >= 0 and checkpoint > high.skipped and not high.is_doubtful:
+        if high is not None and high.skipped >= 0 and checkpoint > high.skipped and not high.is_assumed:
             self._alarm(
                 "COORD-02",
                 f"checkpoint {self.highest} is triggered where {high.skipped} was to come, and checkpoint "
@@ -153,14 +153,14 @@ class CheckpointWatch:
         )
         if checkpoint not in self.pending:  # perhaps the next id was meant
             self.highest += 1
-            self.pending[self.highest] = Pending(place, kind, is_doubtful=True)
+            self.pending[self.highest] = Pending(place, kind, is_assumed=True)
 
     def _check_room(self, checkpoint: int, kind: str, place: Place) -> None:
         counted = [
             one for one, pending in self.pending.items()
-            if pending.kind == "checkpoint" and not pending.is_doubtful and not pending.status
+            if pending.kind == "checkpoint" and not pending.is_assumed and not pending.status
         ]  # fmt: skip
-        for one in [one for one, pending in self.pending.items() if pending.is_doubtful]:
+        for one in [one for one, pending in self.pending.items() if pending.is_assumed]:
             del self.pending[one]
         if kind != "checkpoint" or len(counted) < self._max_concurrent:
             return
@@ -169,7 +169,7 @@ class CheckpointWatch:
             f"checkpoint {checkpoint} is triggered while {', '.join(map(str, counted))} is pending and "
             f"{self._max_concurrent} may be (--max-concurrent)"
         )
-        self.doubts.add(
+        self.deferred.add(
             lambda: oldest not in self.pending,
             Alarm(self.job, "COORD-03", sentence, place, checkpoint),
             "checkpoint triggered before the completion of an earlier one",
@@ -186,21 +186,21 @@ class CheckpointWatch:
             if self.status in OVER:
                 self._raise(alarm)
             else:
-                self.doubts.add(lambda: self.status == "RUNNING", alarm, reordering, ends_with=checkpoint)
+                self.deferred.add(lambda: self.status == "RUNNING", alarm, reordering, ends_with=checkpoint)
         if self._must_restore and self.newest_completed >= 0:
             self.judged.add("ONCE-04")
             sentence = (
                 f"checkpoint {checkpoint} is triggered after the job restarted, and nothing was restored"
             )
             alarm = Alarm(self.job, "ONCE-04", sentence, place, checkpoint)
-            self.doubts.add(lambda: not self._must_restore, alarm, reordering, ends_with=checkpoint)
+            self.deferred.add(lambda: not self._must_restore, alarm, reordering, ends_with=checkpoint)
         if self._old_wording or not self.executions.is_complete:
             return
         idle = sorted(self.executions.idle())
         if idle:
             executions, waited = self.executions, [self.executions.current[task] for task in idle]
             sentence = f"checkpoint {checkpoint} is triggered with {', '.join(idle[:5])} not running"
-            self.doubts.add(
+            self.deferred.add(
                 lambda: all(executions.states.get(one) in {"RUNNING", "FINISHED", None} for one in waited),
                 Alarm(self.job, "COORD-01", sentence, place, checkpoint),
                 reordering,
@@ -325,7 +325,7 @@ class CheckpointWatch:
         if checkpoint in self.pending:
             alarm = Alarm(self.job, "COORD-06", f"{what} is pending", place, checkpoint)
             reordering = "late answer before the end of its checkpoint"
-            self.doubts.add(lambda: checkpoint not in self.pending, alarm, reordering)
+            self.deferred.add(lambda: checkpoint not in self.pending, alarm, reordering)
         elif checkpoint > self.highest >= 0:
             self._alarm("COORD-06", f"{what} was never triggered", place, checkpoint)
 
@@ -350,4 +350,4 @@ class CheckpointWatch:
             self._raise(alarm._replace(sentence=f"{what}, and it was {was}"))
             return
         reordering = "notification before its completion"
-        self.doubts.add(lambda: self._ended.get(checkpoint) == COMPLETED, alarm, reordering)
+        self.deferred.add(lambda: self._ended.get(checkpoint) == COMPLETED, alarm, reordering)

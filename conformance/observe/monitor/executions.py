@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from conformance.observe.flink.grammar import EXECUTION, LogLine
-from conformance.observe.monitor.reports import Alarm, Doubts, Place
+from conformance.observe.monitor.reports import Alarm, DeferredAlarms, Place
 
 _ENDED = frozenset({"FINISHED", "CANCELED", "FAILED"})
 _KEPT = 4
@@ -14,7 +14,7 @@ _KEPT = 4
 class Executions:
     """The executions of one job: the state of each, and the current one of each task."""
 
-    def __init__(self, job: str, raise_alarm: Callable[[Alarm], None], doubts: Doubts) -> None:
+    def __init__(self, job: str, raise_alarm: Callable[[Alarm], None], deferred: DeferredAlarms) -> None:
         self.current: dict[str, str] = {}
         """By task: its newest execution."""
         self.states: dict[str, str] = {}
@@ -24,8 +24,8 @@ class Executions:
         self._names: dict[str, str] = {}
         self._on_workers: dict[str, str] = {}
         self._early: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        """By execution: changes on a worker that wait for the one before, which another thread logs."""
-        self._doubts = doubts
+        """By execution: changes on a worker that wait for the previous change, which another thread logs."""
+        self._deferred = deferred
         self._complete = False
         """The start of the job was seen: no execution is unknown."""
 
@@ -87,7 +87,7 @@ class Executions:
             early.add(change)
             sentence = f"{task} leaves {change[0]}, and it is {known}: a line is missing or altered"
             waits = self._early
-            self._doubts.add(
+            self._deferred.add(
                 lambda: change not in waits.get(execution, ()),
                 Alarm(self._job, "", sentence, place),
                 "two threads of a task log its states in another order",

@@ -121,7 +121,7 @@ class JobWatch(CheckpointWatch):
         self._start_from = checkpoint, place
         starts, restarts = self._starts, self.restarts
         sentence = f"checkpoint {checkpoint} is restored while the job runs"
-        self.doubts.add(
+        self.deferred.add(
             lambda: (
                 self._starts > starts or self.restarts > restarts or self.status not in {"RUNNING", *OVER}
             ),
@@ -138,6 +138,6 @@ class JobWatch(CheckpointWatch):
         alarm = Alarm(self.job, "ONCE-04", sentence, place, checkpoint)
         if checkpoint > newest and checkpoint in self.pending:
             reordering = "restore before the completion of what is restored"
-            self.doubts.add(lambda: self._ended.get(checkpoint) == COMPLETED, alarm, reordering)
+            self.deferred.add(lambda: self._ended.get(checkpoint) == COMPLETED, alarm, reordering)
         else:
             self._raise(alarm)

@@ -209,11 +209,11 @@ class Monitor:
         self._on_ended(ended)
 
     def time_is(self, now: float) -> None:
-        """The time has passed on: doubts that have waited too long become alarms."""
+        """The time has passed on: alarms that were deferred for too long are raised."""
         for file in self._files.values():
             self._release(file)
         for watch in self.jobs.values():
-            watch.doubts.time_is(now)
+            watch.deferred.time_is(now)
 
     def finish(self) -> None:
         """No further line is read."""
@@ -222,7 +222,7 @@ class Monitor:
         for replay in self.replays.values():
             replay.finish()
         for watch in self.jobs.values():
-            watch.doubts.close(watch.is_over)
+            watch.deferred.close(watch.is_over)
 
     @property
     def replayed(self) -> int:
@@ -242,7 +242,7 @@ class Monitor:
         """Reorderings between threads that were tolerated."""
         counts: Counter[str] = Counter()
         for watch in self.jobs.values():
-            counts += watch.doubts.tolerated
+            counts += watch.deferred.tolerated
         return counts
 
     def notes(self) -> Iterator[tuple[str, str]]:

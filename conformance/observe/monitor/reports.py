@@ -1,4 +1,4 @@
-"""What a monitor reports: the end of each checkpoint, alarms, and doubts that may become alarms."""
+"""What a monitor reports: the end of each checkpoint, alarms, and alarms that are deferred."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
@@ -89,8 +89,8 @@ class Counts(Protocol):
         """Jobs by name."""
 
 
-class Doubt(NamedTuple):
-    """An alarm unless another thread's line, which may be logged a little later, gives the cause."""
+class DeferredAlarm(NamedTuple):
+    """An alarm that is held back, because the line of another thread may still show its cause."""
 
     resolved: Callable[[], bool]
     alarm: Alarm
@@ -104,19 +104,20 @@ class Doubt(NamedTuple):
     """The time after which it is an alarm."""
 
 
-class Doubts:
-    """The doubts about one job. Each ends as an alarm or as a tolerated reordering."""
+class DeferredAlarms:
+    """The deferred alarms of one job. Each ends as an alarm or as a tolerated reordering."""
 
     LINES = 20
-    """Lines that INFO shows of the job, for which a doubt is open."""
+    """An alarm is deferred for at most this number of lines that INFO shows of the job."""
     SECONDS = 10.0
-    """Seconds without an answer after which it is an alarm."""
+    """An alarm is deferred for at most this time, in seconds."""
     MOST = 200
+    """At most this number of alarms is deferred; one more raises the oldest."""
 
     def __init__(self, raise_alarm: Callable[[Alarm], None]) -> None:
         self.tolerated: Counter[str] = Counter()
         self._raise = raise_alarm
-        self._open: list[Doubt] = []
+        self._open: list[DeferredAlarm] = []
         self._lines = 0
         self.now = 0.0
 
@@ -128,9 +129,9 @@ class Doubts:
         ends_with: int = -1,
         lines: int = LINES,
     ) -> None:
-        """Open a doubt, which ends after this number of lines."""
+        """Defer an alarm for at most this number of lines."""
         last, deadline = self._lines + lines, self.now + self.SECONDS
-        self._open.append(Doubt(resolved, alarm, reordering, ends_with, last, deadline))
+        self._open.append(DeferredAlarm(resolved, alarm, reordering, ends_with, last, deadline))
         if len(self._open) > self.MOST:
             self._raise(self._open.pop(0).alarm)
 
@@ -138,31 +139,31 @@ class Doubts:
         """A line of the job has been judged."""
         self._lines += 1
         if self._open:
-            self._settle(lambda doubt: self._lines >= doubt.last_line)
+            self._settle(lambda one: self._lines >= one.last_line)
 
     def checkpoint_ended(self, checkpoint: int) -> None:
         """Notes that the checkpoint has ended."""
         if self._open:
-            self._settle(lambda doubt: doubt.ends_with == checkpoint)
+            self._settle(lambda one: one.ends_with == checkpoint)
 
     def time_is(self, now: float) -> None:
         """The time has passed on."""
         self.now = now
         if self._open:
-            self._settle(lambda doubt: now >= doubt.deadline)
+            self._settle(lambda one: now >= one.deadline)
 
     def close(self, is_over: bool) -> None:
         """No further line comes. While the job runs, a cause may be about to come: no alarm."""
-        self._settle(lambda doubt: is_over)
+        self._settle(lambda one: is_over)
         self._open.clear()
 
-    def _settle(self, is_over: Callable[[Doubt], bool]) -> None:
+    def _settle(self, is_over: Callable[[DeferredAlarm], bool]) -> None:
         remaining = []
-        for doubt in self._open:
-            if doubt.resolved():
-                self.tolerated[doubt.reordering] += 1
-            elif is_over(doubt):
-                self._raise(doubt.alarm)
+        for one in self._open:
+            if one.resolved():
+                self.tolerated[one.reordering] += 1
+            elif is_over(one):
+                self._raise(one.alarm)
             else:
-                remaining.append(doubt)
+                remaining.append(one)
         self._open = remaining

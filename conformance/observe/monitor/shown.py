@@ -87,8 +87,9 @@ def account(monitor: Monitor, files_read: int) -> Iterator[str]:
     tolerated = sum(monitor.tolerated().values())
     yield f"  reorderings  {tolerated:,} between threads tolerated"
     wrong = sum(count for rule, count in monitor.alarms.items() if rule)
-    doubt = monitor.alarms[""]
-    yield f"{verdict_of(monitor).value}  {wrong:,} alarms, {doubt:,} lines that cannot be read or are missing"
+    unreadable = monitor.alarms[""]
+    without = f"{unreadable:,} lines that cannot be read or are missing"
+    yield f"{verdict_of(monitor).value}  {wrong:,} alarms, {without}"
 
 
 def account_object(monitor: Monitor) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def junit(verification: "Verification") -> bytes:
 def of_parts(
     name: str, parts: Iterable[PartResult], not_run: Iterable[str] = (), seconds: float | None = None
 ) -> bytes:
-    """The same for the parts of any command. `seconds`: of all of them."""
+    """The same for the parts of any command. `seconds`: the time that all of them took."""
     from xml.sax import saxutils  # most commands write no XML, and start sooner without these
 
     from jinja2 import Environment
@@ -60,7 +60,7 @@ def of_parts(
 
 
 def _cases(result: PartResult) -> Iterator[_Case]:
-    """The case of the part, one for each rule that was exercised or charged, and one for each doubt."""
+    """The case of the part, and one for each rule exercised or charged and each finding without a rule."""
     tag = _TAGS.get(result.verdict, "system-out")
     text = f"again: {result.again}" if result.verdict in _TAGS else result.bound
     yield _Case(_WHOLE, tag, result.verdict.value, result.bound, text, result.seconds)

@@ -160,7 +160,7 @@ Allows == replayed < Len(Recorded) => IsAllowed(Recorded[replayed + 1])
 (* The module describes this run as the reference model does. *)
 AsModel == replayed = Len(Recorded) => due.out = ModelAnswers
 
-(* Every answer is the protocol's. *)
+(* Every answer is the one that the protocol requires. *)
 AsProtocol == [][
     LET event == Recorded[replayed'] IN
     {agrees} /\\ Tail(out') = Expected(event).out]_<<vars, replayed>>

@@ -1,4 +1,4 @@
-"""Values and words of the wire as TLA+ text."""
+"""Values and names of the wire as TLA+ text."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -102,9 +102,9 @@ def set_of(values: Sequence[Any]) -> str:
 
 
 def steps(component: str, variable: str, kinds: Sequence[str] = (), **others: str) -> dict[str, str]:
-    """By kind the operator `On<Kind>` of the module, of the variable and the fields of the event.
+    """By kind of event, the call of the operator `On<Kind>` with the variable and the event's fields.
 
-    `kinds`: of these events only, if there are any; `others`: the steps that are written differently.
+    `kinds`: the kinds of events that are returned; empty: all. `others`: steps that are written differently.
     """
     made = {}
     for one in vocabulary()[component].events:

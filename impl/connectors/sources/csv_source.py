@@ -20,9 +20,9 @@ _LARGEST_EXACT = 1 << 53
 class CsvSource(FileSource):
     """A file with a header.
 
-    `columns`: the columns to read, in this order; None: all. `types`: of columns whose type is not to be
-    inferred from the first rows. `member`: the file of a zip; None: its only file. Raises SourceError if the
-    file cannot be read.
+    `columns`: the columns to read, in this order; None: all. `types`: the types of columns whose type is not
+    to be inferred from the first rows. `member`: the file of a zip; None: its only file. Raises SourceError
+    if the file cannot be read.
     """
 
     def __init__(

@@ -146,7 +146,7 @@ class ChannelReceiver:
     def stop(self, checkpoint: int) -> None:
         """The snapshot of `checkpoint` is complete or aborted: store no further record for it or an older.
 
-        While restored records are unread, each call replaces the one before.
+        While restored records are unread, each call replaces the previous one.
         """
         if self._recovering or checkpoint >= self._snapshot:
             self._storing = Storing.NONE

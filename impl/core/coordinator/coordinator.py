@@ -244,7 +244,11 @@ class Coordinator(InspectedCoordinator):
 
 
 def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:
-    """A new coordinator with the options of a configuration of the wire; raises as `options_from_config`."""
+    """A new coordinator with the options of a configuration of the wire.
+
+    Raises ConfigError for an unknown key or a wrong value, UnsupportedError for an option that is not
+    offered.
+    """
     options = options_from_config(config)
     if "first_id" not in config:
         return Coordinator(options)

@@ -65,8 +65,8 @@ class TriggerFails(Event):
 class Acknowledge(Event):
     """A task acknowledges the checkpoint.
 
-    `state`: an opaque handle, None for none. `attempt`: of its execution, None for the current one. `shared`:
-    handles of files that other checkpoints may use too.
+    `state`: an opaque handle, None for none. `attempt`: the attempt of the task, None for the current one.
+    `shared`: handles of files that other checkpoints may use too.
     """
 
     task: str

@@ -18,9 +18,8 @@ def to_close(drawn: Collection[int], recorded: Collection[int], attempt: int) ->
 def overtaken_by(starts: Mapping[int, int | None], checkpoint: int, publisher: int) -> int | None:
     """The first newer attempt than the publisher's that started before the checkpoint, or None (FENCE-05).
 
-    It started from an earlier checkpoint or from the beginning. The
-    checkpoint is then of a dead attempt, and no attempt may start from it. `starts`: from each attempt that
-    has started to its checkpoint; None: the beginning.
+    It started from an earlier checkpoint or from the beginning. The checkpoint is then dead: no attempt may
+    start from it. `starts`: by attempt that has started, its checkpoint; None: the beginning.
     """
     for attempt, start in sorted(starts.items()):
         if attempt > publisher and (start is None or start < checkpoint):

@@ -16,14 +16,14 @@ class DrawAttempt(Event):
 
 @word("close")
 class CloseAttempt(Event):
-    """The driver closes the oldest older attempt that has not recorded its start."""
+    """The driver closes the oldest open attempt that is older than its own."""
 
     driver: int
 
 
 @word("find")
 class FindCheckpoint(Event):
-    """The driver looks for the newest checkpoint that belongs to no dead attempt."""
+    """The driver looks for the newest checkpoint that is not dead."""
 
     driver: int
 

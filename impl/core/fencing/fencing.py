@@ -67,7 +67,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return (events.Closed(older[0]),)
 
     def find(self, driver: int) -> events.FencingEffects:
-        """Find the newest checkpoint of no dead attempt (FENCE-05), once all older attempts are closed."""
+        """Find the newest checkpoint that is not dead (FENCE-05), once all older attempts are closed."""
         own = self._at(driver, Phase.DRAWN)
         older = self._open_before(own.attempt)
         if older:

@@ -27,7 +27,7 @@ class Phase(Enum):
 class AlternatingGate(UnalignedGate):
     """An unaligned gate with an aligned phase.
 
-    `timeout_ms`: of the alignment, 0 for none. Other arguments as in `Gate`.
+    `timeout_ms`: the time limit of an alignment, 0 for none. Other arguments as in `Gate`.
     """
 
     def __init__(

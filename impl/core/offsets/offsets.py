@@ -35,7 +35,7 @@ class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
     def snapshot(self, checkpoint: int, offsets: int) -> events.OffsetsEffects:
         """The source takes its snapshot at these offsets (OFFSET-01); it forgets the oldest (OFFSET-02).
 
-        Raises ProtocolError if the id is not above that of every snapshot before.
+        Raises ProtocolError if the id is not above that of every earlier snapshot.
         """
         self._require_running()
         _require_offsets(offsets)

@@ -33,17 +33,17 @@ class ChannelListener(NamedTuple):
     """What a channel calls from its own threads."""
 
     has_room: Callable[[], None]
-    """There is room for another frame of records."""
+    """An item has left, so the channel may have room for another frame of records."""
     lost: Callable[[SparkRuntimeError], None]
     """The receiver is gone."""
     barrier_left: Callable[[int], None] = _ignore
-    """The barrier of this checkpoint, which has a time-out, was sent before its time was out."""
+    """The barrier of this checkpoint, which has a time-out, left the queue before its time was out."""
 
 
 class CreditedChannel:
     """The sender's end of one channel to a subtask that grants `credits` frames at first.
 
-    `restored`: frames of records that a checkpoint has of this end, oldest first.
+    `restored`: the frames of records that the restored checkpoint holds for this end, oldest first.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class CreditedChannel:
         """Send a barrier; returns the frames of records that it overtakes, oldest first.
 
         An aligned barrier overtakes none. For a barrier with a time-out they are not known yet: None.
-        `order`: a savepoint's.
+        `order`: the packed request of a savepoint; empty for a checkpoint.
         """
         with self._changed:
             if self._closed:

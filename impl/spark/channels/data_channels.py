@@ -34,9 +34,11 @@ class DataChannels:
         self._outputs: Outputs | None = None
 
     def connect(self, peers: Mapping[str, tuple[str, int]], restored: Frames) -> Outputs:
-        """Open a channel to each of `peers`. `restored`: the records in flight that a checkpoint has of them.
+        """Open a channel to each of `peers`.
 
-        Raises as `connect_to`.
+        `restored`: by peer, the records in flight that the restored checkpoint holds. Raises
+        `HandshakeRefusedError` if a listener belongs to another attempt or job, `OSError` if nothing listens,
+        `HandshakeTimeoutError` at the deadline.
         """
         launch = self._launch
         channels = {

@@ -263,5 +263,5 @@ def unpack_id(payload: bytes) -> int:
 
 
 def order_in(payload: bytes) -> bytes:
-    """The order in a savepoint's BARRIER frame, after the id; empty for a checkpoint's."""
+    """The packed request in a BARRIER frame of a savepoint, after the id; empty for a checkpoint."""
     return payload[_ID.size :]

@@ -23,7 +23,7 @@ from impl.state import StateHandle
 class DeployTask:
     """Restore `states`, the snapshots of the subtask's stage in checkpoint `restored`, and run.
 
-    `peers`: by downstream subtask, host and port of its listener. `restored`: None from the beginning.
+    `peers`: by downstream subtask the host and port of its listener. `restored` is None at the beginning.
     """
 
     peers: Mapping[str, tuple[str, int]]

@@ -100,7 +100,10 @@ class Outputs:
                 self._ship(channel)
 
     def broadcast(self, kind: Kind, checkpoint: int | None = None, order: bytes = b"") -> None:
-        """Flush, then send a barrier, a cancellation or an end to every channel; `order`: a savepoint's."""
+        """Flush, then send a barrier, a cancellation or an end to every channel.
+
+        `order`: the packed request of a savepoint; empty for a checkpoint.
+        """
         self.flush()
         payload = b"" if checkpoint is None else pack_id(checkpoint) + order
         with self.backpressured:

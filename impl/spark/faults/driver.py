@@ -90,7 +90,7 @@ class DriverInjector:
         return due[1] if due is not None and self._ledger.claim(due[0]) else None
 
     def _happens(self, plan: faults.FaultPlan, victim: str) -> None:
-        self._line(kind="fault", point=plan.point, struck=victim, action=plan.action)
+        self._line(kind="fault", point=plan.point, victim=victim, action=plan.action)
         if plan.action == faults.Action.KILL_DRIVER:
             os.kill(os.getpid(), signal.SIGKILL)
         if plan.action == faults.Action.FREEZE:

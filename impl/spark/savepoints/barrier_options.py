@@ -29,7 +29,7 @@ class SavepointOrder(NamedTuple):
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self | None:
-        """The order in a barrier; None for a checkpoint's."""
+        """The order in the barrier of a savepoint; None for the barrier of a checkpoint."""
         return cls(**orjson.loads(packed)) if packed else None
 
 

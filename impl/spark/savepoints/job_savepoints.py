@@ -32,7 +32,7 @@ _POLL_MS = 200
 class Savepoints:
     """The savepoints of one job over all its attempts. Used by the coordination's thread.
 
-    `folder`: for savepoints whose request names no folder; `lineage`: of the checkpoint folder.
+    `folder`: the folder of savepoints whose request names none; `lineage`: that of the checkpoint folder.
     """
 
     def __init__(

@@ -13,12 +13,12 @@ from impl.state import AsynchronousPart, Sections, encode
 
 
 class Gathered(NamedTuple):
-    """A whole snapshot."""
+    """A whole snapshot of a subtask."""
 
     operator: AsynchronousPart
-    """The operator's own."""
+    """The part that the operator itself stores."""
     offset: int | None
-    """A source's."""
+    """The offset of a source; None for other operators."""
     received: Frames
     overtaken: Frames
 

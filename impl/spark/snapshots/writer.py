@@ -18,7 +18,7 @@ class TaskStorage(Protocol):
     def write(
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
-        """Store a snapshot durably. `offset`: of a source, else None. Raises `StorageError`."""
+        """Store a snapshot durably. `offset`: the offset of a source, else None. Raises `StorageError`."""
 
     def discard(self, handle: StateHandle) -> None:
         """Delete a snapshot that no checkpoint will use."""
@@ -61,7 +61,7 @@ class SnapshotWriter:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
 
     def submit(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
-        """Write a snapshot; `offset`: of a source, else None."""
+        """Write a snapshot. `offset`: the offset of a source, else None."""
         self._thread.submit(self._write, checkpoint, rest, offset)
 
     def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:

@@ -30,7 +30,7 @@ class Listeners:
         call_each(partial(notify, checkpoint) for notify in self._complete)
 
     def aborted(self, checkpoint: int) -> None:
-        """`checkpoint` was aborted. Raises as `complete`."""
+        """`checkpoint` was aborted. Raises the first error of a listener, after all were notified."""
         call_each(partial(notify, checkpoint) for notify in self._aborted)
 
 

@@ -1,4 +1,4 @@
-"""From the plan to the operator of one subtask, restored."""
+"""Makes the operator of one subtask from the plan, and restores its state."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -33,8 +33,8 @@ from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 class Restored:
     """What a subtask begins with.
 
-    `snapshots`: of all subtasks of its stage in `checkpoint`, as many as they were then; none, and None, from
-    the beginning.
+    `snapshots`: one for each subtask that its stage had in `checkpoint`. At the beginning of a job there are
+    none, and `checkpoint` is None.
     """
 
     checkpoint: int | None
@@ -99,14 +99,19 @@ class _Parts:
         *,
         chained: bool = False,
     ) -> ProcessOperator:
-        """The operator of `function`. `task`: the name of its state; `before`: of its stage's subtasks."""
+        """The operator of `function`, with its state restored.
+
+        `task`: the name under which its state is stored; `before`: the restored snapshots of all subtasks of
+        this stage.
+        """
         index, every = self.subtask.index, self.plan.max_parallelism
         parallelism = self.plan.stages[self.subtask.stage].parallelism
         context = KeyedContext.of(task, index, parallelism, every)
         state = _keyed_state(context, self.execution, self.restored.storage, self.attempt)
         store = OperatorStateStore(self.restored.checkpoint)
         if before:
-            known = [one for one in _with_groups_of(context, before) if one.names]  # none: it is new there
+            # a snapshot without sections: the function was not in the job then
+            known = [one for one in _with_groups_of(context, before) if one.names]
             if known:
                 state.restore(known)
             store.restore(index, parallelism, before)
@@ -117,7 +122,7 @@ class _Parts:
 def _keyed_state(
     context: KeyedContext, execution: ExecutionConfig, storage: CheckpointStorage, attempt: int
 ) -> KeyedStateBackend:
-    """The backend that the configuration names."""
+    """The state backend that the configuration names. Deletes the working folders of older attempts."""
     if execution.state_backend == MEMORY:
         return HeapKeyedStateBackend(context)
     storage.clear_working(attempt)

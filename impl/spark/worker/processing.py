@@ -51,8 +51,9 @@ class OwnKeys:
 class ProcessOperator(Operator):
     """Runs a user's function, with one input or two.
 
-    `key_selectors`: by input, for those that are keyed. `state` has the state by key, `store` that of the
-    subtask, both restored. `clock`: the processing time of its timers. `check_keys`: of a batch of rows.
+    `key_selectors`: by keyed input the function that computes its keys. `state` has the state by key, `store`
+    the state of the subtask, both restored. `clock`: the processing time of its timers. `check_keys` raises
+    for a batch of rows with a key that is not allowed.
     """
 
     def __init__(

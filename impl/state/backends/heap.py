@@ -18,7 +18,12 @@ import numpy.typing as npt
 
 from impl.state import snapshot
 from impl.state.backends.heap_states import KINDS, State, Table
-from impl.state.backends.key_encoding import ENCODING, encoding_of, encoding_section, require_same_groups
+from impl.state.backends.key_encoding_versions import (
+    ENCODING,
+    encoding_of,
+    encoding_section,
+    require_same_groups,
+)
 from impl.state.backends.key_groups import key_group
 from impl.state.backends.keyed import SECTION, AsynchronousPart, KeyedContext, KeyedStateBackend, require_kind
 from impl.state.errors import StateError

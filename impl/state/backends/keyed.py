@@ -134,13 +134,16 @@ class KeyedStateBackend(ABC):
         return cast(ValueState[Any], self._state(name, VALUE, immutable))
 
     def list_state(self, name: str, *, immutable: bool = False) -> ListState[Any]:
-        """The list state of that name; `immutable` holds for its elements. Raises as `value_state`."""
+        """The list state of that name; `immutable` holds for its elements.
+
+        Raises StateError if the name has another kind.
+        """
         return cast(ListState[Any], self._state(name, LIST, immutable))
 
     def map_state(self, name: str, *, immutable: bool = False) -> MapState[Any, Any]:
         """The map state of that name; `immutable` holds for the values of its fields.
 
-        Raises as `value_state`.
+        Raises StateError if the name has another kind.
         """
         return cast(MapState[Any, Any], self._state(name, MAP, immutable))
 

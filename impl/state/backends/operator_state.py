@@ -97,7 +97,10 @@ class OperatorStateStore:
         return {SECTION: encode(stored)}
 
     def restore(self, index: int, parallelism: int, snapshots: Sequence[Sections]) -> None:
-        """Restore the lists of subtask `index`. `snapshots`: of all subtasks of the checkpoint's stage."""
+        """Restore the lists of subtask `index`.
+
+        `snapshots`: one for each subtask that the stage had in the checkpoint.
+        """
         if len(snapshots) == parallelism:
             own = _stored_in(snapshots[index])
             if all(how != Distribution.UNION.value for how, _ in own.values()):

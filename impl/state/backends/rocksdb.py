@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from impl.state import snapshot
 from impl.state.backends import keyed
 from impl.state.backends.key_bytes import key_bytes
-from impl.state.backends.key_encoding import (
+from impl.state.backends.key_encoding_versions import (
     ENCODING,
     encoding_of,
     encoding_section,

@@ -91,7 +91,7 @@ def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
 class _State:
     """One state of a subtask.
 
-    `place`: from a key to the beginning of its entries; `prefixes`: of all groups.
+    `place` returns the bytes with which the entries of a key begin; `prefixes`: those of each key group.
     """
 
     def __init__(

@@ -33,7 +33,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """A request is repeated for at most `seconds`, after pauses that double from 0.1 s up to 5 s."""
+    """A request is repeated for at most `seconds`.
+
+    The longest possible pause doubles from 0.1 s up to 5 s; each pause is at least half of it.
+    """
 
     seconds: float = 60.0
     now: Callable[[], float] = time.monotonic
@@ -176,7 +179,9 @@ class ObjectFiles(Location):
         with storage_errors("creating", own):
             own.mkdir(mode=0o700, exist_ok=True)
             if own.lstat().st_uid != os.getuid():
-                raise StorageError(f"{own}: expected a folder of this user, got another's; set TMPDIR")
+                raise StorageError(
+                    f"{own}: expected a folder of this user, got another one; set TMPDIR to your own"
+                )
         return own / hashlib.blake2b(self.where.encode(), digest_size=8).hexdigest()
 
     # ------------------------------------------------------------ requests

@@ -18,7 +18,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt
 class Numbers:
     """The values of all symbols.
 
-    `offsets`: of each group, the number of elements before its first member in the plain sequence; `own`: the
+    `offsets`: for each group the number of elements before its first member in the plain sequence; `own`: the
     place of the named element.
     """
 

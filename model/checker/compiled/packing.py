@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Shape:
-    """All states of one skeleton: its fields, and those of them that have had only one value."""
+    """All states of one skeleton: its fields, and those fields that have one value in all of these states."""
 
     def __init__(self, number: int, skeleton: Any, fields: Sequence[Field]) -> None:  # noqa: ANN401
         self.number = number
@@ -54,7 +54,7 @@ class Layout(NamedTuple):
     """The name of the records, for messages."""
     shapes: tuple[Shape, ...]
     places: tuple[dict[int, Place], ...]
-    """By shape, by the position of a varying field."""
+    """By shape, the place of each varying field by its position."""
     words: int
     shape_bits: int
     numbers: dict[Any, int]
@@ -67,7 +67,10 @@ class Layout(NamedTuple):
         return max(ends, default=MARK + self.shape_bits)
 
     def pack(self, record: Any) -> tuple[int, ...]:  # noqa: ANN401 - any record of the model
-        """The words of a record. Raises OutsideError, or KeyError if the record has no known shape."""
+        """The words of a record.
+
+        Raises OutsideError if a field is outside its bounds, KeyError if the record has no known shape.
+        """
         skeleton, _, values = taken_apart(record, self.bounds, self.root)
         return self.pack_values(self.numbers[skeleton], values)
 
@@ -96,7 +99,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(shapes: Sequence[Shape], bounds: Bounds, root: str) -> Layout:
-    """The tightest layout that keeps every field within one word."""
+    """A layout that keeps every field within one word: a field that does not fit begins the next word."""
     shape_bits = (len(shapes) - 1).bit_length()
     placed: list[dict[int, Place]] = []
     words = 1

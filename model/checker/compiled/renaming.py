@@ -44,8 +44,8 @@ def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
     """
     if program.label is not None or program.interpreted or len(program.layout.shapes) != 1:
         raise NotInvariantError(
-            f"{program.closed.name}: renaming needs states of one shape, no words of the last step and no "
-            "property that is checked in Python"
+            f"{program.closed.name}: ids can be renamed only in a model whose states have one shape, that "
+            "does not record the effects of its last step, and whose properties are all compiled"
         )
     shape = program.layout.shapes[0]
     program = program._replace(ids=names)

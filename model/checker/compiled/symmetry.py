@@ -1,10 +1,10 @@
 """Symmetry of channels or tasks: states that differ only by a permutation of them are searched as one.
 
 A symmetry is declared (`model.checker.bounds.Symmetry`) and used only after a proof. z3 searches for a state
-and an event for which a kernel's moves, with two neighbours swapped, differ from the swapped moves: in the
-offer, in the permission, in the successor, or in a broken property. Neighbour swaps generate every
-permutation, so if there is no such state, the whole group may be divided out. Effects may name channels in
-another order: labels are excluded, and a labelled program is refused.
+and an event for which a kernel's moves, with two neighbours swapped, differ from the swapped moves: in
+whether the event is offered, whether it is allowed, in the successor, or in a broken property. Neighbour
+swaps generate every permutation, so if there is no such state, the whole group may be divided out. Effects
+may name channels in another order, so a program that records the effects of its steps is refused.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -32,16 +32,18 @@ class NotSymmetricError(ValueError):
 def reduced(program: Program, symmetry: Symmetry) -> Program:
     """The program with the symmetry divided out. Raises NotSymmetricError if z3 does not prove it."""
     if program.label is not None or program.interpreted:
+        records = "records" if program.label else "does not record"
         raise NotSymmetricError(
-            f"{program.closed.name}: a symmetry needs no words of the last step and no property that is "
-            f"checked in Python; there are {program.label_words} words and {len(program.interpreted)} such "
-            "properties"
+            f"{program.closed.name}: symmetry works only for a model that does not record the effects of its "
+            f"last step, and whose properties are all compiled; this one {records} them and has "
+            f"{len(program.interpreted)} properties that are checked in Python"
         )
     for shape in program.layout.shapes:
         for column in columns_of(shape, symmetry):
             if sum(shape.fields[position].bits for position in column) > WORD:
                 raise NotSymmetricError(
-                    f"{program.closed.name}: one of {symmetry.size} takes over {WORD} bits"
+                    f"{program.closed.name}: the fields of one {symmetry.event_field} take more than {WORD} "
+                    "bits; use smaller bounds, or no symmetry"
                 )
         for first in range(symmetry.first, symmetry.first + symmetry.size - 1):
             _prove(program, symmetry, shape, first)
@@ -106,7 +108,10 @@ def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> No
     swap = swaps[shape.number]
     for path, other in swap.items():
         if other not in paths or shape.fixed.get(paths.index(path)) != shape.fixed.get(paths.index(other)):
-            raise NotSymmetricError(f"{path} and {other} are not alike: one of them never varies")
+            raise NotSymmetricError(
+                f"{path} and {other} are not alike: the state has only one of them, or only one of them "
+                "varies, or they are fixed to different values"
+            )
     symbols = {field.path: _symbol(field) for field in shape.fields}
     pairs = [(symbols[path], symbols[other]) for path, other in swap.items()]
     assumed = z3.And(*program.assumed[shape.number])

@@ -1,23 +1,20 @@
-"""The closed models of the coordinator and of its count of failures, with relative times instead of a clock.
+"""The closed model of the coordinator, with relative times instead of a clock.
 
-They have the same states as CoordinatorModel.tla and FailuresModel.tla. Those modules store how long each
-checkpoint has been pending and how long a pause still lasts; the failed ids are a set, and the environment
-sends the requests of the scheduler. `relative` maps a state of the model to the same form: the clock is 0,
-deadlines are counted from it, failed ids ascend, and the scheduler has no request due.
+It has the same states as CoordinatorModel.tla. That module stores how long each checkpoint has been pending
+and how long a pause still lasts; the failed ids are a set, and the environment sends the requests of the
+scheduler. `relative` maps a state of the model to the same form.
 """
 
 from collections.abc import Iterator
-from itertools import product
 from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
-from model.coordinator import failures
+from model.coordinator.environment.failure_count import in_order
 from model.coordinator.environment.subjects import running
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
-    FailJob,
     FailTasks,
     JobStatus,
     RestoreRequest,
@@ -25,14 +22,11 @@ from model.coordinator.events import (
     TaskStatus,
     TriggerRequest,
 )
-from model.coordinator.failures import Failure, Failures
-from model.coordinator.generations import failure_steps
-from model.coordinator.profiles import CoordinatorProfile
 from model.coordinator.shared_state import new_shared_state
 from model.coordinator.state import RESTARTING, RUNNING, Coordinator, Plan, new_coordinator
-from model.events import NONE, Advance, Effects, Event, Step
+from model.events import NONE, Advance, Event, Step
 from model.steps import step_of
-from model.store.store import CHECKPOINT, SAVEPOINT
+from model.store.store import CHECKPOINT
 
 Request = tuple[int, bool, bool]
 """Type, forced, periodic."""
@@ -117,10 +111,12 @@ def handle_of(task: int, checkpoint: int) -> int:
 
 
 def relative(state: Coordinator) -> Coordinator:
-    """Return the canonical form: equal for two states that differ only in the clock or in the order of a set.
+    """Return the canonical form: equal for two states that CoordinatorModel.tla does not tell apart.
 
-    `forced` of a pending checkpoint is set for savepoints only: the field matters in 1.9 alone, and there the
-    environment forces savepoints and nothing else.
+    The clock is 0; deadlines and the end of a pause are counted from it. Failed ids and the entries `unseen`
+    ascend. A job that does not run is RESTARTING, and all tasks have been reached. The scheduler has no
+    request due, and no file is registered. `forced` of a pending checkpoint is set for savepoints only: the
+    field matters in 1.9 alone, and there the environment forces savepoints and nothing else.
     """
     return state._replace(
         status=RUNNING if state.status == RUNNING else RESTARTING,
@@ -135,70 +131,6 @@ def relative(state: Coordinator) -> Coordinator:
         failures=in_order(state.failures),
         unseen=tuple(sorted(state.unseen)),
         shared=new_shared_state(),
-    )
-
-
-def in_order(counted: Failures) -> Failures:
-    """The same count, with the ids of failed checkpoints in ascending order."""
-    return counted._replace(counted=tuple(sorted(counted.counted)))
-
-
-# ---------------------------------------------------------------- the closed model of the count of failures
-
-
-class CheckpointFails(NamedTuple):
-    """A checkpoint has failed."""
-
-    checkpoint: int
-    type: int
-    reason: str
-    by_task: bool
-    kind: str = "fail"
-
-
-class CheckpointSucceeds(NamedTuple):
-    """A checkpoint is complete."""
-
-    checkpoint: int
-    kind: str = "succeed"
-
-
-def closed_failures(
-    profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]
-) -> ClosedModel:
-    """The closed count of failures: each id may fail and succeed at any time, also repeatedly."""
-
-    def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
-        for checkpoint in range(1, ids + 1):
-            yield "Succeed", CheckpointSucceeds(checkpoint)
-            for kind, reason, by_task in product((CHECKPOINT, SAVEPOINT), reasons, (False, True)):
-                yield "Fail", CheckpointFails(checkpoint, kind, reason, by_task)
-
-    def allows(succeeded: Environment, event: Event) -> Environment:
-        if type(event) is CheckpointSucceeds:
-            return (*succeeded[: event.checkpoint - 1], 1, *succeeded[event.checkpoint :])
-        return succeeded
-
-    steps = failure_steps(profile)
-
-    def step(counted: Failures, event: Event) -> Step[Failures]:
-        if type(event) is CheckpointSucceeds:
-            after = steps.on_success(counted, tolerable, event.checkpoint)
-            return Step(after, (), steps.rules[-1:])
-        assert type(event) is CheckpointFails
-        after, too_many = steps.on_failure(counted, profile, tolerable, Failure(*event[:-1]))
-        effects: Effects = (FailJob(event.reason),) if too_many else ()
-        return Step(in_order(after), effects, ("COORD-15", "COORD-16"))
-
-    return ClosedModel(
-        f"failures of {profile.name}, ids to {ids}, {tolerable} tolerated",
-        "failures",
-        failures.new_failures(),
-        (0,) * ids,
-        offers,
-        allows,
-        step,
-        toured=False,
     )
 
 

@@ -33,7 +33,10 @@ def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 @BUFFER.step("ALIGN-23")
 def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """The task sees what it sees if the network holds back blocked channels. Oldest items are read first."""
+    """The task sees the same as if the network held back the items of blocked channels.
+
+    The oldest items are read first.
+    """
     if _is_too_much(before, event):
         return True
     if before.gate.blocked[event.channel]:

@@ -92,7 +92,7 @@ class Refinement:
         }
 
     def start(self, dataflow: Any) -> Coupled:  # noqa: ANN401 - a state of the model
-        """The model's initial state with the theorem's."""
+        """The initial state of the model together with that of the theorem."""
         anything: dict[str, Function] = {
             field.name: lambda *_, field=field: _outside(field) for field in FIELDS
         }

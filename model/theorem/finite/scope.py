@@ -1,9 +1,9 @@
 """Refutation in a small scope: a state that satisfies the invariant, and a step after which a clause is
 false.
 
-Every sort has a few elements, so quantifiers are finite and z3 decides each formula. The dataflow, the
-operators and the state are free within the scope. What is refuted here is false; what is not may be false
-in a larger one.
+Tasks, channels, ids and positions have a few elements each, so quantifiers over them are finite. Histories
+and values have no bound. The dataflow, the operators and the state are free within the scope. A clause that
+is refuted here is false; another one may still be false in a larger scope.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -62,5 +62,5 @@ def test_a_hypothesis_machine_finds_it_too(start, script, rule, length):
 def test_a_level_that_is_not_supported_is_no_pass(start):
     done = examine("gate", start("gate_forgets_subsumption"), Plan(1, 1, pinned={"level": "polled"}))
     assert done.verdict is Verdict.UNDETERMINED
-    assert done.doubts[0].startswith("skipped, not supported: only a gate at handler level")
+    assert done.undetermined[0].startswith("skipped, not supported: only a gate at handler level")
     assert done.cases == 0

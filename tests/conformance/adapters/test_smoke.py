@@ -108,7 +108,7 @@ class Loses(ModelAdapter):
 
 
 class Renames(ModelAdapter):
-    """What is said is not in the protocol's words."""
+    """The answers use names that the protocol does not have."""
 
     def apply(self, events):
         answer = super().apply(events)
@@ -132,7 +132,7 @@ class Offers(ModelAdapter):
         (Swallows, "refuses an unknown event, and continues"),
         (Loses, "refuses an unknown event, and continues"),
         (Loses, "gives the position of a refused event in its batch"),
-        (Renames, "answers in the words of the protocol"),
+        (Renames, "answers use the names of the protocol"),
         (Offers, "offers modes, profiles and levels that exist"),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_seed_whose_walks_miss_a_rule_conforms():
     done = examine("gate", ours("impl"), Plan(seed=771, examples=2, greatest={"channels": 9}))
 
     assert "UNAL-19" not in walked.fired
-    assert (done.verdict, done.doubts) == (Verdict.CONFORMS, ())
+    assert (done.verdict, done.undetermined) == (Verdict.CONFORMS, ())
 
 
 def test_a_case_is_read_as_it_is_written():

@@ -100,12 +100,12 @@ def test_coverage_counts_the_rules_that_were_not_selected():
 
 
 @pytest.mark.rule("ALIGN-17")
-def test_a_rule_that_cannot_fire_here_leaves_a_doubt():
+def test_a_rule_that_cannot_fire_here_is_undetermined():
     plan = Plan(1, 3, pinned={"level": "handler"}, selected=frozenset({"ALIGN-17"}))
     done = examine("gate", ours("impl"), plan)
 
     assert done.verdict is Verdict.UNDETERMINED
-    assert done.doubts == ("cannot fire in these configurations: ALIGN-17",)
+    assert done.undetermined == ("cannot fire in these configurations: ALIGN-17",)
 
 
 def test_rules_choose_the_components():
@@ -179,4 +179,4 @@ def test_a_rule_about_an_event_that_is_not_offered_is_undetermined():
     done = examine("gate", ours("model"), Plan(0, 1, selected=frozenset({"ALIGN-24"})))
 
     assert done.verdict is Verdict.UNDETERMINED
-    assert done.doubts == ("cannot fire in these configurations: ALIGN-24",)
+    assert done.undetermined == ("cannot fire in these configurations: ALIGN-24",)

@@ -56,7 +56,7 @@ class MixesEffects(InAnyOrder):
 def test_every_order_is_explained(component):
     found = examine_concurrent(component, InAnyOrder(), OFFER, 8, 1, lambda: True)
 
-    assert (found.wrong, found.doubt, found.histories) == ("", "", 8)
+    assert (found.wrong, found.undetermined, found.histories) == ("", "", 8)
     assert found.groups > 20
 
 
@@ -143,7 +143,7 @@ def in_threads(factory):
 def test_a_python_object_behind_a_lock_is_right_and_its_threads_take_events_in_any_order():
     found = in_threads(Coordinator)
 
-    assert (found.wrong, found.doubt) == ("", "")
+    assert (found.wrong, found.undetermined) == ("", "")
     assert found.reordered > 20
 
 

@@ -30,7 +30,7 @@ def examined(start):
 def test_what_keeps_its_data_conforms_and_was_killed(examined, component):
     kept = examined("right", component)
 
-    assert (kept.wrong, kept.doubt, kept.not_killed) == ("", "", "")
+    assert (kept.wrong, kept.undetermined, kept.not_killed) == ("", "", "")
     assert kept.lives == EXAMPLES * 0.2 * 3
     assert kept.during > 3
     assert kept.observations > 40
@@ -63,7 +63,7 @@ def test_a_commit_in_parts_that_are_microseconds_apart_is_refused(examined):
 def test_large_lives_that_are_not_supported_are_counted_and_leave_a_verdict(examined):
     kept = examined("few-transactions", "sink")
 
-    assert (kept.wrong, kept.doubt, kept.unsupported) == ("", "", 3)
+    assert (kept.wrong, kept.undetermined, kept.unsupported) == ("", "", 3)
     assert kept.describe().endswith("observations, 3 large lives not supported")
 
 
@@ -78,14 +78,14 @@ def test_our_sink_and_store_are_read_without_a_kill_in_this_process():
     assert kept[0].not_killed == "no kill, as the implementation is in this process"
 
 
-def test_what_is_offered_and_cannot_be_tested_is_in_doubt(start):
+def test_what_is_offered_and_cannot_be_tested_is_undetermined(start):
     adapter = start("durable", "right")
     offer = adapter.hello().components["sink"]
     alone = examine_durable("sink", adapter, offer._replace(capabilities=("restart",)), 5, 0, lambda: True)
     nowhere = examine_durable("sink", ours("model"), offer, 5, 0, lambda: True)
 
-    assert alone.doubt.endswith("offer both")
-    assert nowhere.doubt.endswith("start the implementation as a process")
+    assert alone.undetermined.endswith("offer both")
+    assert nowhere.undetermined.endswith("start the implementation as a process")
     assert (alone.lives, nowhere.lives) == (0, 0)
 
 

@@ -62,7 +62,7 @@ LARGE_GATES = Plan(seed=11, examples=MANY)
 def test_it_conforms_and_every_rule_fires(component, name):
     with_large_gates = (component, name) == ("gate", "impl")
     done = examine(component, ours(name), LARGE_GATES if with_large_gates else PLANS[name])
-    assert (done.verdict, done.divergence, done.doubts) == (Verdict.CONFORMS, None, ())
+    assert (done.verdict, done.divergence, done.undetermined) == (Verdict.CONFORMS, None, ())
     assert done.coverage.is_full
     assert done.unseen == ()
 
@@ -194,17 +194,17 @@ def test_a_hypothesis_machine_shrinks_what_it_finds():
     assert [event["kind"] for event in smallest.events] == ["add", "add"]
 
 
-def test_the_budget_leaves_a_doubt():
+def test_the_budget_is_undetermined():
     done = examine("gate", ours("impl"), Plan(seed=1, examples=5, may_go_on=lambda: False))
     assert (done.verdict, done.steps) == (Verdict.UNDETERMINED, 0)
-    assert done.doubts[0].startswith("the budget ended")
+    assert done.undetermined[0].startswith("the budget ended")
 
 
-def test_rules_that_did_not_fire_leave_a_doubt():
+def test_rules_that_did_not_fire_are_undetermined():
     done = examine("gate", ours("impl"), Plan(seed=1, examples=5, pinned={"channels": 1}))
     assert done.verdict is Verdict.UNDETERMINED
     assert "ALIGN-03" in done.coverage.missing
-    assert done.doubts[-1].startswith("under-covered: ")
+    assert done.undetermined[-1].startswith("under-covered: ")
 
 
 def test_a_component_that_is_not_offered_is_undetermined():

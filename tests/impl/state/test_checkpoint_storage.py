@@ -151,7 +151,7 @@ def test_what_an_ended_attempt_completed_too_late_is_refused(storage):
     found = storage.latest_completed()
     assert found.completed.checkpoint == 1
     assert [one.checkpoint for one in found.refused] == [2]
-    assert "belongs to a dead attempt" in found.refused[0].reason
+    assert "is a dead checkpoint" in found.refused[0].reason
 
 
 @pytest.mark.rule("ONCE-06")

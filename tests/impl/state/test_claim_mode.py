@@ -145,7 +145,7 @@ def test_a_savepoint_is_deleted_if_it_is_claimed_only(places, claim):
 def test_a_checkpoint_of_a_dead_attempt_is_not_begun_from(retained, places):
     attempt = retained.new_attempt()
     retained.record_restored(attempt, 1)
-    with pytest.raises(NoSavepointError, match="belongs to a dead attempt"):
+    with pytest.raises(NoSavepointError, match="is a dead checkpoint"):
         begun(places, claim=False)
     assert begun(places, 1, claim=False).completed_ids() == (1,)
 

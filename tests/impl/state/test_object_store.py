@@ -224,7 +224,7 @@ def test_the_files_of_running_tasks_are_in_a_private_folder_and_go_with_their_at
     assert [path.name for path in storage.working("count-0", 2).parent.iterdir()] == ["count-0.2"]
     monkeypatch.setattr(os, "getuid", lambda: 12_345)
     (tmp_path / "barrierspec-12345").mkdir()
-    with pytest.raises(StorageError, match="expected a folder of this user, got another's; set TMPDIR"):
+    with pytest.raises(StorageError, match="expected a folder of this user, got another one; set TMPDIR"):
         storage.working("count-0", 2)
 
 

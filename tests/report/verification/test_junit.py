@@ -46,10 +46,10 @@ def test_a_part_that_passes(parsed):
     assert suite[0].findtext("system-out") == "7 steps"
 
 
-def test_a_charged_rule_fails_and_a_doubt_is_an_error(parsed):
+def test_a_charged_rule_fails_and_a_reason_is_an_error(parsed):
     (suite,) = parsed("diverges")
 
-    whole, first, charged, doubt = suite
+    whole, first, charged, reason = suite
     assert counts(suite) == {"tests": 4, "failures": 2, "errors": 1, "skipped": 0}
     assert whole.find("failure").get("type") == "DIVERGES"
     assert len(first) == 0
@@ -57,7 +57,7 @@ def test_a_charged_rule_fails_and_a_doubt_is_an_error(parsed):
     assert charged.find("failure").get("message") == "gate diverges at step 2"
     assert "barrier 4 on 1" in charged.findtext("failure")
     assert "barrier 8 on 0" in charged.findtext("failure")
-    assert doubt.find("error").get("message") == "the store gave no answer"
+    assert reason.find("error").get("message") == "the store gave no answer"
 
 
 def test_a_charged_rule_has_its_case_even_if_the_part_did_not_count_it(parsed):

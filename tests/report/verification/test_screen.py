@@ -93,7 +93,7 @@ def test_a_charged_rule_is_reported_before_what_could_not_run(by_hand, proofs, l
     assert "UNDETERMINED   nothing diverged, but not everything could be judged: proofs\n" in alone
 
 
-def test_a_doubtful_part_is_no_pass(by_hand, proofs):
+def test_an_undetermined_part_is_no_pass(by_hand, proofs):
     shown = screen(by_hand(proofs, PartResult("trace", Verdict.UNDETERMINED, "under-covered")))
 
     assert "  trace           ----   under-covered" in shown

@@ -120,7 +120,7 @@ class Driver:
 
     def line(self, fields):
         if fields.get("kind") == "fault":
-            self.lines.append((fields["point"], fields["struck"]))
+            self.lines.append((fields["point"], fields["victim"]))
 
     def step(self, *arguments, **fields):
         """The log of every event."""

@@ -1,9 +1,9 @@
 """The encoding of the keys in a snapshot, and the reading of older encodings.
 
-Every snapshot of keyed state has the section `key-encoding` with the number of its encoding; encoding 1 had
-none. Encoding 1 placed keys of some types by their `repr`, and RocksDB pickled them, so that equal keys could
-have several states. Keys that both encodings place and write in the same way are read. A snapshot with any
-other key is refused, because its state would not be found.
+A snapshot of keyed state has the section `key-encoding` with the number of its encoding. A snapshot without
+this section has encoding 1. Encoding 1 placed keys of some types by their `repr`, and RocksDB pickled them,
+so that equal keys could have several states. Keys that both encodings place and write in the same way are
+read. A snapshot with any other key is refused, because its state would not be found.
 """
 
 from collections.abc import Hashable, Iterable
@@ -57,15 +57,15 @@ def read_earlier(entry: bytes, file: str) -> tuple[Hashable, bytes]:
         return key_of(entry)
     except KeyEncodingError as cause:
         raise KeyEncodingError(
-            f"{file}: was written by an earlier release, which kept some keys as pickles and several states "
-            "of equal ones. Start the job from its beginning, or restore with the release that wrote it"
+            f"{file} was written by an earlier release, which kept some keys as pickles and several states "
+            "of equal keys. Start the job from its beginning, or restore with the release that wrote it"
         ) from cause
 
 
 def outdated(file: str, key: object, why: str) -> KeyEncodingError:
     """The error for a key that an earlier release has placed or written in another way."""
     return KeyEncodingError(
-        f"{file}: was written by an earlier release, which could keep several states of keys of type "
-        f"{type(key).__name__}, {key!r} say: {why}. Start the job from its beginning, or restore with the "
-        "release that wrote it"
+        f"{file} was written by an earlier release, which could keep several states of equal keys of type "
+        f"{type(key).__name__}, for example {key!r}: {why}. Start the job from its beginning, or restore it "
+        "with the release that wrote it"
     )

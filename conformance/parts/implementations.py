@@ -1,6 +1,6 @@
-"""Several implementations, each behind its adapter, or as a released Flink.
+"""Examines several implementations, each behind its adapter, or as a released Flink.
 
-A release is driven as `barrierspec flink conform` does it, with what its own profile allows; known
+A release is driven as `barrierspec flink conform` does it, with the configurations of its own profile; known
 divergences are passed over and listed.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from conformance.adapters.flink.adapter import NAME
 from conformance.adapters.flink.releases import FlinkError
 from conformance.drive.examine import Examination
-from conformance.drive.matrix import Examined, Implementation, examine_adapter
+from conformance.drive.implementations import Examined, Implementation, examine_adapter
 from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
 from conformance.parts.released import LEVELS, MODES, SEARCHES, Order, conform_releases
 from conformance.released.results import Conformed
@@ -17,13 +17,17 @@ from conformance.rules.coverage import Coverage
 from conformance.verdict import together
 
 TOUR_NODES = 60
+"""The maximum number of states of a small model that are toured. `flink matrix` tours more."""
 TIMED_NODES = 30
-"""Maximum number of toured states of a small model: fewer than `flink matrix` has, so it takes less time."""
+"""The same for a model in which time passes, which has no end."""
 GATE, *OTHERS = SEARCHES
 
 
 def examine_all(chosen: Sequence[Implementation], plan: Plan, limit: float) -> Iterator[Examined]:
-    """Each in turn, as it is done; `limit`: seconds that one answer of an adapter may take."""
+    """Examine one implementation after the other, and yield each result as soon as it is there.
+
+    `limit`: the seconds that one answer of an adapter may take.
+    """
     for one in chosen:
         yield examine_release(one, plan) if one.release else examine_adapter(one, plan, limit)
 
@@ -59,7 +63,7 @@ def summary_of(component: str, conformed: Sequence[Conformed]) -> Examination | 
         steps=sum(done.events for done in driven),
         cases=sum(done.sequences for done in driven),
         divergence=next((divergence for done in driven for divergence in done.new), None),
-        doubts=(
+        undetermined=(
             *(failure.describe() for failure in stopped),
             *(f"{name!r} no longer diverges; take it out of the known divergences" for name in gone),
         ),

@@ -1,7 +1,7 @@
-"""The words that a `hello` may use: components, and of each its modes, profiles and capabilities.
+"""The names that a `hello` may use: components, and of each its modes, profiles and capabilities.
 
-An unknown word is an error, because the suite would never test what it stands for. The message suggests the
-most similar known word.
+An unknown name is an error, because the suite would never test what it stands for. The message suggests the
+most similar known name.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from model.components import COMPONENTS
 from spec.vocabulary import limited, vocabulary
 
 
-def unknown_words(hello: Hello) -> list[str]:
-    """One sentence for each word of a `hello` that the protocol does not have, with the most similar word."""
+def unknown_names(hello: Hello) -> list[str]:
+    """One sentence for each name in a `hello` that the protocol does not have, with the most similar name."""
     found: list[str] = []
     for name, offer in hello.components.items():
         if name not in COMPONENTS:
@@ -25,22 +25,22 @@ def unknown_words(hello: Hello) -> list[str]:
     return found
 
 
-def require_known_words(hello: Hello) -> None:
-    """Raises InputError if a `hello` has a word that the protocol does not have: it would not be tested."""
-    unknown = unknown_words(hello)
+def require_known_names(hello: Hello) -> None:
+    """Raises InputError if a `hello` has a name that the protocol does not have: it would not be tested."""
+    unknown = unknown_names(hello)
     if unknown:
-        raise InputError(f"hello has words that the protocol does not have: {'; '.join(unknown)}")
+        raise InputError(f"hello has names that the protocol does not have: {'; '.join(unknown)}")
 
 
 def known_of(component: str) -> Offer:
-    """Every word that the protocol has for a component."""
+    """The names that the protocol has for a component."""
     known = offer_of(component)
     return known._replace(capabilities=(*known.capabilities, *vocabulary()[component].capabilities))
 
 
-def nearest(word: str, known: Sequence[str]) -> str | None:
-    """The known word that is spelt most like this one; None if none is similar."""
-    close = get_close_matches(word.lower(), known, n=1, cutoff=0.5)
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that is spelt most like this one; None if none is similar."""
+    close = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     return close[0] if close else None
 
 
@@ -52,15 +52,15 @@ def _of_component(name: str, offer: Offer, known: Offer) -> list[str]:
         ("limit", tuple(offer.limits), _limits(name)),
     )
     small = (
-        f"{name}, limit {word!r}: expected at least {LIMITS[word]:,}, got {value:,}"
-        for word, value in offer.limits.items()
-        if value < LIMITS.get(word, value)
+        f"{name}, limit {used!r}: expected at least {LIMITS[used]:,}, got {value:,}"
+        for used, value in offer.limits.items()
+        if value < LIMITS.get(used, value)
     )
     unknown = (
-        f"{name}, {kind} {word!r}: {_expected(word, words)}"
-        for kind, offered, words in kinds
-        for word in offered
-        if word not in words
+        f"{name}, {kind} {used!r}: {_expected(used, names)}"
+        for kind, offered, names in kinds
+        for used in offered
+        if used not in names
     )
     return [*unknown, *small]
 
@@ -72,9 +72,9 @@ def _limits(component: str) -> list[str]:
     return sorted({limited()[field.type] for field in fields if field.type in limited()})
 
 
-def _expected(word: str, known: Sequence[str]) -> str:
+def _expected(name: str, known: Sequence[str]) -> str:
     if not known:
-        return "expected none, because the component has no such words; remove it"
-    close = nearest(word, known)
+        return "expected none, because the component has no such names; remove it"
+    close = nearest(name, known)
     expected = f"expected one of {', '.join(known)}"
     return f"did you mean {close!r}? {expected}" if close is not None else expected

@@ -1,4 +1,4 @@
-"""Several implementations, each in every component that it offers: the results for one table."""
+"""The implementations that `barrierspec matrix` compares, and the examination of one in each component."""
 
 import shlex
 import tomllib
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
-from conformance.adapters.hello_words import unknown_words
+from conformance.adapters.hello_names import unknown_names
 from conformance.adapters.protocol import FAILURES, Hello
 from conformance.drive.examine import Examination, examine
 from conformance.drive.plan import Plan, for_offer
@@ -84,9 +84,9 @@ def examine_adapter(one: Implementation, plan: Plan, limit: float) -> Examined:
         assert isinstance(hello, Hello)
         if is_release(hello):
             return Examined(one, f'name it by release = "{hello.version}": {UNGUARDED}')
-        unknown = unknown_words(hello)
+        unknown = unknown_names(hello)
         if unknown:
-            return Examined(one, f"hello has words that the protocol does not have: {'; '.join(unknown)}")
+            return Examined(one, f"hello has names that the protocol does not have: {'; '.join(unknown)}")
         done = Examined(one, f"{hello.implementation} {hello.version}")
         for component, offer in hello.components.items():
             if component in generate.COMPONENTS:
