@@ -1,4 +1,4 @@
-"""A campaign: rounds of the rows of the table until each has its faults, or the time is over."""
+"""A campaign: rounds of each row of `table.toml` until it has its number of faults, or the time is over."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ class Order:
     faults: int = FAULTS_A_ROW
     """The faults of each row that lists no number of its own."""
     seconds: float = 7_200.0
-    """No round begins after this time."""
+    """No round begins when the campaign has lasted this long."""
     only: Sequence[int] = ()
     """The numbers of the rounds, if only some are to run."""
     repeat: int = 1

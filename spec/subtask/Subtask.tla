@@ -61,7 +61,7 @@ IsNewCompletion(t, n) == n > t.completed        \* TASK-06
 
 Forget(ids, n) == SelectSeq(ids, LAMBDA x : x # n)
 
-(* From the one remembered first on, up to the first that is not below n. *)
+(* Drops ids from the oldest on, until one is not below n.                *)
 RECURSIVE Prune(_, _)
 Prune(ids, n) == IF ids = <<>> \/ Head(ids) >= n THEN ids ELSE Prune(Tail(ids), n)
 
@@ -70,7 +70,7 @@ Bounded(ids) == IF Len(ids) > MaxRemembered THEN Tail(ids) ELSE ids
 
 Remember(ids, n) == IF n \in Range(ids) THEN ids ELSE Bounded(Append(ids, n))
 
-(* TASK-19: the highest id ever remembered as aborted, after that of n. *)
+(* TASK-19: the highest id ever remembered as aborted, once n is remembered. *)
 Highest(t, n) == IF n > t.highest THEN n ELSE t.highest
 
 ------------------------------------------------------------------------------

@@ -11,7 +11,10 @@ from impl.spark.errors import CheckpointFailedError
 
 
 class ManualTriggers:
-    """The requests of one job. `request` and `close` are for any thread, the rest for the coordination's."""
+    """The requests of one job.
+
+    Any thread may call `request` and `close`; only the thread of the coordination calls the rest.
+    """
 
     def __init__(self) -> None:
         self._requested: list[Future[int]] = []

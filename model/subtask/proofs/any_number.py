@@ -101,7 +101,10 @@ def _aborts(profile: TaskProfile) -> Iterator[Rope]:
 
 
 def _events(on_barrier: Event) -> Iterator[Any]:
-    """Every class of events; `on_barrier`: of the module whose steps and properties are read again."""
+    """One event of every class.
+
+    `on_barrier` is the one whose module is read again, with its steps and properties.
+    """
     for event in (
         Checkpoint(0),
         on_barrier,
