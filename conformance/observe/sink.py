@@ -55,15 +55,16 @@ class SinkReplay:
             return self._restore(line, attempt)
         model = self._started(attempt)
         if kind in _RULE:
-            came = (kind, line.event.get("checkpoint"))
+            came = (kind, line.checkpoint)
             if not self._due or self._due[0] != came:
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
                 why = f"the sink did {kind} of {came[1]}, its subtask requires {expected}"
                 raise Rejected((_RULE[kind], *(("ONCE-05",) if kind == "notify_complete" else ())), why)
-        self._run.rules.update(model.step(line))
+        rules = model.known(line)
+        self._run.rules.update(model.step(line) if rules is None else rules)
         if kind in _RULE:
             self._due.popleft()
-        effects = [effect["kind"] for effect in line.effects]
+        effects = line.kinds
         if kind == "snapshot":
             self._snapshots += 1
             self._count_rows(line, received())
@@ -115,13 +116,13 @@ class SinkReplay:
 
     def _count_rows(self, line: Line, received: int | None) -> None:
         """The transaction has each record that came since the snapshot before, once."""
-        rows = line.fields.get("rows")
+        rows = line.further.get("rows")
         if received is None:
             return
-        pre_committed = any(effect["kind"] == "pre_commit" for effect in line.effects)
+        pre_committed = "pre_commit" in line.kinds
         if type(rows) is int and pre_committed and rows != received - self._before:
             why = (
-                f"checkpoint {line.event['checkpoint']}: {received - self._before} records came since the "
+                f"checkpoint {line.checkpoint}: {received - self._before} records came since the "
                 f"snapshot before, the transaction has {rows}"
             )
             raise Rejected(("ONCE-03", "SINK-01"), why)

@@ -5,7 +5,9 @@ another file, its cause; `causes` orders the files by this. The first event that
 reported with file, line, rule and reason. A trace without a required situation is UNDETERMINED.
 """
 
-from collections.abc import Collection, Mapping
+import gc
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -100,7 +102,8 @@ def validate(
     run.witnessed.watch = None if record is None else record.witnessed
     run.witnessed.missing(required)  # raises now, not after the replay, if a name is unknown
     readers = _readers(run, log, settings or Settings())
-    rejection = _read(run, readers)
+    with _without_collection():
+        rejection = _read(run, readers)
     missing = run.witnessed.missing(possible(required, run.modes))
     verdict = Verdict.UNDETERMINED if missing else Verdict.CONFORMS
     return TraceResult(
@@ -114,6 +117,18 @@ def validate(
         rules=tuple(sorted(run.rules)),
         rejection=rejection,
     )
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No search for cycles of garbage: a replay makes none, and its many small objects cause many searches."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _readers(run: Run, log: EventLog, settings: Settings) -> list[FileReader]:
@@ -156,8 +171,8 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
     lost = orphaned(run)
     if lost is not None:
         return rejection_of(readers[0], *lost)
-    for attempt, task, checkpoint in run.completions_sent:
-        if (attempt, task, checkpoint) not in run.completions_received and task in run.sinks:
+    for (_, task), undelivered in run.undelivered.items():
+        for _ in undelivered if task in run.sinks else ():
             run.witnessed.see("completion not delivered")
     return None
 

@@ -264,8 +264,9 @@ class SubtaskReplay:
         if survey.by_thread.get(self._thread, "") not in self._job.plans[checkpoint]:
             why = f"checkpoint {checkpoint} was triggered for another attempt than {self._thread}"
             raise Rejected(("ONCE-06", "COORD-04"), why)
-        finished = self._release.after_finish and survey.absent(self._thread, checkpoint)
-        if self._gate is not None and not finished:
+        if self._gate is None:
+            return
+        if not (self._release.after_finish and survey.absent(self._thread, checkpoint)):
             why = f"{self._thread} starts checkpoint {checkpoint} before its gate has triggered it"
             raise self._gate.reject("trigger", why, "TASK-01")
 

@@ -10,8 +10,9 @@ from conformance.observe.eventlog import LONGEST_LINE, PIECE, EventLogError, Lin
 class GrowingLogFile(LogFile):
     """One file. Its iterator can continue after it has ended."""
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self, *, shaped: bool = False) -> Iterator[Line]:
         """The complete lines in their order. Raises EventLogError at the first that is malformed."""
+        del shaped  # each line is parsed
         return _Lines(self)
 
     def parsed(self, number: int, text: bytes) -> Line:

@@ -8,11 +8,12 @@ first one did.
 
 import re
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import orjson
 
 from conformance.observe.eventlog import Line
+from conformance.observe.lines.line import ShapedLine
 from conformance.observe.replay import Effects, Replayed
 from model.components import Wire
 from model.events import NONE
@@ -79,6 +80,8 @@ class Shifted(Replayed):
 
     table: Table
     """Shared by all instances of a subclass."""
+    has_own_key = False
+    """A line with a shape has a key of the subclass."""
 
     _base: int
     _other: int
@@ -104,11 +107,37 @@ class Shifted(Replayed):
         self._state, self._is_current = state, True
         self._node = self._located(state)
 
+    def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
+        """As in `Replayed`, by the shape of the line."""
+        shape, node, base = line.shape, self._node, self._base
+        if shape is None or node == NO_NODE:
+            return None
+        if self.has_own_key:
+            edge = self.table.edges.get(self._shaped_key(cast("ShapedLine", line), handle))
+        else:  # as `_shaped_key`
+            relative = line.base - base if shape.has_ids else None
+            edge = self.table.edges.get(
+                (node, shape.number, relative, base) if shape.has_number else (node, shape.number, relative)
+            )
+        if edge is None:
+            return None
+        self._node, shift, further, rules = edge
+        self._is_current = False
+        self._base = base + shift
+        if further:
+            self._other += further
+        return rules
+
     def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
         """Replay a line. Returns the rules that fired. Raises Rejected, and the state is as before."""
         event = line.event if event is None else event
         effects = line.effects if effects is None else effects
-        table, key = self.table, None if self._node == NO_NODE else self._key(event, effects)
+        table, key = self.table, None
+        if self._node != NO_NODE:
+            if isinstance(line, ShapedLine):
+                key = self._shaped_key(line, event.get("state"))
+            else:
+                key = self._key(event, effects)
         edge = None if key is None else table.edges.get(key)
         if edge is not None:
             self._follow(edge)
@@ -161,6 +190,15 @@ class Shifted(Replayed):
         state = self._absolute(self.table.states[bookmark.node])
         self._base, self._other = now
         return state
+
+    def _shaped_key(self, line: ShapedLine, handle: object) -> Key | None:
+        """As `_key`, of a line with a shape. `handle`: the name of the state in the event."""
+        del handle
+        shape, base = line.shape, self._base
+        relative = line.base - base if shape.has_ids else None
+        if shape.has_number:
+            return self._node, shape.number, relative, base
+        return self._node, shape.number, relative
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
         """By what a step is found again: equal keys have equal steps, but for the shift. None: by nothing."""
