@@ -4,7 +4,10 @@ A log has a file for the coordinator and one for each attempt of each task. Thei
 they replay the files; `conformance.observe.validate` reads the result from it.
 """
 
+import gc
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -115,3 +118,15 @@ class Run:
             del self.recovered[between]
         for undelivered in self.undelivered.values():
             undelivered.difference_update([one for one in undelivered if one < checkpoint])
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for cycles of garbage: a replay makes none, and its many small objects cause many searches."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -5,9 +5,7 @@ another file, its cause; `causes` orders the files by this. The first event that
 reported with file, line, rule and reason. A trace without a required situation is UNDETERMINED.
 """
 
-import gc
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from conformance.observe.coordinator import CoordinatorReader
 from conformance.observe.eventlog import EventLog, EventLogError, find
 from conformance.observe.record import Record
 from conformance.observe.replay import Rejected
-from conformance.observe.run_state import Run, Settings
+from conformance.observe.run_state import Run, Settings, without_collection
 from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, SITUATIONS, possible, under_covered
 from conformance.observe.stuck import root
@@ -102,7 +100,7 @@ def validate(
     run.witnessed.watch = None if record is None else record.witnessed
     run.witnessed.missing(required)  # raises now, not after the replay, if a name is unknown
     readers = _readers(run, log, settings or Settings())
-    with _without_collection():
+    with without_collection():
         rejection = _read(run, readers)
     missing = run.witnessed.missing(possible(required, run.modes))
     verdict = Verdict.UNDETERMINED if missing else Verdict.CONFORMS
@@ -117,18 +115,6 @@ def validate(
         rules=tuple(sorted(run.rules)),
         rejection=rejection,
     )
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """No search for cycles of garbage: a replay makes none, and its many small objects cause many searches."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _readers(run: Run, log: EventLog, settings: Settings) -> list[FileReader]:

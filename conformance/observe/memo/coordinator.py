@@ -41,6 +41,7 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
 
     table = Table()
     has_own_key = True
+    numbers = frozenset({"checkpoint", "ms"})
     _handles: dict[str, int]
     """The handles of the state, with their places."""
 

@@ -8,6 +8,7 @@ first one did.
 
 import re
 from abc import abstractmethod
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -80,6 +81,8 @@ class Shifted(Replayed):
 
     table: Table
     """Shared by all instances of a subclass."""
+    numbers: AbstractSet[str] = _IDS
+    """The fields of an event that may have a number if its answer is remembered."""
     has_own_key = False
     """A line with a shape has a key of the subclass."""
 
@@ -156,7 +159,7 @@ class Shifted(Replayed):
     def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
         """Take an event whose effects no log states. Returns effects and rules. Raises WireError."""
         base, other, checkpoint = self._base, self._other, event.get("checkpoint")
-        if self._node == NO_NODE or not _names_ids_only(event):
+        if self._node == NO_NODE or not _names_ids_only(event, self.numbers):
             return super().answer(event)
         named = tuple([field for field in event.items() if field[0] != "checkpoint"])
         key = self._node, None if checkpoint is None else checkpoint - base, named
@@ -224,11 +227,11 @@ class Shifted(Replayed):
         """The state that is `relative` to the bases."""
 
 
-def _names_ids_only(message: Wire) -> bool:
-    """Whether every value of an event or effect is a text, a checkpoint's id, or a channel."""
+def _names_ids_only(message: Wire, numbers: AbstractSet[str] = _IDS) -> bool:
+    """Whether every value of an event or effect is a text, or a number in one of these fields."""
     for field, value in message.items():
         kind = type(value)
-        if (kind is not int or value < 0) if field in _IDS else kind is not str:
+        if (kind is not int or value < 0) if field in numbers else kind is not str:
             return False
     return True
 
