@@ -10,7 +10,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from conformance.observe.eventlog import Line, LogFile
+from conformance.observe.eventlog import Line, LogFile, Span
 
 Key = tuple[str | int, ...]
 _FORGOTTEN = ("", -1, None)
@@ -73,6 +73,10 @@ class FileReader(ABC):
         if not self.grows:
             self._causes.happened(("ended", self.file.attempt, self.file.task))
         return None
+
+    def read(self, span: Span, *, shaped: bool = False) -> None:
+        """Go on with the lines of that part of the file."""
+        self._lines = self.file.lines(shaped=shaped, span=span)
 
     def remaining(self) -> Iterator[Line]:
         """The lines that were not replayed, the waiting one first. The file cannot be replayed afterwards."""
@@ -194,6 +198,10 @@ class Causes:
             known[place] = _FORGOTTEN
             place += 1
         self._forgotten[key] = place
+
+    def in_flight(self, attempt: int) -> bool:
+        """Whether a message of the attempt was sent and not received."""
+        return any(one.sent != one.received for key, one in self._messages.items() if key[1] == attempt)
 
     def size(self) -> int:
         """The number of things that are remembered."""

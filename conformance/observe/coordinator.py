@@ -4,6 +4,7 @@ Beside the model's own guards: an acknowledgement was sent by that task in that 
 as often as it was sent, and an attempt starts from the checkpoint that the coordinator answered (ONCE-04).
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -11,8 +12,9 @@ import orjson
 from conformance.observe.causes import FileReader, Key, Messages, Need
 from conformance.observe.eventlog import EventLogError, Line, LogFile
 from conformance.observe.lines.line import ShapedLine
+from conformance.observe.memo.coordinator import without_time
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
-from conformance.observe.run_state import Attempt, Run, Settings
+from conformance.observe.run_state import Attempt, NotQuietError, Run, Settings
 from model.coordinator.wire.coordinator import CoordinatorSession
 from model.store.store import CHECKPOINT, Entry
 
@@ -57,6 +59,39 @@ class CoordinatorReader(FileReader):
         """The ids of pending checkpoints."""
         found = () if self._model is None else self._model.state.coordinator.pending
         return tuple(one.checkpoint for one in found)
+
+    # ------------------------------------------------------------ a log that is cut
+
+    def begin_at(
+        self, started: Line, statuses: Iterable[Line], completed: Sequence[int], restores: int
+    ) -> None:
+        """Begin in an attempt that was `started`, after these completed checkpoints; the last one is the newest.
+
+        `statuses`: the lines in which the tasks and the job run. `restores`: how often the coordinator has
+        restored.
+        """
+        self._answered = (started.fields["restored"],)
+        self._start(started.attempt, started.fields)
+        run = self._run
+        run.completed.update(completed)
+        run.attempts_with_completion.add(started.attempt)
+        self._model = model = self._new_model(completed[-1] + 1, list(completed))
+        for _ in range(restores):
+            model.answer({"kind": "restore"})
+        for line in statuses:
+            if line.component == "coordinator" and line.kind in {"task_status", "job_status"}:
+                model.answer(line.event)
+
+    def at_cut(self, checkpoint: int) -> object:
+        """What decides about later lines, as in `TaskReader.at_cut`; times are relative to now."""
+        if self._model is None or self._answered is not None or self._finished or self.line:
+            raise NotQuietError("the coordinator starts or ends an attempt")
+        session: CoordinatorSession = self._model.state
+        coordinator = session.coordinator
+        if coordinator.pending or session.handles:
+            raise NotQuietError(f"{coordinator.pending[0].checkpoint} is pending")
+        later = [sorted(one for one in some if one > checkpoint) for some in (self._published, self._unpublished)]
+        return self._attempt, without_time(session), later
 
     # ------------------------------------------------------------ lines of the engine
 

@@ -43,6 +43,20 @@ class EventLogError(ValueError):
         self.line = line
 
 
+class Span(NamedTuple):
+    """A part of a file, from the beginning of a line on."""
+
+    begin: int = 0
+    """In bytes."""
+    end: int | None = None
+    """In bytes; None: to the end of the file."""
+    lines: int = 0
+    """The lines before it."""
+
+
+WHOLE = Span()
+
+
 class LogFile(NamedTuple):
     """One file, of one task and attempt; the coordinator's covers all attempts and has attempt 0."""
 
@@ -55,20 +69,21 @@ class LogFile(NamedTuple):
         """The file's name within the log."""
         return self.path.name
 
-    def lines(self, *, shaped: bool = False) -> Iterator[Line]:
+    def lines(self, *, shaped: bool = False, span: Span = WHOLE) -> Iterator[Line]:
         """Yield the lines in order. Raises EventLogError at the first line that is cut off or invalid.
 
-        `shaped`: lines of a known shape are not parsed again.
+        `shaped`: lines of a known shape are not parsed again. `span`: only the lines in it.
         """
         shapes = Shapes(has_states=self.task == COORDINATOR) if shaped else None
         size = self.path.stat().st_size
-        if size and self._piece(size - 1) != b"\n":
+        if span.end is None and size and self._piece(size - 1) != b"\n":
             with self.path.open("rb") as file:
                 last = sum(1 for _ in file)
             raise EventLogError(self.name, last, "the last line is cut off; the file ends within it")
-        place, number, begun = 0, 0, b""
+        place, number, begun = span.begin, span.lines, b""
+        size = size if span.end is None else min(size, span.end)
         while place < size:
-            piece = self._piece(place)
+            piece = self._piece(place)[: size - place]
             place += len(piece)
             text = begun + piece
             *whole, begun = text.split(b"\n")

@@ -21,6 +21,10 @@ EndRejection = tuple[tuple[str, ...], str]
 """A rejection that is known only at the end of a log: the rules that are broken, and the reason."""
 
 
+class NotQuietError(Exception):
+    """A log cannot be cut at a place, because something is under way there."""
+
+
 class Settings(NamedTuple):
     """The configuration of the run's coordinator. A value that the log records is used instead."""
 

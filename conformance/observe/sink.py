@@ -11,7 +11,7 @@ from typing import Any
 from conformance.observe.causes import Need
 from conformance.observe.eventlog import Line, LogFile
 from conformance.observe.replay import Rejected, Replayed
-from conformance.observe.run_state import Attempt, EndRejection, Run
+from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run
 from model.components import COMPONENTS
 from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 
@@ -30,7 +30,8 @@ class SinkReplay:
         self._file = file
         self._model: Replayed | None = None
         self._due: deque[tuple[str, int]] = deque()
-        self._before = 0
+        self._before: int | None = 0
+        """The records before the last snapshot; None if the replay began after it."""
         self._snapshots = 0
         """The number of snapshots since the last ones were forgotten."""
 
@@ -120,13 +121,31 @@ class SinkReplay:
         if received is None:
             return
         pre_committed = "pre_commit" in line.kinds
-        if type(rows) is int and pre_committed and rows != received - self._before:
+        before = received if self._before is None else self._before
+        if type(rows) is int and pre_committed and self._before is not None and rows != received - before:
             why = (
-                f"checkpoint {line.checkpoint}: {received - self._before} records came since the "
+                f"checkpoint {line.checkpoint}: {received - before} records came since the "
                 f"snapshot before, the transaction has {rows}"
             )
             raise Rejected(("ONCE-03", "SINK-01"), why)
         self._before = received
+
+    def begin_at(self, transaction: int) -> None:
+        """As in `TaskReader.begin_sink_at`."""
+        model = self._run.replayed("sink", {})
+        model.state = model.state._replace(open=transaction, next_transaction=transaction + 1)
+        self._model = self._run.sinks[self._file.task] = model
+        self._before = None
+
+    def at_cut(self, checkpoint: int) -> object:
+        """What decides about later lines, as in `TaskReader.at_cut`: no older snapshot is restored."""
+        if self._due or self._model is None:
+            raise NotQuietError(f"the sink of {self._file.name} is not between two checkpoints")
+        sink = self._model.state
+        kept = tuple(one for one in sink.snapshots if one.checkpoint >= checkpoint)
+        pending = {filed.transaction for one in kept for filed in one.pending}
+        committed = tuple(one for one in sink.committed if one in pending)
+        return sink._replace(snapshots=kept, committed=committed), self._before, self._is_certain
 
     def _forget(self, model: Replayed) -> None:
         """Drop the snapshots that no attempt can restore, so that a long run stays fast."""

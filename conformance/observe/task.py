@@ -11,12 +11,12 @@ from typing import Any
 
 from conformance.observe.causes import FileReader, Key, Need
 from conformance.observe.eventlog import EventLogError, Line, LogFile
-from conformance.observe.exchanges import rows_along
 from conformance.observe.inflight import InFlight
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
-from conformance.observe.run_state import Attempt, EndRejection, Run, Settings
+from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run, Settings
 from conformance.observe.sink import SinkReplay
 from conformance.observe.sources.offsets import OffsetsReplay
+from conformance.observe.sources.rows import SentRows
 
 EXACTLY_ONCE = "exactly-once"
 """The mode of a gate whose line does not record it."""
@@ -62,7 +62,7 @@ class TaskReader(FileReader):
         """By channel: the markers that its sender has broadcast."""
         self._broadcast: Key = ("marker", file.attempt, file.task)
         self._in_flight = InFlight(run, file)
-        self._base: int | None = None
+        self._rows = SentRows(run, file.task)
 
     def replay(self, line: Line) -> Need | None:
         """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
@@ -103,8 +103,8 @@ class TaskReader(FileReader):
             case "gathered":
                 self._in_flight.gathered(fields)
             case "source_restored":
-                self._base = int(fields["offset"])
-                self._offsets.restored(self._base)
+                self._rows.restored = int(fields["offset"])
+                self._offsets.restored(self._rows.restored)
             case "adopted":
                 self._run.taken_over_sinks.add((line.attempt, str(fields["sink"])))
             case "start_declined":
@@ -315,7 +315,7 @@ class TaskReader(FileReader):
             match kind:
                 case "broadcast_barrier" | "broadcast_cancel":
                     if kind == "broadcast_barrier":
-                        self._check_sent(line, attempt, checkpoint)
+                        self._rows.check(line, attempt, checkpoint, is_source=not self._channels)
                     elif line.kind == "checkpoint":
                         see("abort before its trigger")
                     run.causes.happened(self._broadcast, (kind, checkpoint, line.further.get("sent")))
@@ -340,43 +340,6 @@ class TaskReader(FileReader):
                 case _:
                     raise unknown_effect("subtask", effect)
 
-    def _check_sent(self, line: Line, attempt: Attempt, checkpoint: int) -> None:
-        """Each row goes along every edge: to one channel of the edge, or to all if it is a broadcast."""
-        sent, total = line.further.get("sent"), None
-        if isinstance(sent, dict):
-            try:
-                total = rows_along(attempt.exchanges, self.file.task, sent)
-            except ValueError as uneven:
-                why = f"{self.file.task} at barrier {checkpoint}: {uneven}"
-                raise Rejected(("ONCE-01",), why) from uneven
-        offset = line.further.get("offset")
-        if not self._channels and type(offset) is int:
-            self._check_offset(attempt, checkpoint, offset, total)
-
-    def _check_offset(self, attempt: Attempt, checkpoint: int, offset: int, total: int | None) -> None:
-        """A source continues from the restored offset, and sends what it reads."""
-        run, task = self._run, self.file.task
-        run.offsets[task, checkpoint] = offset
-        base = 0 if attempt.restored is None else run.offsets.get((task, attempt.restored))
-        if self._base is not None and attempt.restored is not None:
-            if base is not None and base != self._base:
-                why = f"{task} had offset {base} at {attempt.restored}, and continues from {self._base}"
-                raise Rejected(("ONCE-04", "ONCE-02"), why)
-            base = self._base
-        if base is None or total is None:
-            return
-        if offset < base:
-            why = f"{task} is at offset {offset} at barrier {checkpoint}, it was restored at {base}"
-            raise Rejected(("ONCE-02", "ONCE-04"), why)
-        if offset == base and not total:
-            return  # this does not show yet how many rows the source makes of a record
-        if run.sends_one_per_record.setdefault(task, offset - base == total) and offset - base != total:
-            why = (
-                f"{task} was restored at offset {base} and is at {offset} at barrier {checkpoint}: "
-                f"{offset - base} records read, {total} sent"
-            )
-            raise Rejected(("ONCE-02", "ONCE-01"), why)
-
     # ------------------------------------------------------------ a log that is still written
 
     def torn_cut(self) -> EndRejection | None:
@@ -388,6 +351,42 @@ class TaskReader(FileReader):
     def forget(self, checkpoint: int) -> None:
         """Drop what is known of checkpoints below `checkpoint`."""
         self._in_flight.forget_below(checkpoint)
+
+    # ------------------------------------------------------------ a log that is cut
+
+    def begin_at(self, checkpoint: int) -> None:
+        """Begin after that checkpoint, which is complete and known to the task; no barrier has come since."""
+        model = self._subtask
+        model.state = model.state._replace(last=checkpoint, completed=checkpoint)
+
+    def begin_sink_at(self, transaction: int) -> None:
+        """Begin with that open transaction, before the snapshot that pre-commits it."""
+        assert self._sink is not None
+        self._sink.begin_at(transaction)
+
+    def at_cut(self, checkpoint: int) -> object:
+        """Return everything that decides about later lines if `checkpoint` is the last one known to the task.
+
+        Equal values stand for equal replays of the lines that follow. Raises NotQuietError if the task does
+        something else, or the state cannot be compared.
+        """
+        waits = [len(sent) - place for sent, place in zip(self._markers_of, self._markers, strict=True)]
+        if self._due or any(waits) or self._mode in OVERTAKING or self._store is not None or self.line:
+            raise NotQuietError(f"{self.file.name} is not between two checkpoints")
+        subtask = self._subtask.state
+        if subtask.highest_aborted <= checkpoint <= subtask.last:  # only lower than `last` it decides
+            subtask = subtask._replace(highest_aborted=-1)
+        return (
+            self._attempt,
+            tuple(self._channels),
+            None if self._gate is None else self._gate.state,
+            subtask,
+            None if self._sink is None else self._sink.at_cut(checkpoint),
+            self._offsets.at_cut(checkpoint),
+            tuple(self._counts),
+            self._last_channel,
+            self._rows.restored,
+        )
 
     # ------------------------------------------------------------ at the end of the log
 

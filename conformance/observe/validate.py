@@ -102,7 +102,11 @@ def validate(
     readers = _readers(run, log, settings or Settings())
     with without_collection():
         rejection = _read(run, readers)
-    missing = run.witnessed.missing(possible(required, run.modes))
+    return result_of(run, rejection, run.witnessed.missing(possible(required, run.modes)))
+
+
+def result_of(run: Run, rejection: Rejection | None, missing: tuple[str, ...]) -> TraceResult:
+    """The result of a run that was replayed. `missing`: the required situations that did not occur."""
     verdict = Verdict.UNDETERMINED if missing else Verdict.CONFORMS
     return TraceResult(
         verdict=Verdict.DIVERGES if rejection else verdict,

@@ -128,6 +128,12 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
         return relative._replace(coordinator=moved, handles=tuple(self._handles))
 
 
+def without_time(session: CoordinatorSession) -> CoordinatorSession:
+    """The state with times relative to its own; a pause that has ended ends now."""
+    moved = _moved(session.coordinator, 0, -session.coordinator.now)
+    return session._replace(coordinator=moved._replace(now=0, pause_ends=max(0, moved.pause_ends)))
+
+
 def _moved(coordinator: Coordinator, ids: int, ms: int) -> Coordinator:
     """The coordinator with every checkpoint id greater by `ids`, every time by `ms`."""
 

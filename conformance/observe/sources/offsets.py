@@ -37,6 +37,11 @@ class OffsetsReplay:
         if kind == "restore":
             self._restored = line.event.get("offsets")
 
+    def at_cut(self, checkpoint: int) -> object:
+        """What decides about later lines, as in `TaskReader.at_cut`."""
+        later = tuple(sorted(one for one in self._required if one[1] > checkpoint))
+        return self._model.state, later, self._restored
+
     def restored(self, offset: int) -> None:
         """The task restores `offset`. Raises Rejected if the source has sought another one."""
         if self._restored not in (None, offset):
