@@ -10,7 +10,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from conformance.observe.eventlog import Line, LogFile, Span
+from conformance.observe.eventlog import LogFile, Span
+from conformance.observe.lines.line import Line
 
 Key = tuple[str | int, ...]
 _FORGOTTEN = ("", -1, None)
@@ -31,7 +32,7 @@ class Need(NamedTuple):
     rules: tuple[str, ...]
     """Charged if it never does."""
     sentence: str
-    """The missing cause, in plain words, with places for `values`: most needs are met before anyone reads it."""
+    """The missing cause, in plain words, with places for `values`: most needs are met, and no one reads it."""
     values: tuple[object, ...] = ()
 
     @property

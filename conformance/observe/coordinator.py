@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from conformance.observe.causes import FileReader, Key, Messages, Need
-from conformance.observe.eventlog import EventLogError, Line, LogFile
-from conformance.observe.lines.line import ShapedLine
+from conformance.observe.eventlog import EventLogError, LogFile
+from conformance.observe.lines.line import Line, ShapedLine
 from conformance.observe.memo.coordinator import without_time
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
 from conformance.observe.run_state import Attempt, NotQuietError, Run, Settings
@@ -65,7 +65,7 @@ class CoordinatorReader(FileReader):
     def begin_at(
         self, started: Line, statuses: Iterable[Line], completed: Sequence[int], restores: int
     ) -> None:
-        """Begin in an attempt that was `started`, after these completed checkpoints; the last one is the newest.
+        """Begin in an attempt that was `started`, after these completed checkpoints, the newest last.
 
         `statuses`: the lines in which the tasks and the job run. `restores`: how often the coordinator has
         restored.
@@ -90,7 +90,9 @@ class CoordinatorReader(FileReader):
         coordinator = session.coordinator
         if coordinator.pending or session.handles:
             raise NotQuietError(f"{coordinator.pending[0].checkpoint} is pending")
-        later = [sorted(one for one in some if one > checkpoint) for some in (self._published, self._unpublished)]
+        later = [
+            sorted(one for one in some if one > checkpoint) for some in (self._published, self._unpublished)
+        ]
         return self._attempt, without_time(session), later
 
     # ------------------------------------------------------------ lines of the engine
@@ -192,9 +194,8 @@ class CoordinatorReader(FileReader):
         """The missing message that this event receives; None if it was sent, or the event is from outside."""
         kind, event, attempt = line.kind, line.given, line.attempt
         if kind == "task_status" and event.get("status") == "RUNNING":
-            task = str(event.get("task"))
             why = f"{event.get('task')} runs in attempt {attempt}, but it was not deployed in it"
-            deployed = ("deployed", attempt, task)
+            deployed = ("deployed", attempt, str(event.get("task")))
             if self._run.causes.count(deployed):
                 return None
             return Need(deployed, 1, ("COORD-01", "ONCE-06"), why)
@@ -283,7 +284,8 @@ class CoordinatorReader(FileReader):
                 case "rejected" | "acknowledged" | "discard" | "fail_job" | "fail":
                     pass  # no cause of anything in another file
                 case _:
-                    raise unknown_effect("coordinator", effect)
+                    odd = next(one for one in line.effects if one["kind"] == kind)
+                    raise unknown_effect("coordinator", odd)
         if subsumed:
             see("older one replaced")
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from conformance.adapters.protocol import canonical
-from conformance.observe.eventlog import Line
+from conformance.observe.lines.line import Line
 from conformance.observe.record import Record, Seen
 from conformance.refusals.refused_answer import RefusedAnswer
 from model.components import COMPONENTS, Wire, WireError

@@ -126,7 +126,7 @@ class Run:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """No search for cycles of garbage: a replay makes none, and its many small objects cause many searches."""
+    """No search for garbage in cycles: a replay makes none, and its many objects cause many searches."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -5,11 +5,12 @@ the checkpoint that the attempt restores (ONCE-04), and pre-commits the records 
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from conformance.observe.causes import Need
-from conformance.observe.eventlog import Line, LogFile
+from conformance.observe.eventlog import LogFile
+from conformance.observe.lines.line import Line
 from conformance.observe.replay import Rejected, Replayed
 from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run
 from model.components import COMPONENTS
@@ -159,9 +160,12 @@ class SinkReplay:
         model.state = sink._replace(snapshots=kept, committed=committed)
 
 
-def orphaned(run: Run) -> EndRejection | None:
-    """The rejection if a job was rescaled, and no sink has taken over the transactions of a former one."""
-    stages = {task.rpartition("-")[0] for task in run.sinks}
+def orphaned(run: Run, sinks: Iterable[str]) -> EndRejection | None:
+    """The rejection if a job was rescaled, and no sink has taken over the transactions of a former one.
+
+    `sinks`: the tasks that are one, in any attempt.
+    """
+    stages = {task.rpartition("-")[0] for task in sinks}
     for number in sorted(run.attempts_with_completion):
         attempt = run.attempts[number]
         for task in sorted(attempt.states - set(attempt.upstream)):

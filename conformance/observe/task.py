@@ -10,8 +10,9 @@ from collections import deque
 from typing import Any
 
 from conformance.observe.causes import FileReader, Key, Need
-from conformance.observe.eventlog import EventLogError, Line, LogFile
+from conformance.observe.eventlog import EventLogError, LogFile
 from conformance.observe.inflight import InFlight
+from conformance.observe.lines.line import Line
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
 from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run, Settings
 from conformance.observe.sink import SinkReplay
@@ -111,9 +112,7 @@ class TaskReader(FileReader):
                 self._decline_start(fields)
             case "finished":
                 self._nothing_due("it finished")
-            case "fault":
-                pass
-            case unknown:
+            case unknown if unknown != "fault":
                 why = f"a task's file has no {unknown!r}; expected one of {', '.join(_ENGINE_KINDS)}"
                 raise EventLogError(self.file.name, line.number, why)
         return None
@@ -200,10 +199,8 @@ class TaskReader(FileReader):
 
     def _was_sent(self, line: Line, kind: str, channel: int) -> Need | None:
         """None if the marker is the next one that the channel's sender has broadcast in this attempt."""
-        above, place, sent_markers = (
-            self._channels[channel], self._markers[channel], self._markers_of[channel],
-        )  # fmt: skip
-        checkpoint = line.checkpoint
+        above, place = self._channels[channel], self._markers[channel]
+        sent_markers, checkpoint = self._markers_of[channel], line.checkpoint
         if self._mode in OVERTAKING:
             key: Key = ("marker", line.attempt, above)
             return self._in_flight.marker(channel, key, _MARKERS[kind], checkpoint)
@@ -310,7 +307,7 @@ class TaskReader(FileReader):
         run, number, task = self._run, line.attempt, self.file.task
         see = run.witnessed.see
         base = line.base
-        for kind, relative, named, effect in line.told:
+        for kind, relative, named, _ in line.told:
             checkpoint = named if relative is None else base + relative
             match kind:
                 case "broadcast_barrier" | "broadcast_cancel":
@@ -338,7 +335,7 @@ class TaskReader(FileReader):
                 case "notify_subsumed" | "fail":
                     pass  # a sink has nothing to drop then; no event follows a failure
                 case _:
-                    raise unknown_effect("subtask", effect)
+                    raise unknown_effect("subtask", next(one for one in line.effects if one["kind"] == kind))
 
     # ------------------------------------------------------------ a log that is still written
 
@@ -354,15 +351,14 @@ class TaskReader(FileReader):
 
     # ------------------------------------------------------------ a log that is cut
 
-    def begin_at(self, checkpoint: int) -> None:
-        """Begin after that checkpoint, which is complete and known to the task; no barrier has come since."""
-        model = self._subtask
-        model.state = model.state._replace(last=checkpoint, completed=checkpoint)
+    def begin_at(self, checkpoint: int, transaction: int | None) -> None:
+        """Begin after that checkpoint, which is complete and known to the task; no barrier has come since.
 
-    def begin_sink_at(self, transaction: int) -> None:
-        """Begin with that open transaction, before the snapshot that pre-commits it."""
-        assert self._sink is not None
-        self._sink.begin_at(transaction)
+        `transaction`: the open one of its sink.
+        """
+        self._subtask.state = self._subtask.state._replace(last=checkpoint, completed=checkpoint)
+        if self._sink is not None and transaction is not None:
+            self._sink.begin_at(transaction)
 
     def at_cut(self, checkpoint: int) -> object:
         """Return everything that decides about later lines if `checkpoint` is the last one known to the task.
@@ -392,12 +388,10 @@ class TaskReader(FileReader):
 
     def end_rejection(self) -> EndRejection | None:
         """The rejection if a cut is torn, or a channel ended before a marker that was broadcast into it."""
-        if self._gate is None:
-            return None
-        rejection = self._in_flight.end_rejection(self._channels)
+        rejection = None if self._gate is None else self._in_flight.end_rejection(self._channels)
         if rejection is not None:
             return rejection
-        for channel in self._gate.observe()["closed"]:
+        for channel in () if self._gate is None else self._gate.observe()["closed"]:
             above = self._channels[channel]
             sent = self._run.causes.count(("marker", self.file.attempt, above))
             if sent != self._markers[channel]:

@@ -158,7 +158,7 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
         at_end = reader.end_rejection() if isinstance(reader, TaskReader) else None
         if at_end is not None:
             return rejection_of(reader, *at_end)
-    lost = orphaned(run)
+    lost = orphaned(run, run.sinks)
     if lost is not None:
         return rejection_of(readers[0], *lost)
     for (_, task), undelivered in run.undelivered.items():

@@ -59,9 +59,7 @@ def assumed(log: EventLog, settings: Settings, cut: Cut) -> Parts:
         for line in _first(file, Span(), _MOST_FIRST, None):
             if line.component is None and reader.replay(line) is not None:
                 raise NotQuietError(f"{file.name} waits at its beginning")
-        reader.begin_at(cut.before.checkpoint)
-        if is_sink:
-            reader.begin_sink_at(_transaction(file, cut))
+        reader.begin_at(cut.before.checkpoint, _transaction(file, cut) if is_sink else None)
         tasks.append(reader)
     for one in (coordinator, *tasks):
         begin, end = (at.places[one.file.name] for at in (cut.before, cut.last))
@@ -99,7 +97,9 @@ def _transaction(file: LogFile, cut: Cut) -> int:
 
 def _restore_offset(run: Run, log: EventLog, file: LogFile, restored: int) -> None:
     """The offset that an earlier attempt of the source had at the restored checkpoint, if its file has it."""
-    pattern = re.compile(rb'\{"kind": ?"broadcast_barrier", ?"checkpoint": ?%d\}.*"offset": ?(\d+)' % restored)
+    pattern = re.compile(
+        rb'\{"kind": ?"broadcast_barrier", ?"checkpoint": ?%d\}.*"offset": ?(\d+)' % restored
+    )
     for earlier in log.tasks:
         if earlier.task == file.task and earlier.attempt < file.attempt:
             found = pattern.search(earlier.path.read_bytes())

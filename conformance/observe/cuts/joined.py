@@ -6,6 +6,7 @@ state at a cut was assumed wrongly, the log is validated sequentially, and that 
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 from conformance.observe.coordinator import recorded_first
@@ -39,7 +40,7 @@ def validate_in_parts(
     log = find(folder)
     cuts = cuts_of(log, settings, number)
     bounds = [None, *cuts, None]
-    asked = [Asked(folder, settings, *pair) for pair in zip(bounds, bounds[1:], strict=False)]
+    asked = [Asked(folder, settings, *pair) for pair in pairwise(bounds)]
     if cuts:
         found = list((side_by_side or in_processes)(asked))
         result = _joined(found, required)
@@ -75,7 +76,9 @@ def cuts_of(log: EventLog, settings: Settings, number: int) -> list[Cut]:
         for tried, cut in enumerate(cuts_near(log, place / number, retain)):
             if tried == MOST_TRIED:
                 break
-            if (not cuts or cut.before.checkpoint > cuts[-1].last.checkpoint) and _is_quiet(log, settings, cut):
+            if (not cuts or cut.before.checkpoint > cuts[-1].last.checkpoint) and _is_quiet(
+                log, settings, cut
+            ):
                 cuts.append(cut)
                 break
     return cuts
@@ -94,7 +97,7 @@ def _joined(parts: Sequence[Validated], required: Collection[str]) -> TraceResul
     """The result of the whole log; None if the parts do not stand for it."""
     if not all(part.is_whole for part in parts):
         return None
-    if any(one.end != other.begin for one, other in zip(parts, parts[1:], strict=False)):
+    if any(one.end != other.begin for one, other in pairwise(parts)):
         return None
     run = Run()
     sinks: set[str] = set().union(*(part.sinks for part in parts))
@@ -110,7 +113,6 @@ def _joined(parts: Sequence[Validated], required: Collection[str]) -> TraceResul
         for (_, task), left in part.undelivered.items():
             if task in sinks:
                 run.witnessed.add({"completion not delivered": left})
-    run.sinks = dict.fromkeys(sinks)  # type: ignore[arg-type] # only their names are asked for
-    if orphaned(run) is not None:
+    if orphaned(run, sinks) is not None:
         return None
     return result_of(run, None, run.witnessed.missing(possible(required, run.modes)))

@@ -139,5 +139,3 @@ def _fill(found: Validated, run: Run) -> None:
     found.taken_over_sinks = run.taken_over_sinks
     found.sinks = set(run.sinks)
     found.undelivered = {at: len(left) for at, left in run.undelivered.items() if left}
-
-

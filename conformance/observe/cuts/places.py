@@ -1,7 +1,7 @@
 """Where a log can be cut: after a completed checkpoint that every task knows to be complete.
 
-A file is cut after the line in which the checkpoint becomes complete, in a task's file after the line in which
-the task receives that, and the lines of its sink and its offsets which obey it.
+The coordinator's file is cut after the line in which the checkpoint becomes complete; a task's file after the
+line in which the task receives that, and the lines of its sink and its offsets which obey it.
 """
 
 import mmap

@@ -64,8 +64,7 @@ class JobManager(CoordinatorReplay):
         if kind == "checkpoint" and len(state.pending) >= limit:
             pending = ", ".join(str(one.checkpoint) for one in state.pending)
             why = (
-                f"{what} while {pending} is pending and {limit} may be "
-                f"(--max-concurrent); {self._describe()}"
+                f"{what} while {pending} is pending and {limit} may be (--max-concurrent); {self._describe()}"
             )
             reordering = "checkpoint triggered before the completion of an earlier one"
             return self._crowded.setdefault(checkpoint, Wait(("free",), ("COORD-03",), why, reordering))

@@ -37,7 +37,7 @@ class SubtaskReplay:
         self._last_channel = -1
         self._highest_abort = -1
         self._completed = -1
-        """The highest checkpoint of whose completion the operators were notified, as in the model (TASK-06)."""
+        """The highest checkpoint of whose completion the operators know, as in the model (TASK-06)."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
             grammar.BARRIER: self._barrier,
             grammar.GATE_TRIGGER: self._gate_trigger,

@@ -4,7 +4,8 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.observe.eventlog import LONGEST_LINE, PIECE, WHOLE, EventLogError, Line, LogFile, Span
+from conformance.observe.eventlog import LONGEST_LINE, PIECE, WHOLE, EventLogError, LogFile, Span
+from conformance.observe.lines.line import Line
 
 
 class GrowingLogFile(LogFile):

@@ -1,4 +1,4 @@
-"""One line of an event log, in two forms: parsed, or known by its shape and parsed only where that is needed."""
+"""One line of an event log, in two forms: parsed, or known by its shape and parsed only where needed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -57,7 +57,7 @@ class Line:
     fields: dict[str, Any]
     """The whole object, with all recorded fields."""
 
-    def __init__(  # noqa: PLR0913 - the fields of a line
+    def __init__(
         self,
         number: int,
         attempt: int,
@@ -137,30 +137,30 @@ class ShapedLine(Line):
     text: bytes
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:  # type: ignore[override]
         """The whole object."""
         found: dict[str, Any] = orjson.loads(self.text)
         return found
 
     @property
-    def event(self) -> dict[str, Any]:
+    def event(self) -> dict[str, Any]:  # type: ignore[override]
         """The event."""
         found: dict[str, Any] = self.fields["event"]
         return found
 
     @property
-    def effects(self) -> list[dict[str, Any]]:
+    def effects(self) -> list[dict[str, Any]]:  # type: ignore[override]
         """The effects."""
         found: list[dict[str, Any]] = self.fields["effects"]
         return found
 
     @property
-    def checkpoint(self) -> Any:
+    def checkpoint(self) -> Any:  # noqa: ANN401 - what the log has
         """The checkpoint of the event; None if it names none."""
         return self.base if self.shape.has_checkpoint else self.shape.event.get("checkpoint")
 
     @property
-    def completed(self) -> Any:
+    def completed(self) -> Any:  # noqa: ANN401 - what the log has
         """The field `completed` of the event; -1 without one."""
         relative = self.shape.completed
         return self.shape.event.get("completed", NO_CHECKPOINT) if relative is None else self.base + relative

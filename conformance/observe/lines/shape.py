@@ -173,7 +173,7 @@ class _Expected:
 
     def is_consistent(self, found: re.Match[bytes]) -> bool:
         """Whether the other ids and transactions are as far from the first ones as those of the shape."""
-        for group, first, relative in self._relatives:  # noqa: SIM110 - as it runs for each line
+        for group, first, relative in self._relatives:
             if int(found[group]) != int(found[first]) + relative:
                 return False
         return True
@@ -253,7 +253,9 @@ def _shape(component: object, event: object, effects: object) -> Shape | None:
         all_marks.append(of_effect)
         relative = of_effect.get("checkpoint")
         checkpoint = effect.get("checkpoint", NO_CHECKPOINT) if relative is None else None
-        told.append((sys.intern(effect["kind"]), None if relative is None else int(relative), checkpoint, effect))
+        told.append(
+            (sys.intern(effect["kind"]), None if relative is None else int(relative), checkpoint, effect)
+        )
     completed = marks.get("completed")
     return Shape(
         number=len(_shapes),

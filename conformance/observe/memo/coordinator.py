@@ -6,8 +6,7 @@ them. A pause that has ended is one that ends now, as in `model.coordinator.envi
 
 import re
 
-from conformance.observe.eventlog import Line
-from conformance.observe.lines.line import ShapedLine
+from conformance.observe.lines.line import Line, ShapedLine
 from conformance.observe.memo.shifted import (
     LARGEST_ID,
     NO_NODE,

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from conformance.observe.eventlog import Line
-from conformance.observe.lines.line import ShapedLine
+from conformance.observe.lines.line import Line, ShapedLine
 from conformance.observe.replay import Effects, Replayed
 from model.components import Wire
 from model.events import NONE
@@ -116,7 +115,8 @@ class Shifted(Replayed):
         if shape is None or node == NO_NODE:
             return None
         if self.has_own_key:
-            edge = self.table.edges.get(self._shaped_key(cast("ShapedLine", line), handle))
+            key = self._shaped_key(cast("ShapedLine", line), handle)
+            edge = None if key is None else self.table.edges.get(key)
         else:  # as `_shaped_key`
             relative = line.base - base if shape.has_ids else None
             edge = self.table.edges.get(

@@ -4,7 +4,7 @@ It checks what the model cannot: the source does only what its subtask requires 
 OFFSET-05), and restores the offset in the task's log (OFFSET-06).
 """
 
-from conformance.observe.eventlog import Line
+from conformance.observe.lines.line import Line
 from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run
 
