@@ -32,7 +32,7 @@ class Need(NamedTuple):
     rules: tuple[str, ...]
     """Charged if it never does."""
     sentence: str
-    """The missing cause, in plain words, with places for `values`: most needs are met, and no one reads it."""
+    """The missing cause, in plain words, with places for `values`: most needs are met before it is read."""
     values: tuple[object, ...] = ()
 
     @property

@@ -231,10 +231,7 @@ class CoordinatorReader(FileReader):
 
     def _checked(self, line: Line) -> str | None:
         """The handle of an acknowledgement as a string, after a check of its fields; None if it has none."""
-        if isinstance(line, ShapedLine):
-            state = orjson.loads(line.handle) if line.handle else None
-        else:
-            state = line.event.get("state")
+        state = line.state if isinstance(line, ShapedLine) else line.event.get("state")
         if not isinstance(state, dict):
             return state if type(state) is str else None
         attempt, task, checkpoint = line.attempt, str(line.given["task"]), line.checkpoint

@@ -102,6 +102,9 @@ def _joined(parts: Sequence[Validated], required: Collection[str]) -> TraceResul
     run = Run()
     sinks: set[str] = set().union(*(part.sinks for part in parts))
     for part in parts:
+        for task, one in part.sends_one_per_record.items():
+            if run.sends_one_per_record.setdefault(task, one) != one:
+                return None
         run.events += part.events
         run.cuts_compared += part.cuts_compared
         run.rules |= part.rules

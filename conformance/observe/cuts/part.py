@@ -44,6 +44,8 @@ class Validated:
     attempts: dict[int, Attempt] = field(default_factory=dict)
     attempts_with_completion: set[int] = field(default_factory=set)
     taken_over_sinks: set[tuple[int, str]] = field(default_factory=set)
+    sends_one_per_record: dict[str, bool] = field(default_factory=dict)
+    """As in `Run`, by the lines of this part; two parts that differ do not stand for one log."""
     sinks: set[str] = field(default_factory=set)
     undelivered: dict[tuple[int, str], int] = field(default_factory=dict)
     """By attempt and task: the number of completed checkpoints of which the task was never notified."""
@@ -66,7 +68,6 @@ def state_at(parts: Parts, cut: Cut) -> object:
         [sorted(one for one in ids if one >= checkpoint) for ids in (run.completed, run.savepoints)],
         sorted(one for one in run.taken_over_checkpoints if one >= checkpoint),
         {at: one for at, one in run.offsets.items() if at[1] >= checkpoint or at[1] == restored},
-        dict(run.sends_one_per_record),
         parts.coordinator.at_cut(checkpoint),
         sorted((one.file.name, one.at_cut(checkpoint)) for one in parts.tasks if one.file.attempt == attempt),
     )
@@ -137,5 +138,6 @@ def _fill(found: Validated, run: Run) -> None:
     found.attempts = run.attempts
     found.attempts_with_completion = run.attempts_with_completion
     found.taken_over_sinks = run.taken_over_sinks
+    found.sends_one_per_record = run.sends_one_per_record
     found.sinks = set(run.sinks)
     found.undelivered = {at: len(left) for at, left in run.undelivered.items() if left}

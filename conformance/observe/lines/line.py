@@ -122,7 +122,7 @@ class ShapedLine(Line):
     `Shapes` sets the attributes: a constructor would take a tenth of the time of a line.
     """
 
-    __slots__ = ("base", "further", "handle", "kind", "shape", "text", "transaction")
+    __slots__ = ("base", "further", "kind", "shape", "state", "text", "transaction")
 
     shape: Shape
     kind: str
@@ -130,8 +130,8 @@ class ShapedLine(Line):
     """The first id in the line; 0 if it has none."""
     transaction: int
     """The first transaction in the line; 0 if it has none."""
-    handle: bytes
-    """The JSON of the event's `state`; empty if it has none."""
+    state: object
+    """The `state` of the event; None if it has none."""
     further: Mapping[str, Any]
 
     text: bytes

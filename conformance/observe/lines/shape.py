@@ -85,6 +85,12 @@ class Shapes:
             if searched is None:
                 return None
             shape, base, transaction, handle, end = searched
+        state = None
+        if handle:
+            try:
+                state = orjson.loads(handle)
+            except orjson.JSONDecodeError:
+                return None
         further = _NOTHING
         if end != len(text) - 1 or text[end:] != b"}":
             fields = _fields_after(text[end:])
@@ -103,7 +109,7 @@ class Shapes:
         line.shape = shape
         line.base = base
         line.transaction = transaction
-        line.handle = handle
+        line.state = state
         line.further = further
         line.text = text
         return line
