@@ -18,7 +18,7 @@ from conformance.bench.runtime.scale import Scale
 from conformance.observe import TraceResult, validate
 from conformance.observe.cuts import validate_in_parts
 from conformance.observe.cuts.joined import cuts_of
-from conformance.observe.cuts.part import Asked, validated
+from conformance.observe.cuts.part import PartRange, validated
 from conformance.observe.eventlog import find
 from conformance.observe.run_state import Settings
 
@@ -77,7 +77,7 @@ def _shares(folder: Path) -> list[float]:
     cuts = cuts_of(find(log), Settings(), 2)
     if not cuts:
         raise MeasurementError(f"{log}: expected a completed checkpoint at which it can be cut")
-    parts = [Asked(log, Settings(), None, cuts[0]), Asked(log, Settings(), cuts[0], None)]
+    parts = [PartRange(log, Settings(), None, cuts[0]), PartRange(log, Settings(), cuts[0], None)]
     if validate_in_parts(log, 2, required=()) != validate(log, required=()):
         raise MeasurementError(f"{log}: expected the result of the sequential validation from two parts")
     shares = []

@@ -251,7 +251,7 @@ class CoordinatorReader(FileReader):
         failing, subsumed, base = line.kind == "fail_tasks", False, line.base
         if failing:
             see("attempt failed")
-        for kind, relative, named, effect in line.told:
+        for kind, relative, named, effect in line.known_effects:
             checkpoint: Any = named if relative is None else base + relative
             match kind:
                 case "trigger_task":

@@ -232,7 +232,7 @@ class TaskReader(FileReader):
                 see("late barrier")
             elif kinds[0] == "block" and len(self._channels) > 1:
                 see("channel blocked")
-        for name, relative, checkpoint, effect in line.told:
+        for name, relative, checkpoint, effect in line.known_effects:
             if name == "trigger":
                 self._due.append(("checkpoint", checkpoint if relative is None else base + relative))
                 see("overtook" if effect.get("unaligned") else "aligned")
@@ -307,7 +307,7 @@ class TaskReader(FileReader):
         run, number, task = self._run, line.attempt, self.file.task
         see = run.witnessed.see
         base = line.base
-        for kind, relative, named, _ in line.told:
+        for kind, relative, named, _ in line.known_effects:
             checkpoint = named if relative is None else base + relative
             match kind:
                 case "broadcast_barrier" | "broadcast_cancel":

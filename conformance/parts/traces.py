@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from conformance.observe.cuts.joined import outcome
-from conformance.observe.cuts.part import Asked, Validated
+from conformance.observe.cuts.part import PartRange, Validated
 from conformance.observe.eventlog import COORDINATOR
 from conformance.parts.trace import Watched
 
@@ -60,13 +60,13 @@ def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", say: Callable[[
     return watched
 
 
-def parts_on_spark(asked: Sequence[Asked], spark: "SparkSession") -> list[Validated]:
+def parts_on_spark(ranges: Sequence[PartRange], spark: "SparkSession") -> list[Validated]:
     """Validate the parts of one log, each by one task."""
-    rows = pa.table({"place": range(len(asked)), "part": [pickle.dumps(one) for one in asked]})
-    frame = spark.createDataFrame(rows).repartitionByRange(len(asked), "place")
+    rows = pa.table({"place": range(len(ranges)), "part": [pickle.dumps(one) for one in ranges]})
+    frame = spark.createDataFrame(rows).repartitionByRange(len(ranges), "place")
     found = frame.mapInArrow(_validated, "place long, part binary").toArrow()
     parts = dict(zip(found.column("place").to_pylist(), found.column("part").to_pylist(), strict=True))
-    return [pickle.loads(parts[place]) for place in range(len(asked))]
+    return [pickle.loads(parts[place]) for place in range(len(ranges))]
 
 
 def _validated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,8 +1,8 @@
 """The state of a replay at a cut, as far as the lines of one checkpoint before it show it.
 
 A replay begins after the checkpoint before, with nothing under way, and takes the lines until the cut. What
-these do not show, such as aborts that a task remembers, is assumed to be absent. Nobody trusts this state: it
-counts only if it equals the one that the replay of the lines before the cut has reached.
+these do not show, such as aborts that a task remembers, is assumed to be absent. This state counts
+only if it equals the one that the replay of the lines before the cut has reached.
 """
 
 import re

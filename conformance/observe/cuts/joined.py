@@ -11,7 +11,7 @@ from pathlib import Path
 
 from conformance.observe.coordinator import recorded_first
 from conformance.observe.cuts.assumed import assumed
-from conformance.observe.cuts.part import Asked, Validated, state_at, validated
+from conformance.observe.cuts.part import PartRange, Validated, state_at, validated
 from conformance.observe.cuts.places import MOST_TRIED, Cut, cuts_near
 from conformance.observe.eventlog import EventLog, EventLogError, find
 from conformance.observe.replay import Rejected
@@ -20,7 +20,7 @@ from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.validate import MALFORMED_LINE, TraceResult, result_of, validate
 
-Map = Callable[[Sequence[Asked]], Iterable[Validated]]
+Map = Callable[[Sequence[PartRange]], Iterable[Validated]]
 """Validates parts, side by side; the results are in their order."""
 _FINDINGS = (Rejected, EventLogError, *MALFORMED_LINE)
 
@@ -40,26 +40,26 @@ def validate_in_parts(
     log = find(folder)
     cuts = cuts_of(log, settings, number)
     bounds = [None, *cuts, None]
-    asked = [Asked(folder, settings, *pair) for pair in pairwise(bounds)]
+    ranges = [PartRange(folder, settings, *pair) for pair in pairwise(bounds)]
     if cuts:
-        found = list((side_by_side or in_processes)(asked))
+        found = list((side_by_side or in_processes)(ranges))
         result = _joined(found, required)
         if result is not None:
             return result
     return validate(folder, settings, required)
 
 
-def in_processes(asked: Sequence[Asked]) -> list[Validated]:
+def in_processes(ranges: Sequence[PartRange]) -> list[Validated]:
     """Validate each part in a process of its own, the first one in this process."""
-    with ProcessPoolExecutor(max(1, len(asked) - 1)) as pool:
-        others = [pool.submit(outcome, one) for one in asked[1:]]
-        return [outcome(asked[0]), *(one.result() for one in others)]
+    with ProcessPoolExecutor(max(1, len(ranges) - 1)) as pool:
+        others = [pool.submit(outcome, one) for one in ranges[1:]]
+        return [outcome(ranges[0]), *(one.result() for one in others)]
 
 
-def outcome(asked: Asked) -> Validated:
+def outcome(ranges: PartRange) -> Validated:
     """Validate a part. A finding in it makes the part not whole: the sequential validation reports it."""
     try:
-        return validated(asked)
+        return validated(ranges)
     except _FINDINGS:
         return Validated()
 

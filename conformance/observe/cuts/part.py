@@ -15,7 +15,7 @@ from conformance.observe.run_state import Attempt, NotQuietError, Run, Settings,
 from conformance.observe.task import TaskReader
 
 
-class Asked(NamedTuple):
+class PartRange(NamedTuple):
     """One part of a log, for a process that validates it."""
 
     folder: Path
@@ -61,6 +61,8 @@ def state_at(parts: Parts, cut: Cut) -> object:
         raise NotQuietError(f"a message of attempt {attempt} is on its way after checkpoint {checkpoint}")
     if any(left for (number, _), left in run.undelivered.items() if number == attempt):
         raise NotQuietError(f"a task does not know yet that checkpoint {checkpoint} is complete")
+    if checkpoint in run.savepoints:
+        raise NotQuietError(f"{checkpoint} is a savepoint: a later attempt may restore an older checkpoint")
     restored = run.attempts[attempt].restored
     return (
         max(run.attempts),
@@ -73,48 +75,48 @@ def state_at(parts: Parts, cut: Cut) -> object:
     )
 
 
-def validated(asked: Asked) -> Validated:
+def validated(bounds: PartRange) -> Validated:
     """Validate one part. Raises what a replay raises, for a rejection and for a line that cannot be read."""
-    found, log = Validated(), find(asked.folder)
+    found, log = Validated(), find(bounds.folder)
     with without_collection():
         try:
-            parts = _begun(log, asked)
-            if asked.begin is not None:
-                found.begin = state_at(parts, asked.begin)
+            parts = _begun(log, bounds)
+            if bounds.begin is not None:
+                found.begin = state_at(parts, bounds.begin)
                 _forget_counts(parts.run)
-            _continue(parts, log, asked)
+            _continue(parts, log, bounds)
             readers: Sequence[FileReader] = [parts.coordinator, *parts.tasks]
             if parts.run.causes.run(readers) or any(_rejects(one) for one in parts.tasks if not one.grows):
                 return found
-            if asked.end is not None:
-                found.end = state_at(parts, asked.end)
+            if bounds.end is not None:
+                found.end = state_at(parts, bounds.end)
         except NotQuietError:
             return found
     _fill(found, parts.run)
     return found
 
 
-def _begun(log: EventLog, asked: Asked) -> Parts:
-    if asked.begin is not None:
-        return assumed(log, asked.settings, asked.begin)
+def _begun(log: EventLog, bounds: PartRange) -> Parts:
+    if bounds.begin is not None:
+        return assumed(log, bounds.settings, bounds.begin)
     run = new_run(log)
-    return Parts(run, CoordinatorReader(run, log.coordinator, asked.settings), [])
+    return Parts(run, CoordinatorReader(run, log.coordinator, bounds.settings), [])
 
 
-def _continue(parts: Parts, log: EventLog, asked: Asked) -> None:
+def _continue(parts: Parts, log: EventLog, bounds: PartRange) -> None:
     """Let the readers read the lines of the part; the files of later attempts are of later parts."""
-    first = 0 if asked.begin is None else asked.begin.attempt
+    before = -1 if bounds.begin is None else bounds.begin.attempt
     known = {reader.file.name for reader in parts.tasks}
     sinks = {file.task for file in log.tasks if file.mentions("sink")}
     for file in log.tasks:
-        if file.name not in known and file.attempt > first - (asked.begin is None):
+        if file.name not in known and file.attempt > before:
             is_sink = file.task in sinks
-            if asked.end is None or file.attempt <= asked.end.attempt:
+            if bounds.end is None or file.attempt <= bounds.end.attempt:
                 parts.tasks.append(TaskReader(parts.run, file, parts.coordinator.settings, is_sink))
     for reader in (parts.coordinator, *parts.tasks):
         name = reader.file.name
-        begin = Span() if asked.begin is None else asked.begin.last.places.get(name, Span())
-        end = None if asked.end is None else asked.end.last.places.get(name)
+        begin = Span() if bounds.begin is None else bounds.begin.last.places.get(name, Span())
+        end = None if bounds.end is None else bounds.end.last.places.get(name)
         reader.grows = end is not None
         reader.read(begin._replace(end=None if end is None else end.begin), shaped=parts.run.is_shaped)
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-Told = tuple[str, int | None, Any, Mapping[str, Any]]
+KnownEffect = tuple[str, int | None, Any, Mapping[str, Any]]
 """An effect: its kind, its checkpoint relative to the line's base or None, else its checkpoint, and itself.
 
 In a shape the fields of the effect that hold an id are no numbers: only its other fields may be read.
@@ -27,7 +27,7 @@ class Shape(NamedTuple):
     """The event's checkpoint is the base of the line; else `event` has it, if there is one."""
     completed: int | None
     """The field `completed` of the event relative to the base; None if `event` has it, if there is one."""
-    told: tuple[Told, ...]
+    known_effects: tuple[KnownEffect, ...]
     kinds: tuple[str, ...]
     """The kinds of the effects."""
     has_state: bool
@@ -104,7 +104,7 @@ class Line:
         return 0
 
     @property
-    def told(self) -> Sequence[Told]:
+    def known_effects(self) -> Sequence[KnownEffect]:
         """The effects."""
         return [
             (effect["kind"], None, effect.get("checkpoint", NO_CHECKPOINT), effect) for effect in self.effects
@@ -171,9 +171,9 @@ class ShapedLine(Line):
         return self.shape.event
 
     @property
-    def told(self) -> Sequence[Told]:
+    def known_effects(self) -> Sequence[KnownEffect]:
         """The effects."""
-        return self.shape.told
+        return self.shape.known_effects
 
     @property
     def kinds(self) -> Sequence[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from conformance.observe.lines.line import NO_CHECKPOINT, Shape, ShapedLine, Told
+from conformance.observe.lines.line import NO_CHECKPOINT, KnownEffect, Shape, ShapedLine
 
 COMPONENTS = frozenset({"gate", "subtask", "sink", "coordinator"})
 """Those whose lines have shapes."""
@@ -45,8 +45,8 @@ class Shapes:
     def __init__(self, *, has_states: bool) -> None:
         """`has_states`: an event may have a state, as those of a coordinator."""
         self._has_states = has_states
-        self._head = b""
-        """The text of a line up to its number in the file; empty if there was no such line."""
+        self._head = MARK
+        """The text of a line up to its number in the file; no line begins like it if there was none."""
         self._attempt = 0
         self._followers: dict[int, list[_Expected]] = {}
         """By number of a shape: the shapes of lines after it, the newest first."""
@@ -56,7 +56,7 @@ class Shapes:
     def follow(self, text: bytes, attempt: int) -> None:
         """Expect the lines after this valid one to begin like it, but for their numbers."""
         found = _HEAD.match(text)
-        self._head, self._attempt = (b"" if found is None else found[0]), attempt
+        self._head, self._attempt = (MARK if found is None else found[0]), attempt
 
     def read(self, number: int, text: bytes) -> ShapedLine | None:
         """Return the line if it has a shape, None if it has to be parsed."""
@@ -250,7 +250,7 @@ def _shape(component: object, event: object, effects: object) -> Shape | None:
     marks = _marks_of(event, _OF_EVENT if component == "coordinator" else _OF_EVENT - {"state"})
     if marks is None or marks.get("checkpoint", "0") != "0" or type(event.get("kind")) is not str:
         return None
-    told: list[Told] = []
+    known_effects: list[KnownEffect] = []
     all_marks = [marks]
     for effect in effects:
         of_effect = _marks_of(effect, _OF_EFFECT)
@@ -259,7 +259,7 @@ def _shape(component: object, event: object, effects: object) -> Shape | None:
         all_marks.append(of_effect)
         relative = of_effect.get("checkpoint")
         checkpoint = effect.get("checkpoint", NO_CHECKPOINT) if relative is None else None
-        told.append(
+        known_effects.append(
             (sys.intern(effect["kind"]), None if relative is None else int(relative), checkpoint, effect)
         )
     completed = marks.get("completed")
@@ -270,8 +270,8 @@ def _shape(component: object, event: object, effects: object) -> Shape | None:
         event={name: value for name, value in event.items() if name not in marks},
         has_checkpoint="checkpoint" in marks,
         completed=None if completed is None else int(completed),
-        told=tuple(told),
-        kinds=tuple(one[0] for one in told),
+        known_effects=tuple(known_effects),
+        kinds=tuple(one[0] for one in known_effects),
         has_state="state" in marks,
         has_ids=any(one in fields for fields in all_marks for one in ("checkpoint", "completed")),
         has_transactions=any("transaction" in fields for fields in all_marks),

@@ -12,9 +12,11 @@ from simulated_run import SimulatedRun
 
 from conformance.observe import EventLogError, TraceResult, validate
 from conformance.observe.cuts import joined
-from conformance.observe.cuts.joined import Asked, Validated, cuts_of, outcome, validate_in_parts
+from conformance.observe.cuts.assumed import assumed
+from conformance.observe.cuts.joined import PartRange, Validated, cuts_of, outcome, validate_in_parts
+from conformance.observe.cuts.part import state_at
 from conformance.observe.eventlog import find
-from conformance.observe.run_state import Settings
+from conformance.observe.run_state import NotQuietError, Settings
 from conformance.observe.task import TaskReader
 
 RUNS: dict[str, dict[str, Any]] = {
@@ -34,8 +36,8 @@ def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return SimulatedRun(tmp_path_factory.mktemp("cut"), **RUNS[request.param]).execute()
 
 
-def one_after_the_other(asked: list[Asked]) -> list[Validated]:
-    return [outcome(one) for one in asked]
+def one_after_the_other(ranges: list[PartRange]) -> list[Validated]:
+    return [outcome(one) for one in ranges]
 
 
 def in_parts(folder: Path) -> TraceResult:
@@ -73,9 +75,9 @@ def test_processes_have_the_same_result(log: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_each_part_reads_its_own_lines_only(log: Path) -> None:
-    asked: list[Asked] = []
-    validate_in_parts(log, 3, side_by_side=lambda some: asked.extend(some) or one_after_the_other(some))
-    parts = one_after_the_other(asked)
+    ranges: list[PartRange] = []
+    validate_in_parts(log, 3, side_by_side=lambda some: ranges.extend(some) or one_after_the_other(some))
+    parts = one_after_the_other(ranges)
     assert len(parts) > 1
     assert all(part.events for part in parts)
     assert sum(part.events for part in parts) == sequential(log).events
@@ -177,3 +179,21 @@ def test_a_log_without_a_quiet_checkpoint_is_validated_sequentially(tmp_path: Pa
     run = SimulatedRun(tmp_path, seed=3, records=60, checkpoint_every=12, max_concurrent=2, checkpoints=20)
     log = run.execute()
     assert in_parts(log) == sequential(log)
+
+
+def test_a_log_is_not_cut_at_a_savepoint(log: Path) -> None:
+    """A later attempt restores an older checkpoint than that: its offsets are of lines before the cut."""
+    cut = cuts_of(find(log), Settings(), 2)[0]
+    parts = assumed(find(log), Settings(), cut)
+    state_at(parts, cut)
+    parts.run.savepoints.add(cut.last.checkpoint)
+    with pytest.raises(NotQuietError, match="is a savepoint"):
+        state_at(parts, cut)
+
+
+def test_a_log_is_not_cut_where_a_message_is_on_its_way(log: Path) -> None:
+    cut = cuts_of(find(log), Settings(), 2)[0]
+    parts = assumed(find(log), Settings(), cut)
+    parts.run.causes.messages("complete", cut.attempt, "count-0").send(cut.last.checkpoint)
+    with pytest.raises(NotQuietError, match="on its way"):
+        state_at(parts, cut)

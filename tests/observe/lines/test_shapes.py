@@ -52,10 +52,16 @@ def content(line: Line) -> object:
         line.kind,
         line.checkpoint,
         line.completed,
-        [(kind, named if relative is None else base + relative) for kind, relative, named, _ in line.told],
+        [
+            (kind, named if relative is None else base + relative)
+            for kind, relative, named, _ in line.known_effects
+        ],
         list(line.kinds),
         [line.given.get(name) for name in ("channel", "task", "reason", "status", "type", "ms")],
-        [[effect.get(name) for name in ("task", "reason", "type", "unaligned")] for *_, effect in line.told],
+        [
+            [effect.get(name) for name in ("task", "reason", "type", "unaligned")]
+            for *_, effect in line.known_effects
+        ],
         [line.further.get(name) for name in ("records", "sent", "offset", "rows", "received")],
         line.event,
         line.effects,
@@ -148,3 +154,15 @@ def test_a_file_whose_shapes_are_too_many_is_parsed(log: Path, monkeypatch: pyte
     monkeypatch.setattr(shape, "MOST_SHAPES", 3)
     assert validate(log, required=()) == expected
     assert len(shape._shapes) == 3
+
+
+def test_a_line_that_begins_with_its_number_has_no_shape(log: Path) -> None:
+    file = files(log)[1]
+    for _ in file.lines(shaped=True):
+        pass
+    text = file.path.read_bytes().splitlines()[5]
+    cut = text[re.search(rb'"seq": ?', text).end() :]
+    assert shape.Shapes(has_states=False).read(6, cut) is None
+    reader = shape.Shapes(has_states=False)
+    reader.follow(b'{"task":"a","attempt":1,"seq":4}', 1)
+    assert reader.read(6, cut) is None
