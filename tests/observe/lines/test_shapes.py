@@ -8,13 +8,18 @@ from random import Random
 
 import pytest
 from simulated_run import SimulatedRun
+from test_shifted import CONFIGS, comparable, events, of_coordinator, started
 
 from conformance.observe import EventLogError, TraceResult, validate
 from conformance.observe.eventlog import LogFile, find
 from conformance.observe.lines import shape
 from conformance.observe.lines.line import Line, ShapedLine
+from conformance.observe.memo import replayed
 from conformance.observe.record import Record
+from conformance.observe.replay import Rejected, Replayed, ReplayedCoordinator
+from model.components import COMPONENTS, WireError
 
+IDS = frozenset({"checkpoint", "transaction"})
 NUMBER = re.compile(rb"(?<![\w.-])-?\d+")
 
 
@@ -166,3 +171,57 @@ def test_a_line_that_begins_with_its_number_has_no_shape(log: Path) -> None:
     reader = shape.Shapes(has_states=False)
     reader.follow(b'{"task":"a","attempt":1,"seq":4}', 1)
     assert reader.read(6, cut) is None
+
+
+def as_read(reader: shape.Shapes, component: str, event: dict[str, object], effects: list[object]) -> Line:
+    """The line of that event, with its shape if it has one."""
+    head = b'{"attempt":1,"task":"a","seq":'
+    reader.follow(head + b"0", 1)
+    fields = {"component": component, "event": event, "effects": effects}
+    text = head + b"1," + json.dumps(fields).encode()[1:]
+    return reader.read(2, text) or Line(2, 1, component, event, effects, {})
+
+
+@pytest.mark.parametrize("component", CONFIGS)
+def test_steps_remembered_by_shape_lead_to_the_states_of_the_model(component: str) -> None:
+    """Also with effects that the model does not have: whatever a key leaves out, some step differs."""
+    random, remembered, altered_steps = Random(component), 0, 0
+    for life in range(400):
+        reader = shape.Shapes(has_states=component == "coordinator")
+        first = {"first_id": 1 + life % 4} if component == "coordinator" else {}
+        config = CONFIGS[component] | first
+        plain = (ReplayedCoordinator if component == "coordinator" else Replayed)(component, config)
+        quick = replayed(component, config)
+        started(component, plain)
+        started(component, quick)
+        for step in range(40):
+            event = (
+                of_coordinator(random, plain.state.coordinator)
+                if component == "coordinator"
+                else events(component, random, max(0, 1 + step // 4 + random.randrange(-2, 2)))
+            )
+            try:
+                effects = COMPONENTS[component].apply(plain.state, event)[1]
+            except WireError:
+                continue
+            if effects and random.random() < 0.2:
+                effects = [dict(effect) for effect in effects]
+                effect = random.choice(effects)
+                field = random.choice([*effect, *[one for one in effect if one in IDS] * 3])
+                if isinstance(effect[field], int):
+                    effect[field] += random.choice([-2, -1, 1])
+                    altered_steps += 1
+            line, outcomes = as_read(reader, component, event, effects), []
+            for model in (plain, quick):
+                try:
+                    rules = model.known(line, event.get("state"))
+                    remembered += rules is not None
+                    outcomes.append(model.step(line) if rules is None else rules)
+                except Rejected as rejected:
+                    outcomes.append((rejected.rules, rejected.why))
+            assert outcomes[0] == outcomes[1], (event, effects)
+            if random.random() < 0.3:
+                assert comparable(quick.state) == comparable(plain.state)
+        assert comparable(quick.state) == comparable(plain.state)
+    assert remembered > 500
+    assert altered_steps > 50
