@@ -1,5 +1,6 @@
 """A log that is validated in parts: the result of a sequential validation, and no wrong state is trusted."""
 
+import contextlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -197,3 +198,69 @@ def test_a_log_is_not_cut_where_a_message_is_on_its_way(log: Path) -> None:
     parts.run.causes.messages("complete", cut.attempt, "count-0").send(cut.last.checkpoint)
     with pytest.raises(NotQuietError, match="on its way"):
         state_at(parts, cut)
+
+
+def test_parts_with_different_states_at_a_cut_are_not_joined(log: Path) -> None:
+    ranges: list[PartRange] = []
+    validate_in_parts(log, 2, side_by_side=lambda some: ranges.extend(some) or one_after_the_other(some))
+    parts = one_after_the_other(ranges)
+    assert joined._joined(parts, ()) == sequential(log)
+    first, second = parts
+    assert isinstance(second.begin, tuple)
+    second.begin = (*second.begin[:-1], ())
+    assert joined._joined([first, second], ()) is None
+
+
+def test_sources_that_send_differently_in_two_parts_are_not_joined(log: Path) -> None:
+    parts = [
+        outcome(PartRange(log, Settings(), *ends)) for ends in ((None, cut_of(log)), (cut_of(log), None))
+    ]
+    assert joined._joined(parts, ()) is not None
+    parts[1].sends_one_per_record["src-0"] = False
+    assert joined._joined(parts, ()) is None
+
+
+def cut_of(log: Path) -> Any:
+    return cuts_of(find(log), Settings(), 2)[0]
+
+
+def sink_of(parts: Any) -> Any:
+    return next(one for one in parts.tasks if one.file.task == "sink-0")
+
+
+def with_other_state(model: Any, **fields: object) -> None:
+    model.state = model.state._replace(**fields)
+
+
+ALTERATIONS: dict[str, Callable[[Any, int], object]] = {
+    "gate": lambda parts, _: sink_of(parts)._gate.answer({"kind": "end_of_partition", "channel": 0}),
+    "subtask": lambda parts, last: with_other_state(sink_of(parts)._subtask, aborted=(last + 2,)),
+    "sink": lambda parts, _: with_other_state(sink_of(parts)._sink._model, next_transaction=900),
+    "rows of the sink": lambda parts, _: setattr(sink_of(parts)._sink, "_before", 1_000_000),
+    "records": lambda parts, _: sink_of(parts)._counts.append(1),
+    "last channel": lambda parts, _: setattr(sink_of(parts), "_last_channel", 7),
+    "restored offset": lambda parts, _: setattr(parts.tasks[0]._rows, "restored", 5),
+    "source's offsets": lambda parts, last: parts.tasks[0]._offsets.require("snapshot", last + 1),
+    "offset": lambda parts, last: parts.run.offsets.update({("src-0", last): -1}),
+    "completed": lambda parts, last: parts.run.completed.add(last + 1),
+    "taken over": lambda parts, last: parts.run.taken_over_checkpoints.add(last),
+    "coordinator": lambda parts, last: with_other_state(
+        parts.coordinator._model,
+        coordinator=parts.coordinator._model.state.coordinator._replace(next_id=last + 9),
+    ),
+    "published": lambda parts, last: parts.coordinator._published.add(last + 1),
+    "a task that does not know": lambda parts, last: parts.run.undelivered[
+        parts.coordinator._attempt, "x"
+    ].add(last),
+}
+
+
+@pytest.mark.parametrize("name", ALTERATIONS)
+def test_whatever_differs_at_a_cut_is_seen(name: str, log: Path) -> None:
+    cut = cut_of(log)
+    parts, same = assumed(find(log), Settings(), cut), assumed(find(log), Settings(), cut)
+    expected = state_at(same, cut)
+    assert state_at(parts, cut) == expected
+    ALTERATIONS[name](parts, cut.last.checkpoint)
+    with contextlib.suppress(NotQuietError):
+        assert state_at(parts, cut) != expected
