@@ -7,6 +7,7 @@ log take turns, and must give the same result.
 import shutil
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -15,12 +16,19 @@ from conformance.bench.figures import Figure, Report
 from conformance.bench.logs import LOGS
 from conformance.bench.runtime.scale import Scale
 from conformance.observe import TraceResult, validate
+from conformance.observe.cuts import validate_in_parts
+from conformance.observe.cuts.joined import cuts_of
+from conformance.observe.cuts.part import PartRange, validated
+from conformance.observe.eventlog import find
+from conformance.observe.run_state import Settings
 
 EVENTS, LINES = 150_000, 100_000
 """The rates to reach."""
 TURNS = 9
 RECORDS, CHECKPOINTS = 1_200, 500
 """Records and checkpoints of the simulated run, which has some 14,000 events."""
+QUIET_RECORDS, QUIET_CHECKPOINTS = 300, 800
+"""The same of the run that is cut: its checkpoints start one after the other."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
@@ -41,10 +49,14 @@ def measure(folder: Path, scale: Scale) -> Report:
         replayed.append(_rate(len(lines), lambda: _validated(lines)))
         modelled.append(_rate(len(lines), lambda: _validated(lines, remember=False)))
     watched = [_rate(len(info), lambda: _watched(info)) for _ in range(TURNS)]
+    shares = _shares(folder / "quiet")
     figures = [
         Figure("event log, steps remembered", "events/s", remembered, EVENTS),
         Figure("event log, every step by the model", "events/s", plain),
         Figure("event log, steps remembered, compared with every step by the model", "times as many", ratios),
+        Figure(
+            "event log in 2 parts, the sequential validation compared with the longer part", "times", shares
+        ),
         Figure("Flink log at DEBUG, parsed and replayed", "lines/s", replayed, LINES),
         Figure("Flink log at DEBUG, every step by the model", "lines/s", modelled),
         Figure("Flink log at INFO, watched", "lines/s", watched, LINES),
@@ -57,26 +69,52 @@ def measure(folder: Path, scale: Scale) -> Report:
     return Report("validation", "Validation of one log", setting, figures)
 
 
+def _shares(folder: Path) -> list[float]:
+    """The processor time of a sequential validation, divided by that of the longer one of two parts."""
+    log = _run(
+        folder, seed=9, records=QUIET_RECORDS, checkpoints=QUIET_CHECKPOINTS, checkpoint_every=0,
+    )  # fmt: skip
+    cuts = cuts_of(find(log), Settings(), 2)
+    if not cuts:
+        raise MeasurementError(f"{log}: expected a completed checkpoint at which it can be cut")
+    parts = [PartRange(log, Settings(), None, cuts[0]), PartRange(log, Settings(), cuts[0], None)]
+    if validate_in_parts(log, 2, required=()) != validate(log, required=()):
+        raise MeasurementError(f"{log}: expected the result of the sequential validation from two parts")
+    shares = []
+    for _ in range(TURNS):
+        sequential = _seconds(lambda: validate(log, required=()))
+        shares.append(sequential / max(_seconds(partial(validated, part)) for part in parts))
+    return shares
+
+
 def _simulated(folder: Path) -> Path:
     """The event log of the tests' simulated run: five tasks, one failure, two checkpoints at once."""
+    return _run(
+        folder, seed=3, records=RECORDS, fail_at=(2_000,), max_concurrent=2, checkpoint_every=12,
+        checkpoints=CHECKPOINTS,
+    )  # fmt: skip
+
+
+def _run(folder: Path, **options: object) -> Path:
+    """The event log of a simulated run of the tests."""
     shutil.rmtree(folder, ignore_errors=True)
     spec = spec_from_file_location("simulated_run", LOGS.parent / "simulated_run.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    run = module.SimulatedRun(
-        folder, seed=3, records=RECORDS, fail_at=(2_000,), max_concurrent=2, checkpoint_every=12,
-        checkpoints=CHECKPOINTS,
-    )  # fmt: skip
-    log: Path = run.execute()
+    log: Path = module.SimulatedRun(folder, **options).execute()
     return log
 
 
 def _rate(amount: int, work: Callable[[], TraceResult | None]) -> float:
+    return amount / _seconds(work)
+
+
+def _seconds(work: Callable[[], object]) -> float:
     begun = time.process_time()
     work()
-    return amount / (time.process_time() - begun)
+    return time.process_time() - begun
 
 
 def _lines(name: str) -> list[str]:

@@ -10,7 +10,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from conformance.observe.eventlog import Line, LogFile
+from conformance.observe.eventlog import LogFile, Span
+from conformance.observe.lines.line import Line
 
 Key = tuple[str | int, ...]
 _FORGOTTEN = ("", -1, None)
@@ -30,19 +31,26 @@ class Need(NamedTuple):
     times: int
     rules: tuple[str, ...]
     """Charged if it never does."""
-    why: str
-    """The missing cause, in plain words."""
+    sentence: str
+    """The missing cause, in plain words, with places for `values`: most needs are met before it is read."""
+    values: tuple[object, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """The missing cause, in plain words."""
+        return self.sentence.format(*self.values) if self.values else self.sentence
 
 
 class FileReader(ABC):
     """Replays one file, event by event."""
 
-    def __init__(self, file: LogFile, causes: "Causes") -> None:
+    def __init__(self, file: LogFile, causes: "Causes", *, shaped: bool = False) -> None:
+        """`shaped`: lines of a known shape are not parsed again."""
         self.file = file
         self._causes = causes
         self.line: Line | None = None
         """The line that is being replayed, or that waits; None at the end of the file."""
-        self._lines = file.lines()
+        self._lines = file.lines(shaped=shaped)
         self.grows = False
         """The file is still written: its end is not the end of the task."""
 
@@ -52,17 +60,24 @@ class FileReader(ABC):
 
     def advance(self) -> Need | None:
         """Replay until the end (None), or until an event has to wait. Raises Rejected and EventLogError."""
-        while True:
-            if self.line is None:
-                self.line = next(self._lines, None)
-                if self.line is None:
-                    if not self.grows:
-                        self._causes.happened(("ended", self.file.attempt, self.file.task))
-                    return None
-            need = self.replay(self.line)
+        replay = self.replay
+        if self.line is not None:
+            need = replay(self.line)
             if need is not None:
                 return need
-            self.line = None
+        for line in self._lines:
+            self.line = line
+            need = replay(line)
+            if need is not None:
+                return need
+        self.line = None
+        if not self.grows:
+            self._causes.happened(("ended", self.file.attempt, self.file.task))
+        return None
+
+    def read(self, span: Span, *, shaped: bool = False) -> None:
+        """Go on with the lines of that part of the file."""
+        self._lines = self.file.lines(shaped=shaped, span=span)
 
     def remaining(self) -> Iterator[Line]:
         """The lines that were not replayed, the waiting one first. The file cannot be replayed afterwards."""
@@ -79,49 +94,104 @@ class FileReader(ABC):
 Waiting = tuple[FileReader, Need]
 
 
+class Messages:
+    """The messages of one kind about checkpoints between the coordinator and a task in one attempt."""
+
+    __slots__ = ("_causes", "_key", "is_awaited", "received", "sent")
+
+    def __init__(self, causes: "Causes", key: Key) -> None:
+        self.sent: dict[int, int] = {}
+        """By checkpoint: how often the message was sent."""
+        self.received: dict[int, int] = {}
+        self.is_awaited = False
+        """Some reader has waited for one of them."""
+        self._causes = causes
+        self._key = key
+
+    def send(self, checkpoint: int) -> None:
+        """Count a message that was sent, and wake the reader that waited for it."""
+        times = self.sent[checkpoint] = self.sent.get(checkpoint, 0) + 1
+        if self.is_awaited:
+            self._causes.wake((*self._key, checkpoint), times)
+
+    def receive(self, checkpoint: int) -> int:
+        """Count a message that is received. Returns 0, or the count that it would have if it was not sent."""
+        times = self.received.get(checkpoint, 0) + 1
+        if self.sent.get(checkpoint, 0) < times:
+            return times
+        self.received[checkpoint] = times
+        return 0
+
+    def forget(self, checkpoint: int) -> None:
+        """Drop what is known of checkpoints below `checkpoint`."""
+        for known in (self.sent, self.received):
+            for one in [one for one in known if one < checkpoint]:
+                del known[one]
+
+
 class Causes:
     """The causes that have occurred so far, and the readers that wait."""
 
     def __init__(self) -> None:
         self.reading: FileReader | None = None
         """The reader that replays at the moment."""
-        self._happened: dict[Key, list[Any]] = {}
+        self._messages: dict[Key, Messages] = {}
+        self._happened: dict[Key, list[Any]] = defaultdict(list)
         self._waiting: dict[Key, list[tuple[int, FileReader]]] = defaultdict(list)
         self._ready: deque[FileReader] = deque()
         self._forgotten: Counter[Key] = Counter()
         """By key: the number of its first values that are forgotten."""
 
+    def messages(self, word: str, attempt: int, task: str) -> Messages:
+        """The messages of one kind."""
+        key: Key = (word, attempt, task)
+        found = self._messages.get(key)
+        if found is None:
+            found = self._messages[key] = Messages(self, key)
+        return found
+
     def happened(self, key: Key, what: object = None) -> None:
         """Count `key` once more, keep `what` with it, and wake the readers that waited for it."""
-        known = self._happened.setdefault(key, [])
+        known = self._happened[key]
         known.append(what)
-        waiting = self._waiting.get(key)
-        if waiting:
-            self._ready.extend(reader for times, reader in waiting if times <= len(known))
-            self._waiting[key] = [(times, reader) for times, reader in waiting if times > len(known)]
+        if key in self._waiting:
+            self.wake(key, len(known))
+
+    def wake(self, key: Key, times: int) -> None:
+        """Wake the readers that waited until `key` happened so often."""
+        waiting = self._waiting.pop(key, ())
+        self._ready.extend([reader for awaited, reader in waiting if awaited <= times])
+        still = [one for one in waiting if one[0] > times]
+        if still:
+            self._waiting[key] = still
 
     def count(self, key: Key) -> int:
         """How often `key` has happened."""
+        if key[0] in _MESSAGES:
+            messages = self._messages.get(key[:-1])
+            return 0 if messages is None else messages.sent.get(checkpoint_of(key), 0)
         return len(self._happened.get(key, ()))
 
-    def what(self, key: Key, position: int) -> Any:  # noqa: ANN401 - any value
-        """The value that was kept when `key` happened for the `position`-th time, from 0."""
-        return self._happened[key][position]
+    def kept(self, key: Key) -> list[Any]:
+        """What was kept with `key`, each time that it happened; the list grows."""
+        return self._happened[key]
 
     def forget(self, checkpoint: int, attempt: int) -> None:
         """Drop what has happened to checkpoints below `checkpoint`, and in attempts before `attempt`.
 
         The places of markers stay as they are, without what was kept with them.
         """
+        for key, messages in list(self._messages.items()):
+            messages.forget(checkpoint)
+            if int(key[1]) < attempt:
+                del self._messages[key]
         for key, known in list(self._happened.items()):
             if key[0] == "marker":
                 self._forget_markers(key, known, checkpoint)
-            is_old = key[0] in {*_MESSAGES, "completed"} and checkpoint_of(key) < checkpoint
-            if is_old or (key[0] in {*_MESSAGES, "marker", "deployed"} and int(key[1]) < attempt):
+            is_old = key[0] == "completed" and checkpoint_of(key) < checkpoint
+            if is_old or (key[0] in {"marker", "deployed"} and int(key[1]) < attempt):
                 del self._happened[key]
                 self._forgotten.pop(key, None)
-        for key in [key for key, readers in self._waiting.items() if not readers]:
-            del self._waiting[key]
 
     def _forget_markers(self, key: Key, known: list[Any], checkpoint: int) -> None:
         place = self._forgotten[key]
@@ -130,9 +200,14 @@ class Causes:
             place += 1
         self._forgotten[key] = place
 
+    def in_flight(self, attempt: int) -> bool:
+        """Whether a message of the attempt was sent and not received."""
+        return any(one.sent != one.received for key, one in self._messages.items() if key[1] == attempt)
+
     def size(self) -> int:
         """The number of things that are remembered."""
-        return sum(map(len, self._happened.values())) - self._forgotten.total()
+        messages = sum(sum(one.sent.values()) for one in self._messages.values())
+        return messages + sum(map(len, self._happened.values())) - self._forgotten.total()
 
     def run(self, readers: Iterable[FileReader]) -> list[Waiting]:
         """Let all readers advance as far as they can. Returns those that wait in the end."""
@@ -149,4 +224,6 @@ class Causes:
                 continue
             stuck[id(reader)] = reader, need
             self._waiting[need.key].append((need.times, reader))
+            if need.key[0] in _MESSAGES:
+                self.messages(str(need.key[0]), int(need.key[1]), str(need.key[2])).is_awaited = True
         return list(stuck.values())

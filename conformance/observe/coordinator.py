@@ -4,15 +4,17 @@ Beside the model's own guards: an acknowledgement was sent by that task in that 
 as often as it was sent, and an attempt starts from the checkpoint that the coordinator answered (ONCE-04).
 """
 
-from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
 
-from conformance.observe.causes import FileReader, Key, Need, checkpoint_of
-from conformance.observe.eventlog import EventLogError, Line, LogFile
+from conformance.observe.causes import FileReader, Key, Messages, Need
+from conformance.observe.eventlog import EventLogError, LogFile
+from conformance.observe.lines.line import Line, ShapedLine
+from conformance.observe.memo.coordinator import without_time
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
-from conformance.observe.run_state import Attempt, Run, Settings
+from conformance.observe.run_state import Attempt, NotQuietError, Run, Settings
 from model.coordinator.wire.coordinator import CoordinatorSession
 from model.store.store import CHECKPOINT, Entry
 
@@ -20,6 +22,7 @@ CHECKPOINT_TYPE = "checkpoint"
 """The type of the checkpoints that the job takes itself; users request savepoints."""
 _PUBLICATION_FAILED = "FINALIZE_CHECKPOINT_FAILURE"
 _SITUATION_OF_ABORT = {"CHECKPOINT_SUBSUMED": "older one replaced", "CHECKPOINT_EXPIRED": "expired"}
+_FROM_TASKS = frozenset({"acknowledge", "decline"})
 Upstream = dict[str, frozenset[str]]
 
 
@@ -27,14 +30,15 @@ class CoordinatorReader(FileReader):
     """Replays the coordinator's file over all attempts."""
 
     def __init__(self, run: Run, file: LogFile, settings: Settings) -> None:
-        super().__init__(file, run.causes)
+        super().__init__(file, run.causes, shaped=run.is_shaped)
         self._run = run
         self._plan, recorded = recorded_first(file)
         self.settings = settings._replace(**recorded)
         self._model: Replayed | None = None
         self._attempt = 0
         self._answered: tuple[int | None] | None = None
-        self._received: Counter[Key] = Counter()
+        self._messages: dict[str, dict[str, Messages]] = {}
+        """By kind and task: the messages of this attempt."""
         self._unpublished: set[int] = set()
         self._published: set[int] = set()
         self._finished = False
@@ -48,9 +52,6 @@ class CoordinatorReader(FileReader):
 
     def forget(self, checkpoint: int) -> None:
         """Drop what is known of checkpoints below `checkpoint`."""
-        for key in list(self._received):
-            if key[0] != "deployed" and checkpoint_of(key) < checkpoint:
-                del self._received[key]
         for known in (self._unpublished, self._published):
             known.difference_update([one for one in known if one < checkpoint])
 
@@ -58,6 +59,41 @@ class CoordinatorReader(FileReader):
         """The ids of pending checkpoints."""
         found = () if self._model is None else self._model.state.coordinator.pending
         return tuple(one.checkpoint for one in found)
+
+    # ------------------------------------------------------------ a log that is cut
+
+    def begin_at(
+        self, started: Line, statuses: Iterable[Line], completed: Sequence[int], restores: int
+    ) -> None:
+        """Begin in an attempt that was `started`, after these completed checkpoints, the newest last.
+
+        `statuses`: the lines in which the tasks and the job run. `restores`: how often the coordinator has
+        restored.
+        """
+        self._answered = (started.fields["restored"],)
+        self._start(started.attempt, started.fields)
+        run = self._run
+        run.completed.update(completed)
+        run.attempts_with_completion.add(started.attempt)
+        self._model = model = self._new_model(completed[-1] + 1, list(completed))
+        for _ in range(restores):
+            model.answer({"kind": "restore"})
+        for line in statuses:
+            if line.component == "coordinator" and line.kind in {"task_status", "job_status"}:
+                model.answer(line.event)
+
+    def at_cut(self, checkpoint: int) -> object:
+        """What decides about later lines, as in `TaskReader.at_cut`; times are relative to now."""
+        if self._model is None or self._answered is not None or self._finished or self.line:
+            raise NotQuietError("the coordinator starts or ends an attempt")
+        session: CoordinatorSession = self._model.state
+        coordinator = session.coordinator
+        if coordinator.pending or session.handles:
+            raise NotQuietError(f"{coordinator.pending[0].checkpoint} is pending")
+        later = [
+            sorted(one for one in some if one > checkpoint) for some in (self._published, self._unpublished)
+        ]
+        return self._attempt, without_time(session), later
 
     # ------------------------------------------------------------ lines of the engine
 
@@ -92,6 +128,7 @@ class CoordinatorReader(FileReader):
             raise Rejected(("ONCE-04",), why)
         self._answered = None
         self._attempt = number
+        self._messages.clear()
         exchanges = tuple(
             (str(one["from"]), str(one["to"]), str(one["partitioning"]))
             for one in fields.get("exchanges", ())
@@ -140,45 +177,64 @@ class CoordinatorReader(FileReader):
             raise Rejected(("COORD-12",), f"the coordinator's file has an event of a {line.component}")
         if self._model is None:
             self._model = self._new_model(1, [])
-        event = line.event
-        need = self._cause_of(line.attempt, event)
+        need = self._cause_of(line)
         if need is not None:
-            if self._run.causes.count(need.key) < need.times:
-                return need
-            self._received[need.key] = need.times
-        if event["kind"] == "acknowledge":
-            event = self._checked(line.attempt, event)
-        effects = [_with_name(effect) for effect in line.effects]
-        self._run.rules.update(self._model.step(line, event, effects))
+            return need
+        handle = self._checked(line) if line.kind == "acknowledge" else None
+        rules = self._model.known(line, handle)
+        if rules is None:
+            event = line.event if handle is None else {**line.event, "state": handle}
+            rules = self._model.step(line, event, [_with_name(effect) for effect in line.effects])
+        self._run.rules.update(rules)
         self._run.events += 1
         self._carry_out(line)
         return None
 
-    def _cause_of(self, attempt: int, event: dict[str, Any]) -> Need | None:
-        """The message that this event receives; None for an event from outside."""
-        kind, task, checkpoint = event["kind"], event.get("task"), event.get("checkpoint")
+    def _cause_of(self, line: Line) -> Need | None:
+        """The missing message that this event receives; None if it was sent, or the event is from outside."""
+        kind, event, attempt = line.kind, line.given, line.attempt
         if kind == "task_status" and event.get("status") == "RUNNING":
-            why = f"{task} runs in attempt {attempt}, but it was not deployed in it"
-            return Need(("deployed", attempt, str(task)), 1, ("COORD-01", "ONCE-06"), why)
-        if kind not in {"acknowledge", "decline"} or type(checkpoint) is not int:
+            why = f"{event.get('task')} runs in attempt {attempt}, but it was not deployed in it"
+            deployed = ("deployed", attempt, str(event.get("task")))
+            if self._run.causes.count(deployed):
+                return None
+            return Need(deployed, 1, ("COORD-01", "ONCE-06"), why)
+        if kind not in _FROM_TASKS:
+            return None
+        task, checkpoint = event.get("task"), line.checkpoint
+        if type(checkpoint) is not int:
             return None
         if kind == "decline" and event.get("reason") == _PUBLICATION_FAILED:
             if checkpoint not in self._unpublished:
                 raise Rejected(("COORD-09",), f"no publication of checkpoint {checkpoint} failed")
             kind = "acknowledge"  # the last one, whose publication failed
-        key = (kind, attempt, str(task), checkpoint)
-        times = self._received.get(key, 0) + 1  # not `[key]`: slow for a new key
-        sent = "was not sent" if times == 1 else f"was sent {times - 1} times and came {times} times"
-        why = f"the {kind} of {task} for checkpoint {checkpoint} in attempt {attempt} {sent}"
+        times = self._messages_of(kind, attempt, str(task)).receive(checkpoint)
+        if not times:
+            return None
+        key: Key = (kind, attempt, str(task), checkpoint)
         rules = ("TASK-07", "ONCE-06") if kind == "acknowledge" else ("TASK-04", "TASK-08")
-        return Need(key, times, rules, why)
+        sent = "was not sent" if times == 1 else "was sent {4} times and came {5} times"
+        why = f"the {{0}} of {{1}} for checkpoint {{2}} in attempt {{3}} {sent}"
+        return Need(key, times, rules, why, (kind, task, checkpoint, attempt, times - 1, times))
 
-    def _checked(self, attempt: int, event: dict[str, Any]) -> dict[str, Any]:
-        """The acknowledgement with its handle as a string, after a check of the handle's fields."""
-        state = event.get("state")
+    def _messages_of(self, kind: str, attempt: int, task: str) -> Messages:
+        """The messages of one kind; found more quickly for the attempt that the file is in."""
+        if attempt != self._attempt:
+            return self._run.causes.messages(kind, attempt, task)
+        of_kind = self._messages.get(kind)
+        if of_kind is None:
+            of_kind = self._messages[kind] = {}
+        found = of_kind.get(task)
+        if found is None:
+            found = of_kind[task] = self._run.causes.messages(kind, attempt, task)
+        return found
+
+    def _checked(self, line: Line) -> str | None:
+        """The handle of an acknowledgement as a string, after a check of its fields; None if it has none."""
+        state = line.state if isinstance(line, ShapedLine) else line.event.get("state")
         if not isinstance(state, dict):
-            return event
-        task, checkpoint = str(event["task"]), event["checkpoint"]
+            return state if type(state) is str else None
+        attempt, task, checkpoint = line.attempt, str(line.given["task"]), line.checkpoint
         if state.get("attempt", attempt) != attempt:
             why = f"the state of {task} for checkpoint {checkpoint} is of attempt {state['attempt']}"
             raise Rejected(("ONCE-06",), f"{why}, it came in attempt {attempt}")
@@ -186,37 +242,38 @@ class CoordinatorReader(FileReader):
         if offset is not None and state.get("offset", offset) not in {offset, None}:
             why = f"{task} snapshotted offset {offset} for checkpoint {checkpoint}"
             raise Rejected(("ONCE-01",), f"{why}, its state has {state['offset']}")
-        return _with_name(event)
+        return _name_of(state)
 
     def _carry_out(self, line: Line) -> None:
         """Record the effects of the coordinator: causes elsewhere, and situations."""
         run, attempt = self._run, line.attempt
-        see, happened = run.witnessed.see, run.causes.happened
-        failing, subsumed = line.event["kind"] == "fail_tasks", False
+        see = run.witnessed.see
+        failing, subsumed, base = line.kind == "fail_tasks", False, line.base
         if failing:
             see("attempt failed")
-        for effect in line.effects:
-            checkpoint: Any = effect.get("checkpoint")
-            match effect["kind"]:
+        for kind, relative, named, effect in line.known_effects:
+            checkpoint: Any = named if relative is None else base + relative
+            match kind:
                 case "trigger_task":
                     if effect["type"] != CHECKPOINT_TYPE:
                         run.savepoints.add(checkpoint)
-                    happened(("trigger", attempt, effect["task"], checkpoint))
+                    self._messages_of("trigger", attempt, effect["task"]).send(checkpoint)
                 case "complete":
                     run.completed.add(checkpoint)
-                    happened(("completed", checkpoint))
+                    run.causes.happened(("completed", checkpoint))
                     if checkpoint in run.savepoints:
                         see("savepoint completed")
                     else:
                         run.attempts_with_completion.add(attempt)
                         see("checkpoint completed")
                 case "notify_complete":
-                    run.completions_sent.append((attempt, effect["task"], checkpoint))
-                    happened(("complete", attempt, effect["task"], checkpoint))
+                    task = effect["task"]
+                    run.undelivered[attempt, task].add(checkpoint)
+                    self._messages_of("complete", attempt, task).send(checkpoint)
                 case "notify_abort":
-                    happened(("abort", attempt, effect["task"], checkpoint))
+                    self._messages_of("abort", attempt, effect["task"]).send(checkpoint)
                 case "restored":
-                    self._answered = (checkpoint,)
+                    self._answered = (effect["checkpoint"],) if relative is None else (checkpoint,)
                 case "abort":
                     self._see_abort(effect["reason"], failing)
                 case "notify_subsumed":
@@ -224,7 +281,8 @@ class CoordinatorReader(FileReader):
                 case "rejected" | "acknowledged" | "discard" | "fail_job" | "fail":
                     pass  # no cause of anything in another file
                 case _:
-                    raise unknown_effect("coordinator", effect)
+                    odd = next(one for one in line.effects if one["kind"] == kind)
+                    raise unknown_effect("coordinator", odd)
         if subsumed:
             see("older one replaced")
 
@@ -243,8 +301,12 @@ def _with_name(wire: dict[str, Any]) -> dict[str, Any]:
     state = wire.get("state")
     if not isinstance(state, dict):
         return wire
+    return {**wire, "state": _name_of(state)}
+
+
+def _name_of(state: dict[str, Any]) -> str:
     named = {name: value for name, value in state.items() if name != "content"}
-    return {**wire, "state": orjson.dumps(named, option=orjson.OPT_SORT_KEYS).decode()}
+    return orjson.dumps(named, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _upstream(fields: dict[str, Any]) -> Upstream:

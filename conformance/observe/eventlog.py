@@ -13,6 +13,9 @@ from typing import Any, NamedTuple, TypeGuard
 
 import orjson
 
+from conformance.observe.lines.line import Line
+from conformance.observe.lines.shape import MARK, Shapes
+
 COORDINATOR = "coordinator"
 COMPONENTS = ("gate", "subtask", "sink", "coordinator", "store", "offsets")
 KINDS = frozenset(
@@ -40,22 +43,18 @@ class EventLogError(ValueError):
         self.line = line
 
 
-class Line(NamedTuple):
-    """One line: an event of `component` with its effects. If `component` is None, an event of the runtime."""
+class Span(NamedTuple):
+    """A part of a file, from the beginning of a line on."""
 
-    number: int
-    """The number of the line, from 1."""
-    attempt: int
-    component: str | None
-    event: dict[str, Any]
-    effects: list[dict[str, Any]]
-    fields: dict[str, Any]
-    """The whole object, with all recorded fields."""
+    begin: int = 0
+    """In bytes."""
+    end: int | None = None
+    """In bytes; None: to the end of the file."""
+    lines: int = 0
+    """The lines before it."""
 
-    @property
-    def kind(self) -> str:
-        """The kind of the event, of a component or of the runtime."""
-        return str((self.event if self.component else self.fields)["kind"])
+
+WHOLE = Span()
 
 
 class LogFile(NamedTuple):
@@ -70,24 +69,36 @@ class LogFile(NamedTuple):
         """The file's name within the log."""
         return self.path.name
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the lines in order. Raises EventLogError at the first line that is cut off or invalid."""
+    def lines(self, *, shaped: bool = False, span: Span = WHOLE) -> Iterator[Line]:
+        """Yield the lines in order. Raises EventLogError at the first line that is cut off or invalid.
+
+        `shaped`: lines of a known shape are not parsed again. `span`: only the lines in it.
+        """
+        shapes = Shapes(has_states=self.task == COORDINATOR) if shaped else None
         size = self.path.stat().st_size
-        if size and self._piece(size - 1) != b"\n":
+        if span.end is None and size and self._piece(size - 1) != b"\n":
             with self.path.open("rb") as file:
                 last = sum(1 for _ in file)
             raise EventLogError(self.name, last, "the last line is cut off; the file ends within it")
-        place, number, begun = 0, 0, b""
+        place, number, begun = span.begin, span.lines, b""
+        size = size if span.end is None else min(size, span.end)
         while place < size:
-            piece = self._piece(place)
+            piece = self._piece(place)[: size - place]
             place += len(piece)
-            *whole, begun = (begun + piece).split(b"\n")
+            text = begun + piece
+            *whole, begun = text.split(b"\n")
             if len(begun) > LONGEST_LINE:
                 why = f"expected lines of at most {LONGEST_LINE:,} bytes"
                 raise EventLogError(self.name, number + 1, why)
+            read = None if shapes is None or MARK in text else shapes.read
             for text in whole:
                 number += 1
-                yield self._parsed(number, text)
+                line: Line | None = None if read is None else read(number, text)
+                if line is None:
+                    line = self._parsed(number, text)
+                    if shapes is not None:
+                        shapes.follow(text, line.attempt)
+                yield line
 
     def mentions(self, component: str) -> bool:
         """Whether the component has an event in the file."""

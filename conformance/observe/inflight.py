@@ -6,6 +6,7 @@ those that it stored, and those that the sender stored, are together all that ha
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -44,7 +45,7 @@ class InFlight:
         taken = self._taken[channel]
         count = self._run.causes.count(key)
         for place in range(self._all_taken[channel], count):
-            if place not in taken and self._run.causes.what(key, place)[:2] == (kind, checkpoint):
+            if place not in taken and self._run.causes.kept(key)[place][:2] == (kind, checkpoint):
                 taken.add(place)
                 while self._all_taken[channel] in taken:
                     taken.remove(self._all_taken[channel])
@@ -53,11 +54,13 @@ class InFlight:
         why = f"{kind} {checkpoint} came on channel {channel}, {key[2]} has not broadcast it"
         return Need(key, count + 1, ("TASK-01", "UNAL-35"), why)
 
-    def snapshot(self, checkpoint: int, fields: dict[str, Any]) -> None:
+    def snapshot(self, checkpoint: int, fields: Mapping[str, Any]) -> None:
         """The task has sent its barrier, after these records sent and read."""
         at = (self._file.attempt, self._file.task, checkpoint)
-        self._run.sent[at] = dict(fields.get("sent") or {})
-        self._read[checkpoint] = dict(fields.get("received") or {})
+        self._run.sent[at] = fields.get("sent") or {}
+        received = fields.get("received")
+        if received:
+            self._read[checkpoint] = dict(received)
 
     def gathered(self, fields: dict[str, Any]) -> None:
         """All records in flight at the task's ends are stored."""

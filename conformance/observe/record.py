@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from conformance.observe.eventlog import COORDINATOR, Line
+from conformance.observe.eventlog import COORDINATOR
+from conformance.observe.lines.line import Line
 from model.components import COMPONENTS, Wire
 
 

@@ -4,6 +4,10 @@ A log has a file for the coordinator and one for each attempt of each task. Thei
 they replay the files; `conformance.observe.validate` reads the result from it.
 """
 
+import gc
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,6 +19,10 @@ from conformance.observe.situations import TRACE, Witnessed
 
 EndRejection = tuple[tuple[str, ...], str]
 """A rejection that is known only at the end of a log: the rules that are broken, and the reason."""
+
+
+class NotQuietError(Exception):
+    """A log cannot be cut at a place, because something is under way there."""
 
 
 class Settings(NamedTuple):
@@ -62,10 +70,8 @@ class Run:
     """By task: the sink with its durable part, over all attempts."""
     logged_attempts: dict[str, list[int]] = field(default_factory=dict)
     """By task: the attempts of which the log has a file."""
-    completions_received: set[tuple[int, str, int]] = field(default_factory=set)
-    """(attempt, task, checkpoint): the task was notified that the checkpoint is complete."""
-    completions_sent: list[tuple[int, str, int]] = field(default_factory=list)
-    """The same triples, for the notifications that the coordinator sent."""
+    undelivered: dict[tuple[int, str], set[int]] = field(default_factory=lambda: defaultdict(set))
+    """By attempt and task: the completed checkpoints of which the task was not notified yet."""
     taken_over_sinks: set[tuple[int, str]] = field(default_factory=set)
     """(attempt, sink): a sink that a rescaling removed and whose transactions another sink took over."""
     attempts_with_completion: set[int] = field(default_factory=set)
@@ -89,9 +95,14 @@ class Run:
     cuts_compared: int = 0
     """The number of barriers at which the receiver's record count was compared with the sender's."""
 
+    @property
+    def is_shaped(self) -> bool:
+        """Whether lines of a known shape are not parsed again."""
+        return self.remember and self.record is None
+
     def replayed(self, component: str, config: dict[str, Any]) -> Replayed:
         """The component's model; its steps are remembered unless a record needs each state."""
-        if self.remember and self.record is None:
+        if self.is_shaped:
             return replayed(component, config)
         plain = ReplayedCoordinator if component == "coordinator" else Replayed
         return plain(component, config, self.record)
@@ -109,5 +120,17 @@ class Run:
                 del records[at]
         for between in [one for one in self.recovered if one[0] < attempt]:
             del self.recovered[between]
-        self.completions_received = {one for one in self.completions_received if one[2] >= checkpoint}
-        self.completions_sent = [one for one in self.completions_sent if one[2] >= checkpoint]
+        for undelivered in self.undelivered.values():
+            undelivered.difference_update([one for one in undelivered if one < checkpoint])
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for garbage in cycles: a replay makes none, and its many objects cause many searches."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

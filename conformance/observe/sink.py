@@ -6,13 +6,14 @@ checkpoint that the attempt restores (ONCE-04), and pre-commits the records befo
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from conformance.observe.causes import Need
-from conformance.observe.eventlog import Line, LogFile
+from conformance.observe.eventlog import LogFile
+from conformance.observe.lines.line import Line
 from conformance.observe.replay import Rejected, Replayed
-from conformance.observe.run_state import Attempt, EndRejection, Run
+from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run
 from model.components import COMPONENTS
 from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 
@@ -31,7 +32,8 @@ class SinkReplay:
         self._file = file
         self._model: Replayed | None = None
         self._due: deque[tuple[str, int]] = deque()
-        self._before = 0
+        self._before: int | None = 0
+        """The records before the last snapshot; None if the replay began after it."""
         self._snapshots = 0
         """The number of snapshots since the last ones were forgotten."""
 
@@ -59,15 +61,16 @@ class SinkReplay:
             return self._restore(line, attempt)
         model = self._started(attempt)
         if kind in _RULE:
-            came = (kind, line.event.get("checkpoint"))
+            came = (kind, line.checkpoint)
             if not self._due or self._due[0] != came:
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
                 why = f"the sink did {kind} of {came[1]}, its subtask requires {expected}"
                 raise Rejected((_RULE[kind], *(("ONCE-05",) if kind == "notify_complete" else ())), why)
-        self._run.rules.update(model.step(line))
+        rules = model.known(line)
+        self._run.rules.update(model.step(line) if rules is None else rules)
         if kind in _RULE:
             self._due.popleft()
-        effects = [effect["kind"] for effect in line.effects]
+        effects = line.kinds
         if kind == "snapshot":
             self._snapshots += 1
             self._count_rows(line, received())
@@ -123,17 +126,35 @@ class SinkReplay:
 
     def _count_rows(self, line: Line, received: int | None) -> None:
         """Raises Rejected unless the transaction has each record since the previous snapshot once."""
-        rows = line.fields.get("rows")
+        rows = line.further.get("rows")
         if received is None:
             return
-        pre_committed = any(effect["kind"] == "pre_commit" for effect in line.effects)
-        if type(rows) is int and pre_committed and rows != received - self._before:
+        pre_committed = "pre_commit" in line.kinds
+        before = received if self._before is None else self._before
+        if type(rows) is int and pre_committed and self._before is not None and rows != received - before:
             why = (
-                f"checkpoint {line.event['checkpoint']}: {received - self._before} records came since the "
+                f"checkpoint {line.checkpoint}: {received - before} records came since the "
                 f"previous snapshot, the transaction has {rows}"
             )
             raise Rejected(("ONCE-03", "SINK-01"), why)
         self._before = received
+
+    def begin_at(self, transaction: int) -> None:
+        """As in `TaskReader.begin_sink_at`."""
+        model = self._run.replayed("sink", {})
+        model.state = model.state._replace(open=transaction, next_transaction=transaction + 1)
+        self._model = self._run.sinks[self._file.task] = model
+        self._before = None
+
+    def at_cut(self, checkpoint: int) -> object:
+        """What decides about later lines, as in `TaskReader.at_cut`: no older snapshot is restored."""
+        if self._due or self._model is None:
+            raise NotQuietError(f"the sink of {self._file.name} is not between two checkpoints")
+        sink = self._model.state
+        kept = tuple(one for one in sink.snapshots if one.checkpoint >= checkpoint)
+        pending = {filed.transaction for one in kept for filed in one.pending}
+        committed = tuple(one for one in sink.committed if one in pending)
+        return sink._replace(snapshots=kept, committed=committed), self._before, self._is_certain
 
     def _forget(self, model: Replayed) -> None:
         """Drop the snapshots that no attempt can restore, so that a long run stays fast."""
@@ -147,9 +168,12 @@ class SinkReplay:
         model.state = sink._replace(snapshots=kept, committed=committed)
 
 
-def orphaned(run: Run) -> EndRejection | None:
-    """The rejection if a job was rescaled, and no sink has taken over the transactions of a former one."""
-    stages = {task.rpartition("-")[0] for task in run.sinks}
+def orphaned(run: Run, sinks: Iterable[str]) -> EndRejection | None:
+    """The rejection if a job was rescaled, and no sink has taken over the transactions of a former one.
+
+    `sinks`: the tasks that are one, in any attempt.
+    """
+    stages = {task.rpartition("-")[0] for task in sinks}
     for number in sorted(run.attempts_with_completion):
         attempt = run.attempts[number]
         for task in sorted(attempt.states - set(attempt.upstream)):

@@ -67,6 +67,14 @@ class Witnessed:
         if self.watch is not None:
             self.watch(situation)
 
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Count situations that occurred in another part of the same run."""
+        self._counts.update(counts)
+
+    def clear(self) -> None:
+        """Forget what was counted."""
+        self._counts.clear()
+
     def counts(self) -> dict[str, int]:
         """The count of every usual situation, including 0, and of the rare ones that occurred."""
         usual, rare, _ = self._situations

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conformance.observe.causes import Causes, FileReader, Key, Need, Waiting
-from conformance.observe.eventlog import COORDINATOR, Line
+from conformance.observe.eventlog import COORDINATOR
+from conformance.observe.lines.line import Line
 
 _OF_SUBTASK = {
     "broadcast_barrier": "marker",

@@ -6,17 +6,18 @@ is not read (ALIGN-17); an effect of the gate is obeyed before its next event; e
 coordinator was sent.
 """
 
-from collections import Counter, deque
+from collections import deque
 from typing import Any
 
-from conformance.observe.causes import FileReader, Key, Need, checkpoint_of
-from conformance.observe.eventlog import EventLogError, Line, LogFile
-from conformance.observe.exchanges import rows_along
+from conformance.observe.causes import FileReader, Key, Need
+from conformance.observe.eventlog import EventLogError, LogFile
 from conformance.observe.inflight import InFlight
+from conformance.observe.lines.line import Line
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
-from conformance.observe.run_state import Attempt, EndRejection, Run, Settings
+from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run, Settings
 from conformance.observe.sink import SinkReplay
 from conformance.observe.sources.offsets import OffsetsReplay
+from conformance.observe.sources.rows import SentRows
 
 EXACTLY_ONCE = "exactly-once"
 """The mode of a gate whose line does not record it."""
@@ -38,7 +39,7 @@ class TaskReader(FileReader):
 
     def __init__(self, run: Run, file: LogFile, settings: Settings, is_sink: bool | None) -> None:
         """`is_sink` None: the file will show it."""
-        super().__init__(file, run.causes)
+        super().__init__(file, run.causes, shaped=run.is_shaped)
         self._run = run
         self._settings = settings
         self._attempt: Attempt | None = None
@@ -54,9 +55,15 @@ class TaskReader(FileReader):
         self._markers: list[int] = []
         self._counts: list[int | None] = []
         self._last_channel = -1
-        self._received: Counter[Key] = Counter()
+        self._messages = {
+            word: run.causes.messages(word, file.attempt, file.task)
+            for word in ("trigger", "complete", "abort", "acknowledge", "decline")
+        }
+        self._markers_of: list[list[Any]] = []
+        """By channel: the markers that its sender has broadcast."""
+        self._broadcast: Key = ("marker", file.attempt, file.task)
         self._in_flight = InFlight(run, file)
-        self._base: int | None = None
+        self._rows = SentRows(run, file.task)
 
     def replay(self, line: Line) -> Need | None:
         """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
@@ -97,17 +104,15 @@ class TaskReader(FileReader):
             case "gathered":
                 self._in_flight.gathered(fields)
             case "source_restored":
-                self._base = int(fields["offset"])
-                self._offsets.restored(self._base)
+                self._rows.restored = int(fields["offset"])
+                self._offsets.restored(self._rows.restored)
             case "adopted":
                 self._run.taken_over_sinks.add((line.attempt, str(fields["sink"])))
             case "start_declined":
                 self._decline_start(fields)
             case "finished":
                 self._nothing_due("it finished")
-            case "fault":
-                pass
-            case unknown:
+            case unknown if unknown != "fault":
                 why = f"a task's file has no {unknown!r}; expected one of {', '.join(_ENGINE_KINDS)}"
                 raise EventLogError(self.file.name, line.number, why)
         return None
@@ -141,6 +146,7 @@ class TaskReader(FileReader):
         self._in_flight.deployed(fields)
         self._markers = [0] * len(self._channels)
         self._counts = [None] * len(self._channels)
+        self._markers_of = [causes.kept(("marker", number, above)) for above in self._channels]
         causes.happened(("deployed", number, task))
         return None
 
@@ -171,11 +177,12 @@ class TaskReader(FileReader):
     # ------------------------------------------------------------ the gate
 
     def _at_gate(self, line: Line) -> Need | None:
-        event, gate = line.event, self._gate
-        self._nothing_due("the gate's next event")
+        gate = self._gate
+        if self._due or self._sink is not None:
+            self._nothing_due("the gate's next event")
         if gate is None:
             raise Rejected(("ALIGN-13",), f"{self.file.task} has no input channel, and so no gate")
-        kind, channel = event["kind"], event.get("channel")
+        kind, channel = line.kind, line.given.get("channel")
         if kind == "advance":
             channel = -1
         elif type(channel) is not int or not 0 <= channel < len(self._channels):
@@ -188,36 +195,35 @@ class TaskReader(FileReader):
             need = self._was_sent(line, kind, channel)
             if need is not None:
                 return need
-        self._run.rules.update(gate.step(line))
+        rules = gate.known(line)
+        self._run.rules.update(gate.step(line) if rules is None else rules)
         if kind in _MARKERS:
             self._markers[channel] += 1
-            self._counts[channel] = line.fields.get("records")
+            self._counts[channel] = line.further.get("records")
         self._obey_gate(line, kind, channel)
         return None
 
     def _was_sent(self, line: Line, kind: str, channel: int) -> Need | None:
         """None if the marker is the next one that the channel's sender has broadcast in this attempt."""
         above, place = self._channels[channel], self._markers[channel]
-        checkpoint, causes = line.event.get("checkpoint"), self._run.causes
-        key: Key = ("marker", line.attempt, above)
+        sent_markers, checkpoint = self._markers_of[channel], line.checkpoint
         if self._mode in OVERTAKING:
+            key: Key = ("marker", line.attempt, above)
             return self._in_flight.marker(channel, key, _MARKERS[kind], checkpoint)
         rules = ("TASK-01", "ONCE-01")
-        what = f"{kind} {checkpoint} came on channel {channel}"
-        if causes.count(key) <= place:
-            why = (
-                f"{what} from {above} as marker {place + 1}; {above} has broadcast {causes.count(key)} in "
-                f"attempt {line.attempt}"
-            )
-            return Need(key, place + 1, rules, why)
-        effect, sent_checkpoint, sent = causes.what(key, place)
+        if len(sent_markers) <= place:
+            why = "{0} {1} came on channel {2} from {3} as marker {4}; {3} has broadcast {5} in attempt {6}"
+            values = (kind, checkpoint, channel, above, place + 1, len(sent_markers), line.attempt)
+            return Need(("marker", line.attempt, above), place + 1, rules, why, values)
+        effect, sent_checkpoint, sent = sent_markers[place]
         if effect != _MARKERS[kind] or sent_checkpoint != checkpoint:
-            marker = f"marker {place + 1}"
+            marker, what = f"marker {place + 1}", f"{kind} {checkpoint} came on channel {channel}"
             raise Rejected(rules, f"{what} as {marker}; {marker} of {above} is {effect} {sent_checkpoint}")
-        records, task = line.fields.get("records"), self.file.task
+        records, task = line.further.get("records"), self.file.task
         if kind == "barrier" and records is not None and sent is not None and task in sent:
             self._run.cuts_compared += 1
             if records != sent[task]:
+                what = f"{kind} {checkpoint} came on channel {channel}"
                 why = f"{what} after {records} records, {above} had sent {sent[task]} before it"
                 raise Rejected(("ONCE-01",), f"{why}: the cut is torn")
         return None
@@ -226,20 +232,22 @@ class TaskReader(FileReader):
         see = self._run.witnessed.see
         if kind == "end_of_partition":
             see("partition ended")
-        kinds = [effect["kind"] for effect in line.effects]
-        if kind == "barrier" and kinds == ["resume"]:
-            see("late barrier")
-        if kinds == ["block"] and len(self._channels) > 1:
-            see("channel blocked")
-        for effect in line.effects:
-            if effect["kind"] == "trigger":
-                self._due.append(("checkpoint", effect["checkpoint"]))
+        kinds, base = line.kinds, line.base
+        if len(kinds) == 1:
+            if kind == "barrier" and kinds[0] == "resume":
+                see("late barrier")
+            elif kinds[0] == "block" and len(self._channels) > 1:
+                see("channel blocked")
+        for name, relative, checkpoint, effect in line.known_effects:
+            if name == "trigger":
+                self._due.append(("checkpoint", checkpoint if relative is None else base + relative))
                 see("overtook" if effect.get("unaligned") else "aligned")
                 if self._last_channel not in (-1, channel):
                     see("another channel last")
                 self._last_channel = channel
-            elif effect["kind"] == "abort":
-                self._due.append(("abort_on_barrier", effect["checkpoint"], effect["reason"]))
+            elif name == "abort":
+                aborted = checkpoint if relative is None else base + relative
+                self._due.append(("abort_on_barrier", aborted, effect["reason"]))
                 see("overtaken at the gate" if effect["reason"] == "SUBSUMED" else "cancelled at the gate")
 
     def _received_before(self) -> int | None:
@@ -254,10 +262,12 @@ class TaskReader(FileReader):
     def _at_subtask(self, line: Line, attempt: Attempt) -> Need | None:
         if self._sink is not None:
             self._sink.nothing_due("the subtask's next event")
-        event, kind = line.event, line.event["kind"]
+        event, kind = line.given, line.kind
         is_from_gate = kind in _FROM_GATE and bool(self._channels)
         if is_from_gate:
-            came = (kind, event.get("checkpoint"), *([event["reason"]] if "reason" in event else ()))
+            came: tuple[Any, ...] = (kind, line.checkpoint)
+            if "reason" in event:
+                came = (*came, event["reason"])
             if not self._due or self._due[0] != came:
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
                 why = f"the subtask got {' '.join(map(str, came))}, its gate requires {expected}"
@@ -265,57 +275,60 @@ class TaskReader(FileReader):
         elif kind in _MESSAGES:
             if kind != "checkpoint":
                 self._nothing_due("the subtask's next message")
-            need = self._receive(line.attempt, kind, event)
+            need = self._receive(line, kind)
             if need is not None:
                 return need
-        self._run.rules.update(self._subtask.step(line))
+        rules = self._subtask.known(line)
+        self._run.rules.update(self._subtask.step(line) if rules is None else rules)
         if is_from_gate:
             self._due.popleft()
         self._carry_out(line, attempt)
         return None
 
-    def _receive(self, attempt: int, kind: str, event: dict[str, Any]) -> Need | None:
+    def _receive(self, line: Line, kind: str) -> Need | None:
         """Receive the coordinator's message in this event, if it was sent."""
-        task, checkpoint = self.file.task, event.get("checkpoint")
+        attempt, task, checkpoint = line.attempt, self.file.task, line.checkpoint
         if type(checkpoint) is not int:
             return None
         word, rule = _MESSAGES[kind]
-        key: Key = (word, attempt, task, checkpoint)
-        times = self._received.get(key, 0) + 1  # not `[key]`: slow for a new key
-        if self._run.causes.count(key) < times:
+        messages = self._messages[word]
+        times = messages.received.get(checkpoint, 0) + 1
+        if messages.sent.get(checkpoint, 0) < times:
             rules: tuple[str, ...] = (rule,)
             if word == "complete" and self._sink is not None:
                 rules = ("ONCE-05", "SINK-03", rule)
-            sent = "never sent" if times == 1 else f"sent {times - 1} times and came {times} times"
-            why = f"{word} of checkpoint {checkpoint} reached {task} in attempt {attempt}, it was {sent}"
-            return Need(key, times, rules, why)
-        completed = event.get("completed", -1)
+            sent = "never sent" if times == 1 else "sent {4} times and came {5} times"
+            why = f"{{0}} of checkpoint {{1}} reached {{2}} in attempt {{3}}, it was {sent}"
+            key: Key = (word, attempt, task, checkpoint)
+            return Need(key, times, rules, why, (word, checkpoint, task, attempt, times - 1, times))
+        completed = line.completed
         if word == "abort" and completed not in self._run.completed and completed != -1:
             why = f"the abort of {checkpoint} names completed checkpoint {completed}; it never completed"
             return Need(("completed", completed), 1, ("ONCE-05", "TASK-06"), why)
-        self._received[key] = times
+        messages.received[checkpoint] = times
         return None
 
     def _carry_out(self, line: Line, attempt: Attempt) -> None:
         """Record the effects of the subtask: causes elsewhere, events of its sink, situations."""
         run, number, task = self._run, line.attempt, self.file.task
-        see, happened = run.witnessed.see, run.causes.happened
-        for effect in line.effects:
-            kind, checkpoint = effect["kind"], effect.get("checkpoint", -1)
+        see = run.witnessed.see
+        base = line.base
+        for kind, relative, named, _ in line.known_effects:
+            checkpoint = named if relative is None else base + relative
             match kind:
                 case "broadcast_barrier" | "broadcast_cancel":
                     if kind == "broadcast_barrier":
-                        self._check_sent(line, attempt, checkpoint)
+                        self._rows.check(line, attempt, checkpoint, is_source=not self._channels)
                     elif line.kind == "checkpoint":
                         see("abort before its trigger")
-                    happened(("marker", number, task), (kind, checkpoint, line.fields.get("sent")))
-                    self._in_flight.snapshot(checkpoint, line.fields)
+                    run.causes.happened(self._broadcast, (kind, checkpoint, line.further.get("sent")))
+                    self._in_flight.snapshot(checkpoint, line.further)
                 case "acknowledge":
                     see("snapshot acknowledged")
-                    happened(("acknowledge", number, task, checkpoint))
+                    self._messages["acknowledge"].send(checkpoint)
                 case "decline":
                     see("declined")
-                    happened(("decline", number, task, checkpoint))
+                    self._messages["decline"].send(checkpoint)
                 case "cancel_async":
                     see("aborted while writing")
                 case "snapshot" | "notify_complete" | "notify_abort":
@@ -324,48 +337,11 @@ class TaskReader(FileReader):
                     if not self._channels:
                         self._offsets.require(kind, checkpoint)
                     if kind == "notify_complete":
-                        run.completions_received.add((number, task, checkpoint))
+                        run.undelivered[number, task].discard(checkpoint)
                 case "notify_subsumed" | "fail":
                     pass  # a sink has nothing to drop then; no event follows a failure
                 case _:
-                    raise unknown_effect("subtask", effect)
-
-    def _check_sent(self, line: Line, attempt: Attempt, checkpoint: int) -> None:
-        """Each row goes along every edge: to one channel of the edge, or to all if it is a broadcast."""
-        sent, total = line.fields.get("sent"), None
-        if isinstance(sent, dict):
-            try:
-                total = rows_along(attempt.exchanges, self.file.task, sent)
-            except ValueError as uneven:
-                why = f"{self.file.task} at barrier {checkpoint}: {uneven}"
-                raise Rejected(("ONCE-01",), why) from uneven
-        offset = line.fields.get("offset")
-        if not self._channels and type(offset) is int:
-            self._check_offset(attempt, checkpoint, offset, total)
-
-    def _check_offset(self, attempt: Attempt, checkpoint: int, offset: int, total: int | None) -> None:
-        """A source continues from the restored offset, and sends what it reads."""
-        run, task = self._run, self.file.task
-        run.offsets[task, checkpoint] = offset
-        base = 0 if attempt.restored is None else run.offsets.get((task, attempt.restored))
-        if self._base is not None and attempt.restored is not None:
-            if base is not None and base != self._base:
-                why = f"{task} had offset {base} at {attempt.restored}, and continues from {self._base}"
-                raise Rejected(("ONCE-04", "ONCE-02"), why)
-            base = self._base
-        if base is None or total is None:
-            return
-        if offset < base:
-            why = f"{task} is at offset {offset} at barrier {checkpoint}, it was restored at {base}"
-            raise Rejected(("ONCE-02", "ONCE-04"), why)
-        if offset == base and not total:
-            return  # this does not show yet how many rows the source makes of a record
-        if run.sends_one_per_record.setdefault(task, offset - base == total) and offset - base != total:
-            why = (
-                f"{task} was restored at offset {base} and is at {offset} at barrier {checkpoint}: "
-                f"{offset - base} records read, {total} sent"
-            )
-            raise Rejected(("ONCE-02", "ONCE-01"), why)
+                    raise unknown_effect("subtask", next(one for one in line.effects if one["kind"] == kind))
 
     # ------------------------------------------------------------ a log that is still written
 
@@ -378,19 +354,50 @@ class TaskReader(FileReader):
     def forget(self, checkpoint: int) -> None:
         """Drop what is known of checkpoints below `checkpoint`."""
         self._in_flight.forget_below(checkpoint)
-        for key in [key for key in self._received if checkpoint_of(key) < checkpoint]:
-            del self._received[key]
+
+    # ------------------------------------------------------------ a log that is cut
+
+    def begin_at(self, checkpoint: int, transaction: int | None) -> None:
+        """Begin after that checkpoint, which is complete and known to the task; no barrier has come since.
+
+        `transaction`: the open one of its sink.
+        """
+        self._subtask.state = self._subtask.state._replace(last=checkpoint, completed=checkpoint)
+        if self._sink is not None and transaction is not None:
+            self._sink.begin_at(transaction)
+
+    def at_cut(self, checkpoint: int) -> object:
+        """Return everything that decides about later lines if `checkpoint` is the last one known to the task.
+
+        Equal values stand for equal replays of the lines that follow. Raises NotQuietError if the task does
+        something else, or the state cannot be compared.
+        """
+        waits = [len(sent) - place for sent, place in zip(self._markers_of, self._markers, strict=True)]
+        if self._due or any(waits) or self._mode in OVERTAKING or self._store is not None or self.line:
+            raise NotQuietError(f"{self.file.name} is not between two checkpoints")
+        subtask = self._subtask.state
+        if subtask.highest_aborted <= checkpoint <= subtask.last:  # only lower than `last` it decides
+            subtask = subtask._replace(highest_aborted=-1)
+        return (
+            self._attempt,
+            tuple(self._channels),
+            None if self._gate is None else self._gate.state,
+            subtask,
+            None if self._sink is None else self._sink.at_cut(checkpoint),
+            self._offsets.at_cut(checkpoint),
+            tuple(self._counts),
+            self._last_channel,
+            self._rows.restored,
+        )
 
     # ------------------------------------------------------------ at the end of the log
 
     def end_rejection(self) -> EndRejection | None:
         """The rejection if a cut is torn, or a channel ended before a marker that was broadcast into it."""
-        if self._gate is None:
-            return None
-        rejection = self._in_flight.end_rejection(self._channels)
+        rejection = None if self._gate is None else self._in_flight.end_rejection(self._channels)
         if rejection is not None:
             return rejection
-        for channel in self._gate.observe()["closed"]:
+        for channel in () if self._gate is None else self._gate.observe()["closed"]:
             above = self._channels[channel]
             sent = self._run.causes.count(("marker", self.file.attempt, above))
             if sent != self._markers[channel]:

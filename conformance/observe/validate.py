@@ -14,7 +14,7 @@ from conformance.observe.coordinator import CoordinatorReader
 from conformance.observe.eventlog import EventLog, EventLogError, find
 from conformance.observe.record import Record
 from conformance.observe.replay import Rejected
-from conformance.observe.run_state import Run, Settings
+from conformance.observe.run_state import Run, Settings, without_collection
 from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, SITUATIONS, possible, under_covered
 from conformance.observe.stuck import root
@@ -100,8 +100,13 @@ def validate(
     run.witnessed.watch = None if record is None else record.witnessed
     run.witnessed.missing(required)  # raises now, not after the replay, if a name is unknown
     readers = _readers(run, log, settings or Settings())
-    rejection = _read(run, readers)
-    missing = run.witnessed.missing(possible(required, run.modes))
+    with without_collection():
+        rejection = _read(run, readers)
+    return result_of(run, rejection, run.witnessed.missing(possible(required, run.modes)))
+
+
+def result_of(run: Run, rejection: Rejection | None, missing: tuple[str, ...]) -> TraceResult:
+    """The result of a run that was replayed. `missing`: the required situations that did not occur."""
     verdict = Verdict.UNDETERMINED if missing else Verdict.CONFORMS
     return TraceResult(
         verdict=Verdict.DIVERGES if rejection else verdict,
@@ -153,11 +158,11 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
         at_end = reader.end_rejection() if isinstance(reader, TaskReader) else None
         if at_end is not None:
             return rejection_of(reader, *at_end)
-    lost = orphaned(run)
+    lost = orphaned(run, run.sinks)
     if lost is not None:
         return rejection_of(readers[0], *lost)
-    for attempt, task, checkpoint in run.completions_sent:
-        if (attempt, task, checkpoint) not in run.completions_received and task in run.sinks:
+    for (_, task), undelivered in run.undelivered.items():
+        for _ in undelivered if task in run.sinks else ():
             run.witnessed.see("completion not delivered")
     return None
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from textwrap import shorten
 
 from conformance.observe import REQUIRED, SITUATIONS, EventLogError, possible, validate
+from conformance.observe.cuts import validate_in_parts
+from conformance.observe.cuts.joined import Map
 from conformance.observe.situations import under_covered
 from conformance.observe.validate import Rejection
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
@@ -37,11 +39,17 @@ class Watched:
         accepted = f"{self.events:,} events accepted, {self.cuts:,} cuts compared"
         return f"{accepted}, {seen} of {len(SITUATIONS)} situations witnessed"
 
-    def add(self, log: Path) -> str:
-        """Validate one log more; answers what came of it in one line."""
+    def add(self, log: Path, parts: int = 1, side_by_side: Map | None = None) -> str:
+        """Validate one log more, in at most so many parts; answers what came of it in one line.
+
+        `side_by_side` as in `conformance.observe.cuts.validate_in_parts`.
+        """
         self.runs += 1
         try:
-            result = validate(log, required=())
+            if parts > 1:
+                result = validate_in_parts(log, parts, required=(), side_by_side=side_by_side)
+            else:
+                result = validate(log, required=())
         except EventLogError as unreadable:
             self.findings = (*self.findings, Finding(None, f"{log}: {unreadable}", file=str(log)))
             return f"{log}: {unreadable}"
@@ -96,11 +104,16 @@ def run(context: Context) -> PartResult:
     )
 
 
-def judged(logs: Sequence[Path], say: Callable[[str], None]) -> Watched:
-    """Each log separately, and the required situations of all of them together."""
+def judged(
+    logs: Sequence[Path], say: Callable[[str], None], parts: int = 1, side_by_side: Map | None = None
+) -> Watched:
+    """Each log separately, and the required situations of all of them together.
+
+    `parts`, `side_by_side`: as in `Watched.add`.
+    """
     watched = Watched()
     for log in logs:
-        say(watched.add(log))
+        say(watched.add(log, parts, side_by_side))
     watched.close()
     return watched
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from conformance.observe.cuts.joined import outcome
+from conformance.observe.cuts.part import PartRange, Validated
 from conformance.observe.eventlog import COORDINATOR
 from conformance.parts.trace import Watched
 
@@ -56,6 +58,22 @@ def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", say: Callable[[
     watched.findings = tuple(sorted(watched.findings, key=lambda found: (found.file, found.line)))
     watched.close()
     return watched
+
+
+def parts_on_spark(ranges: Sequence[PartRange], spark: "SparkSession") -> list[Validated]:
+    """Validate the parts of one log, each by one task."""
+    rows = pa.table({"place": range(len(ranges)), "part": [pickle.dumps(one) for one in ranges]})
+    frame = spark.createDataFrame(rows).repartitionByRange(len(ranges), "place")
+    found = frame.mapInArrow(_validated, "place long, part binary").toArrow()
+    parts = dict(zip(found.column("place").to_pylist(), found.column("part").to_pylist(), strict=True))
+    return [pickle.loads(parts[place]) for place in range(len(ranges))]
+
+
+def _validated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The parts of one task, each in one row."""
+    for batch in batches:
+        parts = [pickle.dumps(outcome(pickle.loads(part))) for part in batch.column("part").to_pylist()]
+        yield pa.RecordBatch.from_pydict({"place": batch.column("place"), "part": parts})
 
 
 def _judged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

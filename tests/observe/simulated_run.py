@@ -154,7 +154,7 @@ class SimulatedTask:
 
 class SimulatedRun:
     """`fail_at`: the steps at which the attempt fails; `checkpoint_every`: steps between requests, of
-    which there are so many `checkpoints` before the last one."""
+    which there are so many `checkpoints` before the last one; 0: one starts whenever nothing else moves."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class SimulatedRun:
                 self.fail()
             moves = [move for task in self.tasks.values() for move in task.moves()]
             moves += [lambda m=message: self.deliver(m) for message in self.messages]
-            if step % self.checkpoint_every == 0 or not moves:
+            if not moves or (self.checkpoint_every and step % self.checkpoint_every == 0):
                 self.checkpoint_or_end(idle=not moves)
             else:
                 self.random.choice(moves)()
@@ -210,6 +210,11 @@ class SimulatedRun:
         """Ask for a checkpoint; when nothing moves any more the last one, and after it the ends."""
         if self.ending:
             assert not idle, "the simulated run is stuck"
+            return
+        coordinator = self.coordinator.state.coordinator
+        if not self.checkpoint_every and coordinator.next_id <= self.checkpoints and not coordinator.pending:
+            if idle:
+                self.coordinate({"kind": "trigger", "type": "checkpoint"})
             return
         if idle and self.sinks["sink-0"].state.finished:
             self.ending = True

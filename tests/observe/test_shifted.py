@@ -7,7 +7,7 @@ import pytest
 from event_logs import read, write
 
 from conformance.observe import validate
-from conformance.observe.eventlog import Line
+from conformance.observe.lines.line import Line
 from conformance.observe.memo import replayed, shifted
 from conformance.observe.memo.coordinator import ShiftedCoordinator
 from conformance.observe.memo.gate import ShiftedGate

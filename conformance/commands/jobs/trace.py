@@ -1,6 +1,7 @@
 """`barrierspec trace`: replay what real runs left behind through the model."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -49,12 +50,20 @@ def command() -> None:
     "logs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
 @click.option("--spark", "master", metavar="MASTER", help="Validate on Spark, many logs at once: local[2].")
+@click.option(
+    "--parts",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Cut each log at completed checkpoints into at most so many parts, validated side by side.",
+)
 @follows_runs
 @reports
 @page
 def runs(
     logs: tuple[Path, ...],
     master: str | None,
+    parts: int,
     following: Following,
     files: "Outputs",
     html_file: Path | None,
@@ -62,7 +71,8 @@ def runs(
     """Validate event-log folders: is each a run of the protocol, and which situations do they show in total?
 
     A folder stands for all event logs below it. On Spark one process validates each log, as without Spark:
-    the verdicts are the same.
+    the verdicts are the same. With --parts one large log is validated by several processes, or several tasks
+    of Spark: the result is the same.
 
     With --follow the command validates the log of a running job while it is written. It ends with the first
     alarm, because the state after it is not known.
@@ -75,7 +85,7 @@ def runs(
     from conformance.report.formats.columns import wrapped
 
     found = logs_under(logs)
-    watched = trace.judged(found, click.echo) if master is None else _judged_on(master, found)
+    watched = trace.judged(found, click.echo, parts) if master is None else _judged_on(master, found, parts)
     for name, count in watched.situations.items():
         click.echo(f"  {count:>7,}  {name}")
     for finding in watched.findings:
@@ -84,7 +94,15 @@ def runs(
             click.echo(f"  {finding.story}")
     verdict = verdict_of(watched.findings)
     click.echo(wrapped(f"{verdict.value}  {watched.bound()}", 2))
-    again = escape.shell(["barrierspec", "trace", *map(str, logs), *(["--spark", master] if master else [])])
+    again = escape.shell(
+        [
+            "barrierspec",
+            "trace",
+            *map(str, logs),
+            *(["--spark", master] if master else []),
+            *(["--parts", str(parts)] if parts > 1 else []),
+        ]
+    )
     part = PartResult(
         "trace", verdict, watched.bound(), rules=tuple(sorted(watched.rules)), findings=watched.findings
     )
@@ -98,9 +116,10 @@ def runs(
     return verdict.exit_code
 
 
-def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
+def _judged_on(master: str, logs: Sequence[Path], parts: int) -> "Watched":
     from conformance.command_line.progress import tasks_shown
-    from conformance.parts.traces import judged_on_spark
+    from conformance.parts import trace
+    from conformance.parts.traces import judged_on_spark, parts_on_spark
     from impl.spark.session import spark_session
 
     with (
@@ -108,6 +127,9 @@ def _judged_on(master: str, logs: Sequence[Path]) -> "Watched":
         spark_session(master, Path(folder) / "spark.log", "trace", PACKAGES) as spark,
         tasks_shown(spark, f"validating {len(logs):,} logs"),
     ):
+        if parts > 1:
+            absolute = [log.absolute() for log in logs]
+            return trace.judged(absolute, click.echo, parts, partial(parts_on_spark, spark=spark))
         return judged_on_spark(logs, spark, click.echo)
 
 

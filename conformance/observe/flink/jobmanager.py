@@ -49,29 +49,26 @@ class JobManager(CoordinatorReplay):
     # ------------------------------------------------------------ requests
 
     def _trigger(self, line: LogLine) -> Wait | None:
-        state, checkpoint, limit = (
-            self._coordinator.observe(),
-            line.checkpoint,
-            self._run.settings.max_concurrent,
-        )
+        state, checkpoint = self._coordinator.state.coordinator, line.checkpoint
+        limit = self._run.settings.max_concurrent
         what = f"checkpoint {checkpoint} is triggered"
-        if checkpoint < state["next_id"]:
-            why = f"{what}, ids below {state['next_id']} are used; {self._describe()}"
+        if checkpoint < state.next_id:
+            why = f"{what}, ids below {state.next_id} are used; {self._describe()}"
             raise Rejected(("COORD-02",), why)
         if self._run.job_over and checkpoint in self._crowded:
             return self._crowded[checkpoint]  # the maximum was pending as long as the job ran
         idle = [task for task in self._run.survey.tasks if not self._runs(task)]
-        if state["status"] != "RUNNING" or idle:
-            cause = f"{' '.join(idle)} not running" if idle else f"the job {state['status']}"
+        if state.status != "RUNNING" or idle:
+            cause = f"{' '.join(idle)} not running" if idle else f"the job {state.status}"
             why = f"{what} with {cause}; {self._describe()}"
             rules = ("COORD-01", "COORD-12") if idle else ("ONCE-04", "COORD-01")
             reordering = "checkpoint triggered before its tasks are logged as running"
             return Wait(("running",), rules, why, reordering)
         kind = "savepoint" if "avepoint" in line.detail else "checkpoint"
-        if kind == "checkpoint" and len(state["pending"]) >= limit:
+        if kind == "checkpoint" and len(state.pending) >= limit:
+            pending = ", ".join(str(one.checkpoint) for one in state.pending)
             why = (
-                f"{what} while {', '.join(state['pending'])} is pending and {limit} may be "
-                f"(--max-concurrent); {self._describe()}"
+                f"{what} while {pending} is pending and {limit} may be (--max-concurrent); {self._describe()}"
             )
             reordering = "checkpoint triggered before the completion of an earlier one"
             return self._crowded.setdefault(checkpoint, Wait(("free",), ("COORD-03",), why, reordering))

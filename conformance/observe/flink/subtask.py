@@ -36,6 +36,8 @@ class SubtaskReplay:
         self._last_on = [-1] * len(self._channels)
         self._last_channel = -1
         self._highest_abort = -1
+        self._completed = -1
+        """The highest checkpoint of whose completion the operators know, as in the model (TASK-06)."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
             grammar.BARRIER: self._barrier,
             grammar.GATE_TRIGGER: self._gate_trigger,
@@ -264,8 +266,9 @@ class SubtaskReplay:
         if survey.by_thread.get(self._thread, "") not in self._job.plans[checkpoint]:
             why = f"checkpoint {checkpoint} was triggered for another attempt than {self._thread}"
             raise Rejected(("ONCE-06", "COORD-04"), why)
-        finished = self._release.after_finish and survey.absent(self._thread, checkpoint)
-        if self._gate is not None and not finished:
+        if self._gate is None:
+            return
+        if not (self._release.after_finish and survey.absent(self._thread, checkpoint)):
             why = f"{self._thread} starts checkpoint {checkpoint} before its gate has triggered it"
             raise self._gate.reject("trigger", why, "TASK-01")
 
@@ -318,7 +321,7 @@ class SubtaskReplay:
         """The task receives a completion. A new one makes the operators' notification due (TASK-06)."""
         self._nothing_due()
         wait = self._job.wait_for_completion(line.checkpoint, self._task)
-        if wait is None and line.checkpoint > self._subtask.observe()["completed"]:
+        if wait is None and line.checkpoint > self._completed:
             self._due.append((grammar.NOTIFICATION, line.checkpoint))
         return wait
 
@@ -346,7 +349,9 @@ class SubtaskReplay:
             else:
                 self._nothing_due()
             event = {"kind": "complete_notification", "checkpoint": line.checkpoint}
-            if not self._subtask.step(event, "TASK-06"):
+            if self._subtask.step(event, "TASK-06"):
+                self._completed = line.checkpoint
+            else:
                 why = f"the operators of {self._thread} are notified of checkpoint {line.checkpoint} again"
                 raise self._subtask.reject("notify_complete", why)
             self._run.see("completion notified")

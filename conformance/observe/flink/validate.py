@@ -13,6 +13,7 @@ from conformance.observe.flink.subtask import SubtaskReplay
 from conformance.observe.flink.survey import Survey, survey
 from conformance.observe.flink.unreadable import Unreadable, contradicting
 from conformance.observe.replay import Rejected
+from conformance.observe.run_state import without_collection
 from conformance.observe.situations import FLINK, under_covered
 from conformance.refusals.refused_answer import RefusedAnswer
 from conformance.verdict import Verdict
@@ -108,8 +109,9 @@ def validate_flink(
     if it has something without a rule, ValueError if `required` has an unknown name.
     """
     settings = settings or Settings()
-    log = consistent(read_log(lines, settings.most_lines))
-    return replayed(log, survey(log.lines), settings, required, remember=remember)
+    with without_collection():
+        log = consistent(read_log(lines, settings.most_lines))
+        return replayed(log, survey(log.lines), settings, required, remember=remember)
 
 
 def consistent(log: ReadLog) -> ReadLog:

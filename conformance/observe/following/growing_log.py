@@ -4,14 +4,16 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.observe.eventlog import LONGEST_LINE, PIECE, EventLogError, Line, LogFile
+from conformance.observe.eventlog import LONGEST_LINE, PIECE, WHOLE, EventLogError, LogFile, Span
+from conformance.observe.lines.line import Line
 
 
 class GrowingLogFile(LogFile):
     """One file. Its iterator can continue after it has ended."""
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self, *, shaped: bool = False, span: Span = WHOLE) -> Iterator[Line]:
         """The complete lines in their order. Raises EventLogError at the first that is malformed."""
+        del shaped, span  # each line is parsed, from the first one on
         return _Lines(self)
 
     def parsed(self, number: int, text: bytes) -> Line:

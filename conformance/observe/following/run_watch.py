@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from conformance.observe.causes import FileReader, Need
 from conformance.observe.coordinator import CoordinatorReader
-from conformance.observe.eventlog import COORDINATOR, EventLogError, Line, file_of
+from conformance.observe.eventlog import COORDINATOR, EventLogError, file_of
 from conformance.observe.following.growing_log import GrowingLogFile
+from conformance.observe.lines.line import Line
 from conformance.observe.monitor.reports import Alarm, Ended, Place
 from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run, Settings

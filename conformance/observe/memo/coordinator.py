@@ -6,7 +6,7 @@ them. A pause that has ended is one that ends now, as in `model.coordinator.envi
 
 import re
 
-from conformance.observe.eventlog import Line
+from conformance.observe.lines.line import Line, ShapedLine
 from conformance.observe.memo.shifted import (
     LARGEST_ID,
     NO_NODE,
@@ -39,25 +39,48 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
     __slots__ = ("_handles",)
 
     table = Table()
+    has_own_key = True
+    numbers = frozenset({"checkpoint", "ms"})
     _handles: dict[str, int]
     """The handles of the state, with their places."""
+
+    def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
+        """As in `Shifted`; then the handles are those of the state after it."""
+        rules = super().known(line, handle)
+        if rules is not None:
+            self._keep(handle)
+        return rules
 
     def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
         """Replay a line, as in `Shifted`; then the handles are those of the state after it."""
         rules = super().step(line, event, effects)
         if not self._is_current:
-            handle = (line.event if event is None else event).get("state")
-            if not self.table.facts[self._node]:
-                self._handles = {}
-            elif type(handle) is str:
-                self._handles.setdefault(handle, len(self._handles))
+            self._keep((line.event if event is None else event).get("state"))
         return rules
+
+    def _keep(self, handle: object) -> None:
+        """A state that was acknowledged has this handle, if it is a text."""
+        if not self.table.facts[self._node]:
+            self._handles = {}
+        elif type(handle) is str:
+            self._handles.setdefault(handle, len(self._handles))
 
     def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
         """As in `Shifted`; a step with handles or shared files is the model's own."""
         if self._handles or "state" in event or "shared" in event:
             return Replayed.answer(self, event)
         return super().answer(event)
+
+    def _shaped_key(self, line: ShapedLine, handle: object) -> Key | None:
+        shape = line.shape
+        if shape.kind not in _REMEMBERED or "shared" in shape.event or shape.has_number:
+            return None
+        place = None
+        if shape.has_state:
+            if type(handle) is not str:
+                return None
+            place = self._handles.get(handle, len(self._handles))
+        return self._node, shape.number, line.base - self._base if shape.has_ids else None, place
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
         if event["kind"] not in _REMEMBERED or event.get("shared"):
@@ -102,6 +125,12 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
         moved = _moved(relative.coordinator, self._base + 1, self._other)
         moved = moved._replace(next_id=self._base, now=self._other)
         return relative._replace(coordinator=moved, handles=tuple(self._handles))
+
+
+def without_time(session: CoordinatorSession) -> CoordinatorSession:
+    """The state with times relative to its own; a pause that has ended ends now."""
+    moved = _moved(session.coordinator, 0, -session.coordinator.now)
+    return session._replace(coordinator=moved._replace(now=0, pause_ends=max(0, moved.pause_ends)))
 
 
 def _moved(coordinator: Coordinator, ids: int, ms: int) -> Coordinator:

@@ -8,11 +8,12 @@ first one did.
 
 import re
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple, cast
 
 import orjson
 
-from conformance.observe.eventlog import Line
+from conformance.observe.lines.line import Line, ShapedLine
 from conformance.observe.replay import Effects, Replayed
 from model.components import Wire
 from model.events import NONE
@@ -79,6 +80,10 @@ class Shifted(Replayed):
 
     table: Table
     """Shared by all instances of a subclass."""
+    numbers: AbstractSet[str] = _IDS
+    """The fields of an event that may have a number if its answer is remembered."""
+    has_own_key = False
+    """A line with a shape has a key of the subclass."""
 
     _base: int
     _other: int
@@ -104,11 +109,38 @@ class Shifted(Replayed):
         self._state, self._is_current = state, True
         self._node = self._located(state)
 
+    def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
+        """As in `Replayed`, by the shape of the line."""
+        shape, node, base = line.shape, self._node, self._base
+        if shape is None or node == NO_NODE:
+            return None
+        if self.has_own_key:
+            key = self._shaped_key(cast("ShapedLine", line), handle)
+            edge = None if key is None else self.table.edges.get(key)
+        else:  # as `_shaped_key`
+            relative = line.base - base if shape.has_ids else None
+            edge = self.table.edges.get(
+                (node, shape.number, relative, base) if shape.has_number else (node, shape.number, relative)
+            )
+        if edge is None:
+            return None
+        self._node, shift, further, rules = edge
+        self._is_current = False
+        self._base = base + shift
+        if further:
+            self._other += further
+        return rules
+
     def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
         """Replay a line. Returns the rules that fired. Raises Rejected, and the state is as before."""
         event = line.event if event is None else event
         effects = line.effects if effects is None else effects
-        table, key = self.table, None if self._node == NO_NODE else self._key(event, effects)
+        table, key = self.table, None
+        if self._node != NO_NODE:
+            if isinstance(line, ShapedLine):
+                key = self._shaped_key(line, event.get("state"))
+            else:
+                key = self._key(event, effects)
         edge = None if key is None else table.edges.get(key)
         if edge is not None:
             self._follow(edge)
@@ -127,7 +159,7 @@ class Shifted(Replayed):
     def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
         """Take an event whose effects no log states. Returns effects and rules. Raises WireError."""
         base, other, checkpoint = self._base, self._other, event.get("checkpoint")
-        if self._node == NO_NODE or not _names_ids_only(event):
+        if self._node == NO_NODE or not _names_ids_only(event, self.numbers):
             return super().answer(event)
         named = tuple([field for field in event.items() if field[0] != "checkpoint"])
         key = self._node, None if checkpoint is None else checkpoint - base, named
@@ -162,6 +194,15 @@ class Shifted(Replayed):
         self._base, self._other = now
         return state
 
+    def _shaped_key(self, line: ShapedLine, handle: object) -> Key | None:
+        """As `_key`, of a line with a shape. `handle`: the name of the state in the event."""
+        del handle
+        shape, base = line.shape, self._base
+        relative = line.base - base if shape.has_ids else None
+        if shape.has_number:
+            return self._node, shape.number, relative, base
+        return self._node, shape.number, relative
+
     def _key(self, event: Wire, effects: Effects) -> Key | None:
         """By what a step is found again: equal keys have equal steps, but for the shift. None: by nothing."""
         base = self._base
@@ -186,11 +227,11 @@ class Shifted(Replayed):
         """The state that is `relative` to the bases."""
 
 
-def _names_ids_only(message: Wire) -> bool:
-    """Whether every value of an event or effect is a text, a checkpoint's id, or a channel."""
+def _names_ids_only(message: Wire, numbers: AbstractSet[str] = _IDS) -> bool:
+    """Whether every value of an event or effect is a text, or a number in one of these fields."""
     for field, value in message.items():
         kind = type(value)
-        if (kind is not int or value < 0) if field in _IDS else kind is not str:
+        if (kind is not int or value < 0) if field in numbers else kind is not str:
             return False
     return True
 

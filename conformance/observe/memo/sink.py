@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from conformance.observe.lines.line import ShapedLine
 from conformance.observe.memo.shifted import LARGEST_ID, Key, Shifted, Table, less, more
 from conformance.observe.replay import Effects
 from model.components import Wire
@@ -26,6 +27,15 @@ class ShiftedSink(Shifted):
     __slots__ = ()
 
     table = Table()
+    has_own_key = True
+
+    def _shaped_key(self, line: ShapedLine, handle: object) -> Key | None:
+        del handle
+        shape = line.shape
+        if shape.kind not in _REMEMBERED or shape.has_number:
+            return None
+        transaction = line.transaction - self._other if shape.has_transactions else None
+        return self._node, shape.number, line.base - self._base if shape.has_ids else None, transaction
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
         checkpoint, came = event.get("checkpoint"), []

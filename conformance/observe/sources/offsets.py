@@ -4,7 +4,7 @@ It checks what the model cannot: the source does only what its subtask requires 
 OFFSET-05), and restores the offset in the task's log (OFFSET-06).
 """
 
-from conformance.observe.eventlog import Line
+from conformance.observe.lines.line import Line
 from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run
 
@@ -36,6 +36,11 @@ class OffsetsReplay:
         self._run.rules.update(self._model.step(line))
         if kind == "restore":
             self._restored = line.event.get("offsets")
+
+    def at_cut(self, checkpoint: int) -> object:
+        """What decides about later lines, as in `TaskReader.at_cut`."""
+        later = tuple(sorted(one for one in self._required if one[1] > checkpoint))
+        return self._model.state, later, self._restored
 
     def restored(self, offset: int) -> None:
         """The task restores `offset`. Raises Rejected if the source has sought another one."""

@@ -137,7 +137,8 @@ class Coordination:
     def job_ended(self, status: str) -> str | None:
         """The job has failed or was cancelled: delete its checkpoints if that is configured (COORD-25).
 
-        Returns why that failed, if it did. Raises `SupersededError` if another driver has begun a newer attempt.
+        Returns why that failed, if it did. Raises `SupersededError` if another driver has begun a newer
+        attempt.
         """
         return self._end(status) if self._context.config.deletes_checkpoints(status) else None
 

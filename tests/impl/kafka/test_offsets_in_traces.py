@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.observe.eventlog import Line
+from conformance.observe.lines.line import Line
 from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run
 from conformance.observe.sources.offsets import OffsetsReplay

@@ -1,0 +1,107 @@
+"""The state of a replay at a cut, as far as the lines of one checkpoint before it show it.
+
+A replay begins after the checkpoint before, with nothing under way, and takes the lines until the cut. What
+these do not show, such as aborts that a task remembers, is assumed to be absent. This state counts
+only if it equals the one that the replay of the lines before the cut has reached.
+"""
+
+import re
+
+from conformance.observe.coordinator import CoordinatorReader
+from conformance.observe.cuts.places import Cut
+from conformance.observe.eventlog import EventLog, LogFile, Span
+from conformance.observe.lines.line import Line
+from conformance.observe.run_state import NotQuietError, Run, Settings
+from conformance.observe.task import TaskReader
+
+_MOST_STATUSES = 10_000
+"""Lines after the start of an attempt among which its tasks run."""
+_MOST_FIRST = 16
+"""Lines of the runtime with which a task's file begins."""
+_PRE_COMMIT = "pre_commit"
+
+
+class Parts:
+    """The readers of a replay and what they share."""
+
+    def __init__(self, run: Run, coordinator: CoordinatorReader, tasks: list[TaskReader]) -> None:
+        self.run = run
+        self.coordinator = coordinator
+        self.tasks = tasks
+
+
+def new_run(log: EventLog) -> Run:
+    """A run that knows which files the log has."""
+    run = Run()
+    for file in log.tasks:
+        run.logged_attempts.setdefault(file.task, []).append(file.attempt)
+    return run
+
+
+def assumed(log: EventLog, settings: Settings, cut: Cut) -> Parts:
+    """The readers of the coordinator and of the attempt's tasks at the cut.
+
+    Raises NotQuietError if something is under way there, and what a replay raises.
+    """
+    run = new_run(log)
+    coordinator = CoordinatorReader(run, log.coordinator, settings)
+    started, *statuses = _first(log.coordinator, cut.started, _MOST_STATUSES, "trigger")
+    coordinator.begin_at(started, statuses, cut.completed, cut.restores)
+    restored = run.attempts[cut.attempt].restored
+    tasks = []
+    for file in log.tasks:
+        if file.attempt != cut.attempt:
+            continue
+        if restored is not None:
+            _restore_offset(run, log, file, restored)
+        is_sink = file.mentions("sink")
+        reader = TaskReader(run, file, coordinator.settings, is_sink)
+        for line in _first(file, Span(), _MOST_FIRST, None):
+            if line.component is None and reader.replay(line) is not None:
+                raise NotQuietError(f"{file.name} waits at its beginning")
+        reader.begin_at(cut.before.checkpoint, _transaction(file, cut) if is_sink else None)
+        tasks.append(reader)
+    for one in (coordinator, *tasks):
+        begin, end = (at.places[one.file.name] for at in (cut.before, cut.last))
+        one.grows = True
+        one.read(Span(begin.begin, end.begin, begin.lines), shaped=run.is_shaped)
+    if run.causes.run([coordinator, *tasks]):
+        raise NotQuietError(f"lines before {cut.last.checkpoint} wait for others")
+    return Parts(run, coordinator, tasks)
+
+
+def _first(file: LogFile, span: Span, most: int, until: str | None) -> list[Line]:
+    """The first lines, at most to one of that kind; without a kind, those before the first of a component."""
+    found: list[Line] = []
+    for line in file.lines(span=span):
+        if len(found) == most or (until is None and line.component in {"gate", "subtask"}):
+            break
+        if until is not None and found and line.kind in {until, "attempt_started"}:
+            break
+        found.append(line)
+    if not found:
+        raise NotQuietError(f"{file.name} has no lines at its beginning")
+    return found
+
+
+def _transaction(file: LogFile, cut: Cut) -> int:
+    """The transaction that the sink pre-commits for the last checkpoint."""
+    begin, end = (at.places[file.name] for at in (cut.before, cut.last))
+    for line in file.lines(span=Span(begin.begin, end.begin, begin.lines)):
+        for effect in line.effects:
+            transaction = effect.get("transaction")
+            if line.component == "sink" and effect["kind"] == _PRE_COMMIT and type(transaction) is int:
+                return transaction
+    raise NotQuietError(f"{file.name} pre-commits nothing for {cut.last.checkpoint}")
+
+
+def _restore_offset(run: Run, log: EventLog, file: LogFile, restored: int) -> None:
+    """The offset that an earlier attempt of the source had at the restored checkpoint, if its file has it."""
+    pattern = re.compile(
+        rb'\{"kind": ?"broadcast_barrier", ?"checkpoint": ?%d\}.*"offset": ?(\d+)' % restored
+    )
+    for earlier in log.tasks:
+        if earlier.task == file.task and earlier.attempt < file.attempt:
+            found = pattern.search(earlier.path.read_bytes())
+            if found is not None:
+                run.offsets[file.task, restored] = int(found[1])

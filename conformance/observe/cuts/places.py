@@ -1,0 +1,148 @@
+"""Where a log can be cut: after a completed checkpoint that every task knows to be complete.
+
+The coordinator's file is cut after the line in which the checkpoint becomes complete; a task's file after the
+line in which the task receives that, and the lines of its sink and its offsets which obey it.
+"""
+
+import mmap
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from conformance.observe.eventlog import EventLog, LogFile, Span
+
+MOST_TRIED = 64
+"""Completed checkpoints that are tried for one cut; a log in which none fits is not cut there."""
+_SEARCHED = 0.8
+"""A checkpoint is first searched from this part of its expected place in a file on."""
+_COMPLETE = re.compile(rb'\{"kind": ?"complete", ?"checkpoint": ?(\d+)\}')
+_OBEYS = re.compile(rb'"component": ?"(?:sink|offsets)"')
+_ATTEMPT = re.compile(rb'\{"attempt": ?(\d+),')
+_RESTORE = re.compile(rb'"event": ?\{"kind": ?"restore"\}')
+_STARTED = re.compile(rb'"kind": ?"attempt_started"')
+
+
+class Completion(NamedTuple):
+    """One completed checkpoint, with its places in the files of its attempt."""
+
+    checkpoint: int
+    places: dict[str, Span]
+    """By name of the file: what follows it."""
+
+
+class Cut(NamedTuple):
+    """A place at which the log may be cut."""
+
+    attempt: int
+    started: Span
+    """The line of the coordinator's file in which the attempt starts, and the lines after it."""
+    restores: int
+    """How often the coordinator has restored until the attempt started."""
+    completed: tuple[int, ...]
+    """The checkpoints that are complete before the last one, as many as the coordinator retains."""
+    before: Completion
+    """The last of them."""
+    last: Completion
+    """The cut is after this one."""
+
+
+class _Content:
+    """The bytes of a file."""
+
+    def __init__(self, file: LogFile) -> None:
+        self.name = file.name
+        self._path = Path(file.path)
+        with self._path.open("rb") as opened:
+            self.bytes = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def after_line(self, place: int) -> int:
+        """The beginning of the line after the one in which `place` is."""
+        end = self.bytes.find(b"\n", place)
+        return len(self.bytes) if end < 0 else end + 1
+
+    def span(self, place: int) -> Span:
+        """What follows that beginning of a line."""
+        lines, step = 0, 1 << 24
+        for begin in range(0, place, step):
+            lines += self.bytes[begin : min(begin + step, place)].count(b"\n")
+        return Span(place, None, lines)
+
+
+def cuts_near(log: EventLog, share: float, retain: int) -> Iterator[Cut]:
+    """Yield the places at which the log may be cut, from that share of the coordinator's file on."""
+    if any(not file.path.stat().st_size for file in (log.coordinator, *log.tasks)):
+        return
+    contents = {file.name: _Content(file) for file in (log.coordinator, *log.tasks)}
+    coordinator = contents[log.coordinator.name]
+    found = [(int(one[1]), one.start()) for one, _ in zip(
+        _COMPLETE.finditer(coordinator.bytes, int(len(coordinator.bytes) * share)),
+        range(MOST_TRIED + retain + 1), strict=False,
+    )]  # fmt: skip
+    for place in range(retain, len(found)):
+        before, last = found[place - 1], found[place]
+        attempt = _attempt_at(coordinator, last[1])
+        started = _started_before(coordinator, last[1])
+        files = [file for file in log.tasks if file.attempt == attempt]
+        if started is None or attempt != _attempt_at(coordinator, started) or not files:
+            continue
+        ends = [
+            _completion(checkpoint, at, coordinator, [contents[file.name] for file in files], share)
+            for checkpoint, at in (before, last)
+        ]
+        if ends[0] is not None and ends[1] is not None:
+            completed = tuple(checkpoint for checkpoint, _ in found[place - retain : place])
+            restores = _restores(coordinator, started)
+            yield Cut(attempt, coordinator.span(started), restores, completed, ends[0], ends[1])
+
+
+def _attempt_at(coordinator: _Content, place: int) -> int:
+    begin = coordinator.bytes.rfind(b"\n", 0, place) + 1
+    named = _ATTEMPT.match(coordinator.bytes, begin)
+    return -1 if named is None else int(named[1])
+
+
+def _started_before(coordinator: _Content, place: int) -> int | None:
+    """The beginning of the last line before `place` in which an attempt starts."""
+    found = coordinator.bytes.rfind(b'"attempt_started"', 0, place)
+    if found < 0:
+        return None
+    begin = coordinator.bytes.rfind(b"\n", 0, found) + 1
+    return begin if _STARTED.search(coordinator.bytes, begin, found + 20) else None
+
+
+def _restores(coordinator: _Content, started: int) -> int:
+    """The restores of the coordinator that starts the attempt."""
+    first = coordinator.bytes.rfind(b'"coordinator_started"', 0, started)
+    return sum(1 for _ in _RESTORE.finditer(coordinator.bytes, max(0, first), started))
+
+
+def _completion(
+    checkpoint: int, place: int, coordinator: _Content, tasks: list[_Content], share: float
+) -> Completion | None:
+    """The places after that checkpoint; None if a task was not notified of it."""
+    places = {coordinator.name: coordinator.span(coordinator.after_line(place))}
+    received = re.compile(rb'"complete_notification", ?"checkpoint": ?%d[,}]' % checkpoint)
+    for task in tasks:
+        found = received.search(task.bytes, int(len(task.bytes) * share * _SEARCHED))
+        found = found or received.search(task.bytes)
+        if found is None:
+            return None
+        after = task.after_line(found.end())
+        while after < len(task.bytes) and _obeys(task.bytes[after : task.after_line(after)], checkpoint):
+            after = task.after_line(after)
+        places[task.name] = task.span(after)
+    return Completion(checkpoint, places)
+
+
+def _obeys(line: bytes, checkpoint: int) -> bool:
+    """Whether a sink or the offsets obey the notification in this line."""
+    if _OBEYS.search(line) is None:
+        return False
+    try:
+        event = orjson.loads(line)["event"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return False
+    return isinstance(event, dict) and event.get("checkpoint") == checkpoint

@@ -1,0 +1,181 @@
+"""One line of an event log, in two forms: parsed, or known by its shape and parsed only where needed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+KnownEffect = tuple[str, int | None, Any, Mapping[str, Any]]
+"""An effect: its kind, its checkpoint relative to the line's base or None, else its checkpoint, and itself.
+
+In a shape the fields of the effect that hold an id are no numbers: only its other fields may be read.
+"""
+NO_CHECKPOINT = -1
+"""The checkpoint of an effect that names none."""
+
+
+class Shape(NamedTuple):
+    """What the lines with one text have in common; their ids may be greater by one number."""
+
+    number: int
+    """Distinguishes shapes."""
+    component: str
+    kind: str
+    event: Mapping[str, Any]
+    """The event without the fields that hold ids."""
+    has_checkpoint: bool
+    """The event's checkpoint is the base of the line; else `event` has it, if there is one."""
+    completed: int | None
+    """The field `completed` of the event relative to the base; None if `event` has it, if there is one."""
+    known_effects: tuple[KnownEffect, ...]
+    kinds: tuple[str, ...]
+    """The kinds of the effects."""
+    has_state: bool
+    """The event has a `state`, which is no part of the shape."""
+    has_ids: bool
+    """Some checkpoint is relative to the base."""
+    has_transactions: bool
+    """Some transaction is relative to the first one."""
+    has_number: bool
+    """Beside channels and what is relative, the text has a number, or a list or object in a field."""
+
+
+class Line:
+    """An event of `component` with its effects. If `component` is None, an event of the runtime."""
+
+    __slots__ = ("attempt", "component", "effects", "event", "fields", "number")
+
+    shape: Shape | None = None
+    """Set if the line is known by its shape."""
+
+    number: int
+    """The number of the line, from 1."""
+    attempt: int
+    component: str | None
+    event: dict[str, Any]
+    effects: list[dict[str, Any]]
+    fields: dict[str, Any]
+    """The whole object, with all recorded fields."""
+
+    def __init__(
+        self,
+        number: int,
+        attempt: int,
+        component: str | None,
+        event: dict[str, Any],
+        effects: list[dict[str, Any]],
+        fields: dict[str, Any],
+    ) -> None:
+        self.number = number
+        self.attempt = attempt
+        self.component = component
+        self.event = event
+        self.effects = effects
+        self.fields = fields
+
+    @property
+    def kind(self) -> str:
+        """The kind of the event, of a component or of the runtime."""
+        return str((self.event if self.component else self.fields)["kind"])
+
+    @property
+    def checkpoint(self) -> Any:  # noqa: ANN401 - what the log has
+        """The checkpoint of the event; None if it names none."""
+        return self.event.get("checkpoint")
+
+    @property
+    def completed(self) -> Any:  # noqa: ANN401 - what the log has
+        """The field `completed` of the event; -1 without one."""
+        return self.event.get("completed", NO_CHECKPOINT)
+
+    @property
+    def further(self) -> Mapping[str, Any]:
+        """The recorded fields beside those that every line has."""
+        return self.fields
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The event; its fields that hold ids may be missing."""
+        return self.event
+
+    @property
+    def base(self) -> int:
+        """What relative ids of the effects are relative to."""
+        return 0
+
+    @property
+    def known_effects(self) -> Sequence[KnownEffect]:
+        """The effects."""
+        return [
+            (effect["kind"], None, effect.get("checkpoint", NO_CHECKPOINT), effect) for effect in self.effects
+        ]
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds of the effects."""
+        return [effect["kind"] for effect in self.effects]
+
+
+class ShapedLine(Line):
+    """A line of a known shape. Its fields are parsed again each time that they are read.
+
+    `Shapes` sets the attributes: a constructor would take a tenth of the time of a line.
+    """
+
+    __slots__ = ("base", "further", "kind", "shape", "state", "text", "transaction")
+
+    shape: Shape
+    kind: str
+    base: int
+    """The first id in the line; 0 if it has none."""
+    transaction: int
+    """The first transaction in the line; 0 if it has none."""
+    state: object
+    """The `state` of the event; None if it has none."""
+    further: Mapping[str, Any]
+
+    text: bytes
+
+    @property
+    def fields(self) -> dict[str, Any]:  # type: ignore[override]
+        """The whole object."""
+        found: dict[str, Any] = orjson.loads(self.text)
+        return found
+
+    @property
+    def event(self) -> dict[str, Any]:  # type: ignore[override]
+        """The event."""
+        found: dict[str, Any] = self.fields["event"]
+        return found
+
+    @property
+    def effects(self) -> list[dict[str, Any]]:  # type: ignore[override]
+        """The effects."""
+        found: list[dict[str, Any]] = self.fields["effects"]
+        return found
+
+    @property
+    def checkpoint(self) -> Any:  # noqa: ANN401 - what the log has
+        """The checkpoint of the event; None if it names none."""
+        return self.base if self.shape.has_checkpoint else self.shape.event.get("checkpoint")
+
+    @property
+    def completed(self) -> Any:  # noqa: ANN401 - what the log has
+        """The field `completed` of the event; -1 without one."""
+        relative = self.shape.completed
+        return self.shape.event.get("completed", NO_CHECKPOINT) if relative is None else self.base + relative
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The event without the fields that hold ids."""
+        return self.shape.event
+
+    @property
+    def known_effects(self) -> Sequence[KnownEffect]:
+        """The effects."""
+        return self.shape.known_effects
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds of the effects."""
+        return self.shape.kinds

@@ -1,0 +1,55 @@
+"""The rows that a task has sent before a barrier, and the offset of a source there.
+
+A source continues from the restored offset and sends what it reads (ONCE-02). Each row goes along every edge.
+"""
+
+from conformance.observe.exchanges import rows_along
+from conformance.observe.lines.line import Line
+from conformance.observe.replay import Rejected
+from conformance.observe.run_state import Attempt, Run
+
+
+class SentRows:
+    """The rows of one task in one attempt."""
+
+    def __init__(self, run: Run, task: str) -> None:
+        self._run = run
+        self._task = task
+        self.restored: int | None = None
+        """The offset from which the source continues, if the log records it."""
+
+    def check(self, line: Line, attempt: Attempt, checkpoint: int, *, is_source: bool) -> None:
+        """Compare the edges with each other, and a source with its offset. Raises Rejected."""
+        sent, total = line.further.get("sent"), None
+        if isinstance(sent, dict):
+            try:
+                total = rows_along(attempt.exchanges, self._task, sent)
+            except ValueError as uneven:
+                why = f"{self._task} at barrier {checkpoint}: {uneven}"
+                raise Rejected(("ONCE-01",), why) from uneven
+        offset = line.further.get("offset")
+        if is_source and type(offset) is int:
+            self._check_offset(attempt, checkpoint, offset, total)
+
+    def _check_offset(self, attempt: Attempt, checkpoint: int, offset: int, total: int | None) -> None:
+        run, task = self._run, self._task
+        run.offsets[task, checkpoint] = offset
+        base = 0 if attempt.restored is None else run.offsets.get((task, attempt.restored))
+        if self.restored is not None and attempt.restored is not None:
+            if base is not None and base != self.restored:
+                why = f"{task} had offset {base} at {attempt.restored}, and continues from {self.restored}"
+                raise Rejected(("ONCE-04", "ONCE-02"), why)
+            base = self.restored
+        if base is None or total is None:
+            return
+        if offset < base:
+            why = f"{task} is at offset {offset} at barrier {checkpoint}, it was restored at {base}"
+            raise Rejected(("ONCE-02", "ONCE-04"), why)
+        if offset == base and not total:
+            return  # this does not show yet how many rows the source makes of a record
+        if run.sends_one_per_record.setdefault(task, offset - base == total) and offset - base != total:
+            why = (
+                f"{task} was restored at offset {base} and is at {offset} at barrier {checkpoint}: "
+                f"{offset - base} records read, {total} sent"
+            )
+            raise Rejected(("ONCE-02", "ONCE-01"), why)
