@@ -35,7 +35,6 @@ from impl.connectors.manifests import list_committed
 ORDER_SECONDS: Final = 300.0
 """How long one run may take; a contestant that takes longer has no sample in this turn."""
 INTERVAL_MS: Final = 500
-_LEAST_ROWS: Final = 20_000
 FILES_A_BATCH: Final = 3
 """600,000 rows in a micro-batch of Structured Streaming: about one interval of our checkpoints."""
 
@@ -208,15 +207,15 @@ def _take(runs: Runs, turns: Turns, one: Contestant, turn: int) -> None:
     warm = [] if any(sample.name == one.name for sample in turns.samples[turns.resumed :]) else [one.small]
     try:
         for number, size in enumerate((*warm, one.small, one.large)):
-            took, spent, output = runs.run(one, max(size, _LEAST_ROWS))
-            committed = _checked(one, output, word_counts.files(runs.folder, max(size, _LEAST_ROWS)))
+            took, spent, output = runs.run(one, size)
+            committed = _checked(one, output, word_counts.files(runs.folder, size))
             if number >= len(warm):
                 seconds.append(took)
                 cpu.append(spent)
     except TooSlowError:
         runs.slow.append(one.name)
         return
-    sizes = (max(one.small, _LEAST_ROWS), one.large)
+    sizes = (one.small, one.large)
     turns.add(
         Sample(one.name, turn, sizes, (seconds[0], seconds[1]), (cpu[0], cpu[1]), committed, round(load(), 1))
     )

@@ -10,6 +10,7 @@ SQL, MINI_BATCH, STREAM, PROCESS, THREAD = "sql", "mini-batch", "stream", "proce
 """The ways to program Flink, each a table of `settings.toml`."""
 MEMORY, ROCKSDB = "memory", "rocksdb"
 _M: Final = 1_000_000
+_FEWEST: Final = 20_000
 
 
 class Contestant(NamedTuple):
@@ -26,8 +27,11 @@ class Contestant(NamedTuple):
     """Rows of the large run."""
 
     def smaller(self, times: int) -> "Contestant":
-        """The same with fewer rows."""
-        return self._replace(small=self.small // times, large=self.large // times)
+        """The same with fewer rows; the large run keeps more than the small one."""
+        if times == 1:
+            return self
+        small = max(_FEWEST, self.small // times)
+        return self._replace(small=small, large=max(2 * small, self.large // times))
 
 
 CONTESTANTS: Final = (
@@ -38,8 +42,8 @@ CONTESTANTS: Final = (
     Contestant("Arrow batch API, rocksdb", OURS, ARROW, ROCKSDB, 20 * _M, 60 * _M),
     Contestant("Structured Streaming, rocksdb", NATIVE, "", ROCKSDB, 2 * _M, 10 * _M),
     Contestant("row API, rocksdb", OURS, ROW, ROCKSDB, 2 * _M, 10 * _M),
-    Contestant("PyFlink DataStream in threads, memory", PYFLINK, THREAD, MEMORY, 400_000, 2 * _M),
-    Contestant("PyFlink DataStream in processes, memory", PYFLINK, PROCESS, MEMORY, 400_000, 1 * _M),
+    Contestant("PyFlink DataStream in threads, memory", PYFLINK, THREAD, MEMORY, 100_000, 400_000),
+    Contestant("PyFlink DataStream in processes, memory", PYFLINK, PROCESS, MEMORY, 40_000, 160_000),
     Contestant("row API, memory", OURS, ROW, MEMORY, 2 * _M, 10 * _M),
     Contestant("row API, memory, one core", ONE_CORE, ROW, MEMORY, 2 * _M, 10 * _M),
     Contestant("Arrow batch API, memory, one core", ONE_CORE, ARROW, MEMORY, 10 * _M, 20 * _M),

@@ -57,6 +57,7 @@ class Flink(NamedTuple):
             (str(self.python), str(HOME / "pyflink_words.py")),
             {
                 "JVM_ARGS": " ".join(_options()),
+                "_python_worker_execution_mode": "process",  # as on a cluster; else all share one interpreter
                 "HADOOP_CLASSPATH": str(self.classes),  # the end of the class path
                 "LOG4J_PROPERTIES": str(_logging(folder)),
             },

@@ -43,8 +43,9 @@ def files(folder: Path, rows: int = ROWS, keys: int = KEYS) -> Path:
     made.mkdir(parents=True)
     words = pa.array([f"word-{number:06d}" for number in range(keys)])
     draw = np.random.default_rng(20261121)
-    for number, first in enumerate(range(0, rows, ROWS_A_FILE)):
-        here = min(ROWS_A_FILE, rows - first)
+    most = min(ROWS_A_FILE, -(-rows // 2))  # a file for each of two sources
+    for number, first in enumerate(range(0, rows, most)):
+        here = min(most, rows - first)
         table = pa.table(
             {
                 "word": words.take(pa.array(draw.integers(0, keys, here))),

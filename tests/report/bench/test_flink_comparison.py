@@ -179,7 +179,9 @@ def test_a_paced_source_records_the_earliest_start_that_its_reads_show(tmp_path,
     assert (tmp_path / "begun-1").read_text() == "1050000000"
 
 
-def test_fewer_rows_keep_the_contestant():
+def test_fewer_rows_keep_the_contestant_and_two_sizes():
     one = Contestant("x", FLINK, contestants.SQL, contestants.MEMORY, 400_000, 2_000_000)
 
+    assert one.smaller(1) == one
     assert one.smaller(20) == one._replace(small=20_000, large=100_000)
+    assert one.smaller(1_000) == one._replace(small=20_000, large=40_000)
