@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,13 +17,14 @@ from conformance.bench.beside.contestants import (
     CONTESTANTS,
     FLINK,
     GOALS,
+    MINI_BATCH,
     NATIVE,
     ONE_CORE,
     OURS,
     PYFLINK,
     Contestant,
 )
-from conformance.bench.beside.latency import latencies
+from conformance.bench.beside.latency import RATE, latencies
 from conformance.bench.beside.processes import SETTINGS, VERSION, Flink, installed, order_of
 from conformance.bench.beside.turns import Sample, Turns, load
 from conformance.bench.figures import Figure, Report
@@ -32,6 +34,7 @@ from conformance.bench.runtime.processes import spent_in_all
 from conformance.bench.runtime.scale import Scale
 from impl.connectors.manifests import list_committed
 
+TITLE: Final = "Keyed aggregation compared with Flink"
 ORDER_SECONDS: Final = 300.0
 """How long one run may take; a contestant that takes longer has no sample in this turn."""
 INTERVAL_MS: Final = 500
@@ -56,7 +59,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     with _running(folder) as runs:
         taken = _turns(runs, turns, contestants, until, scale.turns)
         figures = [*figures_of(turns), *latencies(runs, folder, smaller=scale.smaller)]
-    return Report("flink", "Keyed aggregation compared with Flink", _setting(turns, taken), figures,
+    return Report("flink", TITLE, _setting(turns, taken, runs.slow), figures,
                   raw={"samples": turns.samples, "slow": runs.slow})  # fmt: skip
 
 
@@ -89,19 +92,23 @@ def _note(found: list[Sample], valid: list[Sample]) -> str:
     return note + (f"; {wrong} of {len(found)} excluded: the small run took longer" if wrong else "")
 
 
-def _setting(turns: Turns, taken: int) -> str:
+def _setting(turns: Turns, taken: int, slow: list[str]) -> str:
     busy = [one.load for one in turns.samples]
+    late = f"; not within {ORDER_SECONDS:.0f} s: {', '.join(slow)}" if slow else ""
+    batch = SETTINGS[MINI_BATCH]
     return (
-        f"Flink {VERSION} in one Java process with {SETTINGS['java']['heap']} of heap, object reuse, 2 "
-        f"slots; Structured Streaming with {FILES_A_BATCH} files a micro-batch and 4g of heap; "
         f"{word_counts.KEYS:,} words counted and summed, 2 subtasks of each operator, a checkpoint every "
-        f"{INTERVAL_MS} ms, exactly-once; "
-        "each commits with a checkpoint the newest update of each changed word, and every output was "
-        "compared with the exact answer. The rate is that of the rows that a large run has more than a small "
-        "one, so the start is not counted. Flink reads the rows from binary files of eight bytes a row, "
-        "which costs it less than the Parquet files that ours and Structured Streaming read. Mini-batches of "
-        f"{SETTINGS['mini-batch']['table.exec.mini-batch.size']} rows or "
-        f"{SETTINGS['mini-batch']['table.exec.mini-batch.allow-latency']}. {taken} whole turns, load "
+        f"{INTERVAL_MS} ms, exactly-once. Each contestant commits with a checkpoint the newest update of "
+        "each changed word, and each output was compared with the exact answer. The rate is that of the "
+        "rows that a large run has more than a small one, so the start is not counted; the processes stay "
+        f"from run to run, so that Java is warm. Flink {VERSION} is one Java process with "
+        f"{SETTINGS['java']['heap']} of heap, two slots and object reuse, and reads the rows from binary "
+        "files of eight bytes a row, which costs it less than the Parquet files that ours and Structured "
+        "Streaming read; mini-batches have "
+        f"{batch['table.exec.mini-batch.size']} rows or {batch['table.exec.mini-batch.allow-latency']}. "
+        f"Structured Streaming has 4g of heap and {FILES_A_BATCH} files a micro-batch. The latency of a "
+        f"record, in one run at {RATE:,.0f} rows/s, lasts from the time at which its source has to emit it "
+        f"until the update that counts it is in committed output. {taken} whole turns{late}; load "
         f"{min(busy, default=0):.1f} to {max(busy, default=0):.1f}"
     )
 
@@ -231,12 +238,17 @@ def _checked(one: Contestant, output: Path, source: Path) -> int:
     }
     answer, counted = answers.get(one.kind, (word_counts.answer, _checkpoints_of_ours))
     try:
-        right = answer(output) == word_counts.exact(source)
+        right = answer(output) == _exact(source)
     except ValueError as wrong:
         raise MeasurementError(f"{one.name}: {wrong}") from wrong
     if not right:
         raise MeasurementError(f"{one.name}: the output is not the exact answer; its speed is not reported")
     return counted(output)
+
+
+@cache
+def _exact(source: Path) -> word_counts.Totals:
+    return word_counts.exact(source)
 
 
 def _checkpoints_of_ours(output: Path) -> int:

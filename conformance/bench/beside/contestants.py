@@ -42,7 +42,7 @@ CONTESTANTS: Final = (
     Contestant("Arrow batch API, rocksdb", OURS, ARROW, ROCKSDB, 20 * _M, 60 * _M),
     Contestant("Structured Streaming, rocksdb", NATIVE, "", ROCKSDB, 2 * _M, 10 * _M),
     Contestant("row API, rocksdb", OURS, ROW, ROCKSDB, 2 * _M, 10 * _M),
-    Contestant("PyFlink DataStream in threads, memory", PYFLINK, THREAD, MEMORY, 100_000, 400_000),
+    Contestant("PyFlink DataStream in threads, memory", PYFLINK, THREAD, MEMORY, 200_000, 1 * _M),
     Contestant("PyFlink DataStream in processes, memory", PYFLINK, PROCESS, MEMORY, 40_000, 160_000),
     Contestant("row API, memory", OURS, ROW, MEMORY, 2 * _M, 10 * _M),
     Contestant("row API, memory, one core", ONE_CORE, ROW, MEMORY, 2 * _M, 10 * _M),
