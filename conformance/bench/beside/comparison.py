@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -58,7 +59,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     )
     with _running(folder) as runs:
         taken = _turns(runs, turns, contestants, until, scale.turns)
-        figures = [*figures_of(turns), *latencies(runs, folder, smaller=scale.smaller)]
+        figures = [*figures_of(turns), *latencies(runs, turns, smaller=scale.smaller)]
     return Report("flink", TITLE, _setting(turns, taken, runs.slow), figures,
                   raw={"samples": turns.samples, "slow": runs.slow})  # fmt: skip
 
@@ -194,18 +195,19 @@ def _running(folder: Path) -> Iterator[Runs]:
 
 
 def _turns(runs: Runs, turns: Turns, contestants: tuple[Contestant, ...], until: float, most: int) -> int:
-    """Take turns until there are `most`, or the next would end too late; returns the number of whole ones."""
-    names = [one.name for one in contestants]
-    longest = 0.0
+    """Take turns until there are `most` or the time is over; returns the number of whole ones.
+
+    A contestant begins no run that would end too late, were it as long as its longest.
+    """
+    longest: dict[str, float] = defaultdict(float)
     for turn in range(most):
-        began = time.monotonic()
-        if began + longest > until:
-            break
         for one in contestants:
-            if not turns.has(one.name, turn) and one.name not in runs.slow:
+            began = time.monotonic()
+            late = began + longest[one.name] > until
+            if not late and not turns.has(one.name, turn) and one.name not in runs.slow:
                 _take(runs, turns, one, turn)
-        longest = max(longest, time.monotonic() - began)
-    return turns.whole([name for name in names if name not in runs.slow])
+                longest[one.name] = max(longest[one.name], time.monotonic() - began)
+    return turns.whole([one.name for one in contestants if one.name not in runs.slow])
 
 
 def _take(runs: Runs, turns: Turns, one: Contestant, turn: int) -> None:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from conformance.bench.benchmark import MeasurementError
 from conformance.bench.beside import rows
 from conformance.bench.beside.contestants import FLINK, MEMORY, MINI_BATCH, OURS, SQL, STREAM, Contestant
+from conformance.bench.beside.turns import Turns
 from conformance.bench.figures import Figure
 from conformance.bench.runtime.word_counts import ARROW, KEYS, ROW
 from impl.connectors import read_committed
@@ -31,6 +32,8 @@ SECONDS: Final = 15.0
 WARM_SECONDS: Final = 4.0
 """Rows due in the first seconds are not counted, nor those due in the last one."""
 SOURCES: Final = 2
+SHARES: Final = (50, 99)
+"""The percentiles."""
 _NANOSECONDS: Final = 1e9
 MEASURED: Final = (
     Contestant("Arrow batch API", OURS, ARROW, MEMORY, 0, 0),
@@ -50,16 +53,20 @@ class Update:
         self.counts = dict(zip(table["word"].to_pylist(), table["count"].to_pylist(), strict=True))
 
 
-def latencies(runs: "Runs", folder: Path, *, smaller: int = 1) -> Iterator[Figure]:
+def latencies(runs: "Runs", turns: Turns, *, smaller: int = 1) -> Iterator[Figure]:
     """The median and the 99th percentile of each contestant in one run. Raises MeasurementError."""
     seconds = SECONDS if smaller == 1 else WARM_SECONDS + 3
-    source = paced_files(folder.absolute() / "flink", int(RATE * seconds))
     for one in MEASURED:
-        _, _, output = runs.run_on(source, one, RATE)
-        taken = of_run(one, source, output)
-        for share in (50, 99):
+        if one.name not in turns.latencies:
+            source = paced_files(runs.folder, int(RATE * seconds))
+            _, _, output = runs.run_on(source, one, RATE)
+            taken = of_run(one, source, output)
+            shares = [float(np.percentile(taken, share)) for share in SHARES]
+            turns.add_latency(one.name, [*shares, float(taken.size)])
+        *shares, records = turns.latencies[one.name]
+        for share, value in zip(SHARES, shares, strict=True):
             name = f"latency of a record to committed output, {one.name}, p{share}"
-            yield Figure(name, "ms", [float(np.percentile(taken, share))], note=f"{taken.size:,} records")
+            yield Figure(name, "ms", [value], note=f"{records:,.0f} records")
 
 
 def of_run(one: Contestant, source: Path, output: Path) -> Times:

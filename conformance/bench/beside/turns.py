@@ -47,15 +47,21 @@ class Turns:
     def __init__(self, file: Path, compared: object) -> None:
         self._file = file
         self._key = hashlib.sha256(repr(compared).encode()).hexdigest()[:16]
-        self.samples = [Sample(**_tuples(one)) for one in self._lines() if one.pop("key") == self._key]
+        kept = [one for one in self._lines() if one.pop("key") == self._key]
+        self.samples = [Sample(**_tuples(one)) for one in kept if "latency" not in one]
+        self.latencies = {one["name"]: one["latency"] for one in kept if "latency" in one}
+        """By contestant: the percentiles in ms, and the number of records."""
         self.resumed = len(self.samples)
 
     def add(self, sample: Sample) -> None:
         """Keep a sample."""
         self.samples.append(sample)
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        with self._file.open("ab") as opened:
-            opened.write(orjson.dumps({"key": self._key, **asdict(sample)}) + b"\n")
+        self._keep(asdict(sample))
+
+    def add_latency(self, name: str, latency: list[float]) -> None:
+        """Keep the latencies of a contestant."""
+        self.latencies[name] = latency
+        self._keep({"name": name, "latency": latency})
 
     def has(self, name: str, turn: int) -> bool:
         """Whether this contestant has taken its turn."""
@@ -75,6 +81,11 @@ class Turns:
         """The samples of two contestants of the same turn, if both are valid."""
         others = {one.turn: one for one in self.of(second) if one.is_valid}
         return [(one, others[one.turn]) for one in self.of(first) if one.is_valid and one.turn in others]
+
+    def _keep(self, line: dict[str, Any]) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with self._file.open("ab") as opened:
+            opened.write(orjson.dumps({"key": self._key, **line}) + b"\n")
 
     def _lines(self) -> Iterator[dict[str, Any]]:
         if self._file.exists():

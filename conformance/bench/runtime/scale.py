@@ -30,7 +30,7 @@ class Scale(NamedTuple):
     smaller: int = 1
     """Its numbers of rows are divided by this."""
     minutes: float = 40.0
-    """It begins no turn when a turn as long as the longest would end after these."""
+    """Its runs do not begin if they would end after these minutes; latencies come after them."""
 
 
 FULL = Scale()

@@ -65,8 +65,11 @@ def test_an_interrupted_measurement_continues_where_it_was(file):
     Turns(file, "settings").add(sample(ARROW, 0, 1.0, 2.0))
     Turns(file, "other settings").add(sample(ARROW, 0, 1.0, 9.0))
 
+    Turns(file, "settings").add_latency("row API", [300.0, 600.0, 1_000.0])
+
     again = Turns(file, "settings")
 
+    assert again.latencies == {"row API": [300.0, 600.0, 1_000.0]}
     assert again.samples == [sample(ARROW, 0, 1.0, 2.0)]
     assert again.resumed == 1
     assert again.has(ARROW, 0)

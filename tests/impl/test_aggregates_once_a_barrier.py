@@ -1,10 +1,12 @@
-"""Aggregates of rows with one update a barrier: when their state is read and written."""
+"""Aggregates with one update a barrier, of rows and of columns: when their state is read and written."""
 
 import operator
 
 import pyarrow as pa
 import pytest
 
+from impl.aggregation import arrow_aggregates
+from impl.aggregation.arrow_aggregates import AggregatingColumns, count, sum_of
 from impl.aggregation.rows import Aggregating, Emit
 from impl.batches import KeyColumns
 from impl.state.backends.heap import HeapKeyedStateBackend
@@ -117,3 +119,37 @@ def test_another_subtask_continues_from_the_state_of_the_barrier(sums, state, pr
     process(restored, *FOUR)
 
     assert restored.before_barrier() == [("a", 8, 20)]
+
+
+def column_sums(state):
+    made = AggregatingColumns(KeyColumns(("word",)), {"count": count(), "total": sum_of("value")})
+    made.open(state)
+    return made
+
+
+def columns(*rows):
+    words, values = zip(*rows, strict=True)
+    return pa.RecordBatch.from_arrays([pa.array(words), pa.array(values)], names=["word", "value"])
+
+
+def test_columns_read_and_write_the_state_once_a_key_and_barrier(state, monkeypatch):
+    monkeypatch.setattr(arrow_aggregates, "_GROUPS", 1)  # every batch is merged at once
+    sums = column_sums(state)
+    sums.process_batch(columns(("a", 1), ("a", 2)))
+    sums.process_batch(columns(("a", 3), ("b", 4)))
+
+    assert sums.before_barrier().to_pydict() == {"word": ["a", "b"], "count": [3, 1], "total": [6, 4]}
+    assert state.used == [("read", ["a"]), ("read", ["b"]), ("write", ["a", "b"])]
+    assert state.get_all(["a", "b"]) == [(3, 6), (1, 4)]
+
+
+def test_columns_continue_from_the_state_of_the_barrier(state):
+    sums = column_sums(state)
+    sums.process_batch(columns(("a", 1)))
+    sums.before_barrier()
+    sums.process_batch(columns(("a", 5)))  # lost with the subtask
+
+    restored = column_sums(state)
+    restored.process_batch(columns(("a", 2)))
+
+    assert restored.before_barrier().to_pydict() == {"word": ["a"], "count": [2], "total": [3]}
