@@ -109,7 +109,8 @@ def _setting(turns: Turns, taken: int, slow: list[str]) -> str:
         f"{batch['table.exec.mini-batch.size']} rows or {batch['table.exec.mini-batch.allow-latency']}. "
         f"Structured Streaming has 4g of heap and {FILES_A_BATCH} files a micro-batch. The latency of a "
         f"record, in one run at {RATE:,.0f} rows/s, lasts from the time at which its source has to emit it "
-        f"until the update that counts it is in committed output. {taken} whole turns{late}; load "
+        f"until the update that counts it is in committed output. {taken} whole turns{late}; two runs are "
+        "compared if the load of one is at most twice that of the other; load "
         f"{min(busy, default=0):.1f} to {max(busy, default=0):.1f}"
     )
 

@@ -10,6 +10,10 @@ from typing import Any
 import orjson
 
 
+_MOST = 2.0
+"""Two samples are compared only if the load of one is at most so many times that of the other."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The small run and the large run of one contestant in one turn."""
@@ -78,9 +82,11 @@ class Turns:
         )
 
     def pairs(self, first: str, second: str) -> list[tuple[Sample, Sample]]:
-        """The samples of two contestants of the same turn, if both are valid."""
+        """The samples of two contestants of the same turn, if both are valid and had a similar load."""
         others = {one.turn: one for one in self.of(second) if one.is_valid}
-        return [(one, others[one.turn]) for one in self.of(first) if one.is_valid and one.turn in others]
+        both = [(one, others[one.turn]) for one in self.of(first) if one.is_valid and one.turn in others]
+        loads = [sorted((one.load, other.load)) for one, other in both]
+        return [pair for pair, (low, high) in zip(both, loads, strict=True) if high <= _MOST * low]
 
     def _keep(self, line: dict[str, Any]) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,7 @@
 """The comparison with Flink: rates without the start, ratios by turn, resumed turns, latency, settings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -59,6 +61,14 @@ def test_a_small_run_that_took_longer_is_excluded_and_counted(file):
     assert by_name[ARROW].samples == [4.0]
     assert by_name[ARROW].note.endswith("1 of 2 excluded: the small run took longer")
     assert not [name for name in by_name if "compared" in name]
+
+
+def test_runs_under_different_load_are_not_compared(file):
+    turns = Turns(file, "settings")
+    turns.add(sample(ARROW, 0, 1.0, 2.0))
+    turns.add(replace(sample(MINI_BATCH, 0, 1.0, 2.0), load=3.1))
+
+    assert turns.pairs(ARROW, MINI_BATCH) == []
 
 
 def test_an_interrupted_measurement_continues_where_it_was(file):
