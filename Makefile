@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs engines generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench bench-flink torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs engines generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ any-number: $(READY)  ## Rules of components of any size, and mutants that they 
 
 bench: $(READY)  ## Measure the suite's rates and the runtime on Spark; half an hour
 	$(BIN)/barrierspec bench
+
+bench-flink: $(READY)  ## The comparison with Flink, small: it shows that each part works; installs PyFlink in the cache
+	$(BIN)/barrierspec bench --only flink --quick
 
 torture: $(READY)  ## 300 faults at every point, drivers frozen and thawed among them; nothing may be lost, doubled or left behind
 	PAUSED_DRIVERS=40 $(BIN)/pytest -n 2 tests/runtime/drivers/test_paused_drivers.py

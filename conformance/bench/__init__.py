@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 MEASURED: Mapping[str, str] = {
     "throughput": "runtime.throughput",
+    "flink": "beside.comparison",
     "cost": "runtime.cost",
     "backpressure": "runtime.backpressure",
     "recovery": "runtime.recovery",

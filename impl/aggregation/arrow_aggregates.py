@@ -93,13 +93,14 @@ class AggregatingColumns:
         self._batches: pa.Schema | None = None
         self._schema: pa.Schema | None = None
         self._changed: dict[Hashable, tuple[Any, ...]] = {}
+        """The accumulators of the keys that have changed since the last barrier; then the state gets them."""
 
     def open(self, state: KeyedStateBackend) -> None:
         """Open the accumulators: for each key the tuple of its aggregates."""
         self._state = state.value_state("accumulators", immutable=True)
 
     def process_batch(self, batch: pa.RecordBatch) -> Sequence[Row]:
-        """Group a batch, and update the state when enough groups wait."""
+        """Group a batch, and update the accumulators when enough groups wait."""
         named = [batch.schema.field(one).name for one in self._key.columns]
         if self._batches != batch.schema:
             self._batches, self._schema = batch.schema, None
@@ -108,7 +109,7 @@ class AggregatingColumns:
         self._waiting.append(table)
         self._groups += table.num_rows
         if self._groups >= _GROUPS:
-            self._update_state()
+            self._update()
         return ()
 
     def _first(self, batch: pa.RecordBatch, named: list[str]) -> pa.Table:
@@ -128,17 +129,18 @@ class AggregatingColumns:
         return pa.table([_plain(one) for one in grouped.columns], names=[*named, *self._names])
 
     def before_barrier(self) -> Rows:
-        """One row for each key that has changed since the last barrier."""
-        self._update_state()
+        """One row for each key that has changed since the last barrier; the state gets its accumulators."""
+        self._update()
         changed, self._changed = self._changed, {}
         if self._schema is None or not changed:
             return ()
+        self._state.put_all([*changed], [*changed.values()])
         columns = [[*changed]] if len(self._key.columns) == 1 else [*zip(*changed, strict=True)]
         columns += [*zip(*changed.values(), strict=True)]
         arrays = [declared(column, field) for column, field in zip(columns, self._schema, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _update_state(self) -> None:
+    def _update(self) -> None:
         """Merge the waiting groups by key, and add them to the accumulators."""
         if not self._waiting:
             return
@@ -162,13 +164,15 @@ class AggregatingColumns:
         require_keys(keys)
         if len(set(keys)) < len(keys):  # some are equal to Python though not to Arrow: 0.0 and -0.0
             keys, new = self._once(keys, new)
-        before = self._state.get_all(keys)
-        if None in before:
+        changed = self._changed
+        others = [key for key in keys if key not in changed]
+        if others:
             nothing = (None,) * len(self._kinds)
-            before = [nothing if one is None else one for one in before]
-        after = [*zip(*self._merged([*zip(*before, strict=True)], new), strict=True)]
-        self._state.put_all(keys, after)
-        self._changed.update(zip(keys, after, strict=True))
+            found = (nothing if one is None else one for one in self._state.get_all(others))
+            changed.update(zip(others, found, strict=True))
+        before = [changed[key] for key in keys]
+        after = zip(*self._merged([*zip(*before, strict=True)], new), strict=True)
+        changed.update(zip(keys, after, strict=True))
 
     def _merged(self, before: Sequence[Sequence[Any]], new: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """The merged aggregates of the same keys, column by column; a null counts as no value."""

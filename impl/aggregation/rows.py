@@ -1,7 +1,9 @@
 """Aggregates by key of rows, with functions of the user.
 
 An aggregate emits an update for every row, or before each barrier one for each key that has changed. The
-updates leave before the barrier, so no snapshot contains them.
+updates leave before the barrier, so no snapshot contains them. In the second case the accumulators of the
+keys that have changed since the last barrier are in memory, and the state gets them before the barrier: it is
+read and written once for each key and checkpoint, not once for each batch.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -48,6 +50,9 @@ class Aggregating:
     def __init__(self, aggregate: AggregateFunction[Any], emit: Emit = Emit.EACH_ROW) -> None:
         self._aggregate = aggregate
         self._changed: dict[Hashable, Row] | None = {} if emit is Emit.CHANGED else None
+        """The last row of each key that has changed since the last barrier."""
+        self._accumulators: dict[Hashable, Any] = {}
+        """Of these keys."""
         if self._changed is not None:
             self.process_keyed_batch = self._by_key
 
@@ -65,8 +70,9 @@ class Aggregating:
         get, put, add = self._get, self._put, self._aggregate.add
         fresh = self._aggregate.create_accumulator()
         if self._changed is not None:
+            held = self._accumulators
             for key, row in zip(keys, rows, strict=True):
-                put(key, add(row, get(key, fresh)))
+                held[key] = add(row, held[key] if key in held else get(key, fresh))
             self._changed.update(zip(keys, rows, strict=True))
             return ()
         result_of = self._aggregate.get_result
@@ -83,23 +89,29 @@ class Aggregating:
             return self.process_keyed_rows(keys.by_row(), rows_of(batch))
         add, fresh = self._aggregate.add, self._aggregate.create_accumulator()
         rows = rows_of(batch.take(pa.array(keys.in_order())))
-        after, first = [], 0
-        for before, beyond in zip(self._state.get_all(keys.distinct), keys.ends(), strict=True):
-            accumulator = fresh if before is None else before
+        held, first = self._accumulators, 0
+        others = [key for key in keys.distinct if key not in held]
+        if others:
+            found = (fresh if one is None else one for one in self._state.get_all(others))
+            held.update(zip(others, found, strict=True))
+        for key, beyond in zip(keys.distinct, keys.ends(), strict=True):
+            accumulator = held[key]
             for row in rows[first:beyond]:
                 accumulator = add(row, accumulator)
-            after.append(accumulator)
+            held[key] = accumulator
             first = beyond
-        self._state.put_all(keys.distinct, after)
         assert self._changed is not None
         self._changed.update(zip(keys.distinct, (rows[beyond - 1] for beyond in keys.ends()), strict=True))
         return ()
 
     def before_barrier(self) -> Sequence[Row]:
-        """One update for each key that has changed since the last barrier."""
+        """One update for each key that has changed since the last barrier; the state gets its accumulator."""
         if not self._changed:
             return ()
-        result_of, after = self._aggregate.get_result, self._state.get_all([*self._changed])
-        updates = list(map(result_of, self._changed.values(), after))
+        keys, held = [*self._changed], self._accumulators
+        after = [held[key] for key in keys]
+        self._state.put_all(keys, after)
+        updates = list(map(self._aggregate.get_result, self._changed.values(), after))
         self._changed.clear()
+        held.clear()
         return updates

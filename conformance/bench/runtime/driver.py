@@ -13,15 +13,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import orjson
 import psutil
 
 from conformance.bench.benchmark import MeasurementError
+from conformance.bench.beside.paced import PacedInput
 from conformance.bench.runtime import native, slow, word_counts
 from conformance.bench.runtime.processes import resident, spent, tree
 from conformance.bench.runtime.windows import Window, Windows
@@ -33,18 +35,35 @@ OURS, NATIVE = "ours", "native"
 _START_SECONDS = 60.0
 
 
-class Driver:
-    """The process, as the one that measures sees it. `kind`: `ours` or `native`."""
+class Launch(NamedTuple):
+    """How the process is started, if it is not this module. `cores`: those that it may use; none: all."""
 
-    def __init__(self, kind: str, folder: Path) -> None:
+    command: Sequence[str]
+    environment: Mapping[str, str] = MappingProxyType({})
+    cores: Sequence[int] = ()
+
+
+def launch_of(kind: str, folder: Path, cores: Sequence[int] = ()) -> Launch:
+    """Starts this module. `kind`: `ours` or `native`."""
+    return Launch(own_process("conformance.bench.runtime.driver", kind, str(folder)), cores=cores)
+
+
+class Driver:
+    """The process, as the one that measures sees it. `launch`: None for that of `kind`."""
+
+    def __init__(self, kind: str, folder: Path, launch: Launch | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        launch = launch or launch_of(kind, folder)
         self._log = (folder / f"{kind}.log").open("wb")
         self._process = subprocess.Popen(
-            own_process("conformance.bench.runtime.driver", kind, str(folder)),
+            launch.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
+            env={**os.environ, **launch.environment},
         )
+        if launch.cores:  # before it starts processes of its own, which inherit it
+            psutil.Process(self._process.pid).cpu_affinity(list(launch.cores))
         self.begin()
         self.answered()
 
@@ -86,18 +105,25 @@ class Driver:
         """The driver and all below it."""
         return tree(self._process.pid)
 
+    def kill(self) -> None:
+        """Kill it with all processes below it."""
+        for one in reversed(self.processes()):
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
+
     def close(self) -> None:
         """End it."""
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):  # it was killed
+            self._process.stdin.close()
         self._process.wait()
         self._log.close()
 
 
 @contextmanager
-def driving(kind: str, folder: Path) -> Iterator[Driver]:
+def driving(kind: str, folder: Path, launch: Launch | None = None) -> Iterator[Driver]:
     """A driver that is ended at last."""
-    driver = Driver(kind, folder)
+    driver = Driver(kind, folder, launch)
     try:
         yield driver
     finally:
@@ -118,6 +144,8 @@ def _ours(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
             stop_after = order.pop("stop_after", None)
             pairs = order.pop("pairs", 0)
             order |= {one: Path(order[one]) for one in ("source", "counts") if one in order}
+            if begun := order.pop("begun", None):
+                order["source"] = PacedInput(order["source"], Path(begun), order.pop("rows_per_second"))
             job = (word_counts.job if kind == "words" else slow.job)(output=output, **order)
             job = job.with_restarts(RestartConfig(attempts=kills))
             hunter = slow.Hunter(kills)

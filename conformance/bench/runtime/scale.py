@@ -25,6 +25,12 @@ class Scale(NamedTuple):
     """A composed dataflow of spec/manifests, and how many records a source has instead of its own."""
     jobs: int = 2_000
     """The number of jobs whose logs are validated."""
+    turns: int = 5
+    """Turns of the comparison with Flink."""
+    smaller: int = 1
+    """Its numbers of rows are divided by this."""
+    minutes: float = 40.0
+    """Its runs do not begin if they would end after these minutes; latencies come after them."""
 
 
 FULL = Scale()
@@ -40,4 +46,7 @@ QUICK = Scale(
     ("coordinator_one_at_a_time", "dataflow_two_failures"),
     ("dataflow_two_failures", 1),
     4,
+    1,
+    20,
+    10.0,
 )

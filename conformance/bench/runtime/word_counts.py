@@ -20,6 +20,7 @@ from impl.aggregation.rows import Emit
 from impl.config import MEMORY, CheckpointConfig, ExecutionConfig
 from impl.connectors import read_committed
 from impl.job import Job, ParquetInput, ParquetOutput
+from impl.spark.worker.sources import Input
 
 ROWS, KEYS, ROWS_A_FILE = 20_000_000, 10_000, 200_000
 TOTALS = pa.schema({"word": pa.string(), "count": pa.int64(), "total": pa.int64()})
@@ -42,8 +43,9 @@ def files(folder: Path, rows: int = ROWS, keys: int = KEYS) -> Path:
     made.mkdir(parents=True)
     words = pa.array([f"word-{number:06d}" for number in range(keys)])
     draw = np.random.default_rng(20261121)
-    for number, first in enumerate(range(0, rows, ROWS_A_FILE)):
-        here = min(ROWS_A_FILE, rows - first)
+    most = min(ROWS_A_FILE, -(-rows // 2))  # a file for each of two sources
+    for number, first in enumerate(range(0, rows, most)):
+        here = min(most, rows - first)
         table = pa.table(
             {
                 "word": words.take(pa.array(draw.integers(0, keys, here))),
@@ -95,7 +97,7 @@ class Sums:
 
 def job(
     api: str,
-    source: Path,
+    source: Path | Input,
     output: Path,
     *,
     interval_ms: int | None = 500,
@@ -105,10 +107,16 @@ def job(
 ) -> Job:
     """Two sources, two counters, one sink; an update for each changed word before each barrier.
 
-    With `counts` the rows come for ever, and are counted there: see `EndlessInput`.
+    `source`: the folder of the files, or another input. With `counts` the rows come for ever, and are counted
+    there: see `EndlessInput`.
     """
-    once = ParquetInput(source, rows_per_second=rows_per_second)
-    words = Job("words").source("words", EndlessInput(source, counts) if counts else once, 2)
+    if not isinstance(source, Path):
+        rows = source
+    elif counts:
+        rows = EndlessInput(source, counts)
+    else:
+        rows = ParquetInput(source, rows_per_second=rows_per_second)
+    words = Job("words").source("words", rows, 2)
     if api == ROW:
         sums = words.key_by(operator.itemgetter(0)).aggregate("sums", Sums(), 2, Emit.CHANGED)
     else:

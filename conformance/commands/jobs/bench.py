@@ -18,13 +18,20 @@ if TYPE_CHECKING:
 @click.option("--repeat", default=5, show_default=True, type=click.IntRange(1), help="Runs of each rate.")
 @click.option("--only", metavar="TEXT", default="", help="Only measurements with this text in their name.")
 @click.option("--quick", is_flag=True, help="Small sizes: to see that it works, not how fast.")
+@click.option(
+    "--minutes",
+    metavar="N",
+    type=click.FloatRange(0),
+    help="How long the comparison with Flink may begin new turns; 40 if left out.",
+)
 @click.option("--publish", is_flag=True, help="Measure nothing; update the documentation from the reports.")
 @click.option("--build", default=Path("build"), show_default=True,
               type=FOLDER, help="Folder of the reports.")  # fmt: skip
-def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> int:
+def command(repeat: int, only: str, quick: bool, minutes: float | None, publish: bool, build: Path) -> int:
     """Measure the suite's rates (lock-step, the explorer, TLC) and the runtime on Spark.
 
-    The measurements of the runtime are throughput compared with Structured Streaming, the cost of
+    The measurements of the runtime are throughput compared with Structured Streaming, and with Flink
+    (`flink`; it installs PyFlink in the cache folder, and continues after an interruption), the cost of
     checkpoints, backpressure, recovery, incremental checkpoints and memory. Further measurements compare our
     engines with TLC, SPIN and minicheck, explore one very large model, and validate traces of many jobs. A
     full run takes more than an hour. The command prints medians, the machine, and the target of each figure.
@@ -53,7 +60,10 @@ def command(repeat: int, only: str, quick: bool, publish: bool, build: Path) -> 
     for name in runtime:
         measure = import_module(f"conformance.bench.{MEASURED[name]}").measure
         again = f"barrierspec bench --only {name}{' --quick' * quick}"
-        _show(partial(measure, build / "bench", QUICK if quick else FULL), build, again)
+        scale = QUICK if quick else FULL
+        if minutes is not None:
+            scale = scale._replace(minutes=minutes)
+        _show(partial(measure, build / "bench", scale), build, again)
     return 0
 
 

@@ -1,0 +1,50 @@
+package barrierspec.words;
+
+import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.table.data.GenericRowData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.data.binary.BinaryStringData;
+
+/** Makes the rows of an API: the words are prepared once, so that a row costs one small object. */
+public interface Rows<T> extends Serializable {
+    /** Prepares the words; called once in each reader. */
+    void open(List<String> words);
+
+    /** The row of a word, by its number, and a value. */
+    T row(int word, long value);
+
+    /** For SQL. */
+    final class OfTable implements Rows<RowData> {
+        private transient BinaryStringData[] words;
+
+        @Override
+        public void open(List<String> all) {
+            words = all.stream()
+                    .map(word -> BinaryStringData.fromBytes(word.getBytes(StandardCharsets.UTF_8)))
+                    .toArray(BinaryStringData[]::new);
+        }
+
+        @Override
+        public RowData row(int word, long value) {
+            return GenericRowData.of(words[word], value);
+        }
+    }
+
+    /** For DataStream, in Java and in Python. */
+    final class OfStream implements Rows<Tuple2<String, Long>> {
+        private transient String[] words;
+
+        @Override
+        public void open(List<String> all) {
+            words = all.toArray(new String[0]);
+        }
+
+        @Override
+        public Tuple2<String, Long> row(int word, long value) {
+            return Tuple2.of(words[word], value);
+        }
+    }
+}
