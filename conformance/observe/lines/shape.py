@@ -53,10 +53,16 @@ class Shapes:
         self._expected: list[_Expected] = []
         """Those of the last line."""
 
-    def follow(self, text: bytes, attempt: int) -> None:
-        """Expect the lines after this valid one to begin like it, but for their numbers."""
+    def follow(self, text: bytes, attempt: int, task: str) -> None:
+        """Expect the lines after this valid one, of that attempt and task, to begin like it, but for numbers.
+
+        A line that names its attempt or task twice may begin with others.
+        """
         found = _HEAD.match(text)
-        self._head, self._attempt = (MARK if found is None else found[0]), attempt
+        is_right = found is not None and orjson.loads(found[0] + b"0}") == {
+            "attempt": attempt, "task": task, "seq": 0,
+        }  # fmt: skip
+        self._head, self._attempt = (found[0] if found is not None and is_right else MARK), attempt
 
     def read(self, number: int, text: bytes) -> ShapedLine | None:
         """Return the line if it has a shape, None if it has to be parsed."""
@@ -203,7 +209,7 @@ def _fields_after(rest: bytes) -> Mapping[str, Any] | None:
         fields = orjson.loads(b"{" + rest[1:])
     except orjson.JSONDecodeError:
         return None
-    return fields if _RESERVED.isdisjoint(fields) else None
+    return fields if fields and _RESERVED.isdisjoint(fields) else None
 
 
 def _relative(core: bytes) -> tuple[bytes, int, int]:
@@ -230,12 +236,14 @@ def _kept(core: bytes) -> Shape | None:
     """The shape of that text, from now on; None if it has none, or too many are kept."""
     if len(_shapes) >= MOST_SHAPES or len(core) > _LONGEST or rb"\u0000" in core:
         return None
+    if not core.startswith(b","):  # what is before the comma belongs to the line's number, as in 12.5
+        return None
     text = _MARK.sub(rb'{"\\u0000":"\1"}', core)
     try:
-        fields = orjson.loads(b'{"seq":0' + text + b"}")
+        fields = orjson.loads(b"{" + text[1:] + b"}")
     except orjson.JSONDecodeError:
         return None
-    if fields.keys() != {"seq", "component", "event", "effects"}:
+    if fields.keys() != {"component", "event", "effects"}:
         return None
     shape = _shape(fields["component"], fields["event"], fields["effects"])
     if shape is not None:
