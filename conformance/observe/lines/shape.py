@@ -283,7 +283,8 @@ def _shape(component: object, event: object, effects: object) -> Shape | None:
         has_state="state" in marks,
         has_ids=any(one in fields for fields in all_marks for one in ("checkpoint", "completed")),
         has_transactions=any("transaction" in fields for fields in all_marks),
-        has_number=any(
+        has_number=any("state" in effect for effect in effects)
+        or any(
             _has_number(message, _WITHOUT_IDS | ({"ms"} if component == "coordinator" else frozenset()))
             for message in (event, *effects)
         ),

@@ -200,6 +200,20 @@ def test_a_log_is_not_cut_where_a_message_is_on_its_way(log: Path) -> None:
         state_at(parts, cut)
 
 
+def test_records_in_flight_that_no_part_compares_are_rejected_as_in_the_sequential_validation(
+    log: Path, tmp_path: Path
+) -> None:
+    """The end of the log compares them, and no part of it has both the cut and the end."""
+    lines = read(log)
+    sent = [line for line in lines["1-count-0"] if "broadcast_barrier" in str(line.get("effects"))]
+    sent[1]["received"] = {"src-0": 3}
+    write(lines, tmp_path)
+    rejection = sequential(tmp_path).rejection
+    assert rejection is not None
+    assert rejection.rules == ("UNAL-37",)
+    assert in_parts(tmp_path) == sequential(tmp_path)
+
+
 def test_parts_with_different_states_at_a_cut_are_not_joined(log: Path) -> None:
     ranges: list[PartRange] = []
     validate_in_parts(log, 2, side_by_side=lambda some: ranges.extend(some) or one_after_the_other(some))

@@ -241,3 +241,34 @@ def test_steps_remembered_by_shape_lead_to_the_states_of_the_model(component: st
         assert comparable(quick.state) == comparable(plain.state)
     assert remembered > 500
     assert altered_steps > 50
+
+
+def test_a_late_acknowledgement_discards_its_own_state() -> None:
+    """The shape of the line does not have that state, but the text of the effect."""
+    tasks = [{"id": "a", "source": True}, {"id": "b", "source": False}]
+    quick, reader = replayed("coordinator", {"tasks": tasks}), shape.Shapes(has_states=True)
+    head = b'{"attempt":1,"task":"coordinator","seq":'
+    reader.follow(head + b"0", 1, "coordinator")
+    for task in "ab":
+        quick.answer({"kind": "task_status", "task": task, "status": "RUNNING"})
+    quick.answer({"kind": "job_status", "status": "RUNNING"})
+
+    def late(checkpoint: int, discarded: int) -> None:
+        quick.answer({"kind": "trigger", "type": "checkpoint"})
+        quick.answer(
+            {"kind": "acknowledge", "task": "a", "checkpoint": checkpoint, "state": f"a{checkpoint}"}
+        )
+        declined = {"kind": "decline", "task": "b", "checkpoint": checkpoint}
+        quick.answer({**declined, "reason": "CHECKPOINT_DECLINED"})
+        event = {"kind": "acknowledge", "task": "b", "checkpoint": checkpoint, "state": f"b{checkpoint}"}
+        effects = [{"kind": "discard", "state": f"b{discarded}"}]
+        fields = {"component": "coordinator", "event": event, "effects": effects}
+        line = reader.read(2, head + b"1," + json.dumps(fields).encode()[1:])
+        assert line is not None
+        if quick.known(line, event["state"]) is None:
+            quick.step(line)
+
+    for checkpoint in range(1, 4):
+        late(checkpoint, checkpoint)
+    with pytest.raises(Rejected, match="expected discard state=b4, the log has discard state=b3"):
+        late(4, 3)
