@@ -1,6 +1,8 @@
 """A log that is validated in parts: the result of a sequential validation, and no wrong state is trusted."""
 
 import contextlib
+import os
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -174,6 +176,19 @@ def test_a_state_that_is_assumed_wrongly_is_not_trusted(
     monkeypatch.setattr(joined, "validate", lambda *given: calls.append(given) or expected)
     assert in_parts(log) == expected
     assert calls
+
+
+def test_a_log_of_more_files_than_may_be_open_is_cut(tmp_path: Path) -> None:
+    log = SimulatedRun(tmp_path, **RUNS["with a failure"]).execute()
+    expected = cuts_of(find(log), Settings(), 3)
+    assert expected
+    used, limits = len(os.listdir("/dev/fd")), resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert len(list(log.iterdir())) > 8
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used + 8, limits[1]))
+    try:
+        assert cuts_of(find(log), Settings(), 3) == expected
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_a_log_without_a_quiet_checkpoint_is_validated_sequentially(tmp_path: Path) -> None:
