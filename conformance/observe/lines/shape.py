@@ -26,6 +26,7 @@ _ID = re.compile(rb'"(?:checkpoint|completed|transaction)": ?(0|[1-9]\d{0,14})(?
 _STATE = re.compile(rb'"state": ?("[^"\\]*"|\{[^{}]*\})')
 MARK = b"\0"
 """Encloses what stands for a relative id or a state. No valid line has this byte."""
+_STATE_MARK = b"\0s\0"
 _MARK = re.compile(rb"\0(-?\d+|s)\0")
 _PARSED_MARK = "\0"
 """The only field of the object that a mark becomes when a shape is parsed."""
@@ -129,7 +130,7 @@ class Shapes:
             if state is None:
                 return None
             handle = state[1]
-            core = core[: state.start(1)] + b"\0s\0" + core[state.end(1) :]
+            core = core[: state.start(1)] + _STATE_MARK + core[state.end(1) :]
         core, base, transaction = _relative(core)
         shape = _shapes.get(core) or _kept(core)
         if shape is None:
@@ -246,8 +247,9 @@ def _kept(core: bytes) -> Shape | None:
     if fields.keys() != {"component", "event", "effects"}:
         return None
     shape = _shape(fields["component"], fields["event"], fields["effects"])
-    if shape is not None:
-        _shapes[core] = shape
+    if shape is None or shape.has_state != (_STATE_MARK in core):  # of two states in an event the last counts
+        return None
+    _shapes[core] = shape
     return shape
 
 

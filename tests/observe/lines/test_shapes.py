@@ -71,6 +71,7 @@ def content(line: Line) -> object:
         line.event,
         line.effects,
         line.fields,
+        line.state if isinstance(line, ShapedLine) else line.event.get("state"),
     )
 
 
@@ -106,6 +107,7 @@ def altered(text: bytes) -> Iterator[bytes]:
     yield text + b" "
     yield text[:-1]
     yield text[:-1] + b",}"
+    yield re.sub(rb'("state": ?)', rb'"state":"x",\1', text, count=1)
     yield re.sub(rb'("checkpoint": ?)(\d+)', rb"\g<1>" + b"\0" + rb"0\0", text)
 
 
