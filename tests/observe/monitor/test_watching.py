@@ -272,6 +272,34 @@ def test_a_new_job_manager_that_restores_nothing_raises_an_alarm() -> None:
     assert "restored nothing" in alarms[0].sentence
 
 
+def test_a_new_job_manager_that_restores_an_older_checkpoint_raises_an_alarm() -> None:
+    cluster, alarms = Cluster(), list[Alarm]()
+    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    older = newest(cluster.answer)["id"] - 2
+    watch.poll()
+    of_a_new_manager(cluster.answer)
+    watch.poll()
+    restored = {"id": older, "restore_timestamp": 1 << 50, "is_savepoint": False}
+    of_a_new_manager(cluster.answer, restored=restored)
+    watch.poll()
+
+    assert [alarm.rule for alarm in alarms] == ["ONCE-04"]
+    assert f"{older + 2} had completed before" in alarms[0].sentence
+
+
+def test_the_counts_of_a_job_manager_that_has_restored_do_not_fall_to_zero() -> None:
+    cluster, alarms = Cluster(), list[Alarm]()
+    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    restored = {"id": 1, "restore_timestamp": 1, "is_savepoint": False}
+    cluster.answer["latest"]["restored"] = restored
+    watch.poll()
+    of_a_new_manager(cluster.answer, restored=restored)
+    watch.poll()
+
+    assert [alarm.rule for alarm in alarms] == ["COORD-07"]
+    assert "nothing was restored" in alarms[0].sentence
+
+
 def test_a_cluster_that_does_not_answer_is_no_alarm() -> None:
     cluster, alarms = Cluster(), list[Alarm]()
     watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
