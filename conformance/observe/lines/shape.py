@@ -8,6 +8,7 @@ its ids, the JSON of its `state`, or a field after the effects, which is parsed 
 import re
 import sys
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 import orjson
@@ -197,6 +198,8 @@ _MOST_FOLLOWERS = 4
 _STATE_VALUE = rb'("[^"\\]*"|\{[^{}]*\})'
 _ID_VALUE = rb"(0|[1-9]\d{0,14})"
 _new = ShapedLine.__new__
+_numbers = count()
+"""Each number is given once: remembered steps are found again by it."""
 _shapes: dict[bytes, Shape] = {}
 _expected: dict[int, _Expected] = {}
 """By number of a shape: its pattern."""
@@ -274,7 +277,7 @@ def _shape(component: object, event: object, effects: object) -> Shape | None:
         )
     completed = marks.get("completed")
     return Shape(
-        number=len(_shapes),
+        number=next(_numbers),
         component=str(component),
         kind=sys.intern(event["kind"]),
         event={name: value for name, value in event.items() if name not in marks},
