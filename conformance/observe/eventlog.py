@@ -97,7 +97,7 @@ class LogFile(NamedTuple):
                 if line is None:
                     line = self._parsed(number, text)
                     if shapes is not None:
-                        shapes.follow(text, line.attempt)
+                        shapes.follow(text, line.attempt, self.task)
                 yield line
 
     def mentions(self, component: str) -> bool:

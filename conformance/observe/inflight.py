@@ -73,6 +73,11 @@ class InFlight:
         if any(fields["overtaken"].values()):
             self._run.witnessed.see("output overtaken")
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known that the end of the log compares."""
+        return not self._read and not self._stored
+
     def forget(self, checkpoints: AbstractSet[int]) -> None:
         """Drop what is known of these checkpoints."""
         for known in (self._read, self._stored):

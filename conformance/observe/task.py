@@ -373,7 +373,8 @@ class TaskReader(FileReader):
         something else, or the state cannot be compared.
         """
         waits = [len(sent) - place for sent, place in zip(self._markers_of, self._markers, strict=True)]
-        if self._due or any(waits) or self._mode in OVERTAKING or self._store is not None or self.line:
+        has_records = self._mode in OVERTAKING or not self._in_flight.is_empty
+        if self._due or any(waits) or has_records or self._store is not None or self.line:
             raise NotQuietError(f"{self.file.name} is not between two checkpoints")
         subtask = self._subtask.state
         if subtask.highest_aborted <= checkpoint <= subtask.last:  # only lower than `last` it decides

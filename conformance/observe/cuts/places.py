@@ -6,7 +6,8 @@ line in which the task receives that, and the lines of its sink and its offsets 
 
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +59,10 @@ class _Content:
         with self._path.open("rb") as opened:
             self.bytes = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
+    def close(self) -> None:
+        """Close the file."""
+        self.bytes.close()
+
     def after_line(self, place: int) -> int:
         """The beginning of the line after the one in which `place` is."""
         end = self.bytes.find(b"\n", place)
@@ -75,8 +80,11 @@ def cuts_near(log: EventLog, share: float, retain: int) -> Iterator[Cut]:
     """Yield the places at which the log may be cut, from that share of the coordinator's file on."""
     if any(not file.path.stat().st_size for file in (log.coordinator, *log.tasks)):
         return
-    contents = {file.name: _Content(file) for file in (log.coordinator, *log.tasks)}
-    coordinator = contents[log.coordinator.name]
+    with closing(_Content(log.coordinator)) as coordinator:
+        yield from _cuts(log, coordinator, share, retain)
+
+
+def _cuts(log: EventLog, coordinator: _Content, share: float, retain: int) -> Iterator[Cut]:
     found = [(int(one[1]), one.start()) for one, _ in zip(
         _COMPLETE.finditer(coordinator.bytes, int(len(coordinator.bytes) * share)),
         range(MOST_TRIED + retain + 1), strict=False,
@@ -88,14 +96,11 @@ def cuts_near(log: EventLog, share: float, retain: int) -> Iterator[Cut]:
         files = [file for file in log.tasks if file.attempt == attempt]
         if started is None or attempt != _attempt_at(coordinator, started) or not files:
             continue
-        ends = [
-            _completion(checkpoint, at, coordinator, [contents[file.name] for file in files], share)
-            for checkpoint, at in (before, last)
-        ]
-        if ends[0] is not None and ends[1] is not None:
+        ends = _completions((before, last), coordinator, files, share)
+        if ends is not None:
             completed = tuple(checkpoint for checkpoint, _ in found[place - retain : place])
             restores = _restores(coordinator, started)
-            yield Cut(attempt, coordinator.span(started), restores, completed, ends[0], ends[1])
+            yield Cut(attempt, coordinator.span(started), restores, completed, *ends)
 
 
 def _attempt_at(coordinator: _Content, place: int) -> int:
@@ -119,22 +124,35 @@ def _restores(coordinator: _Content, started: int) -> int:
     return sum(1 for _ in _RESTORE.finditer(coordinator.bytes, max(0, first), started))
 
 
-def _completion(
-    checkpoint: int, place: int, coordinator: _Content, tasks: list[_Content], share: float
-) -> Completion | None:
-    """The places after that checkpoint; None if a task was not notified of it."""
-    places = {coordinator.name: coordinator.span(coordinator.after_line(place))}
+def _completions(
+    both: Sequence[tuple[int, int]], coordinator: _Content, tasks: Iterable[LogFile], share: float
+) -> list[Completion] | None:
+    """The places after each checkpoint; None if a task was not notified of one.
+
+    `both`: the ids, with their places in the coordinator's file. One file of a task is open at a time.
+    """
+    places = [{coordinator.name: coordinator.span(coordinator.after_line(at))} for _, at in both]
+    for file in tasks:
+        with closing(_Content(file)) as task:
+            for (checkpoint, _), of_one in zip(both, places, strict=True):
+                after = _after_notification(checkpoint, task, share)
+                if after is None:
+                    return None
+                of_one[file.name] = after
+    return [Completion(checkpoint, of_one) for (checkpoint, _), of_one in zip(both, places, strict=True)]
+
+
+def _after_notification(checkpoint: int, task: _Content, share: float) -> Span | None:
+    """What follows the notification, and the lines that obey it; None if there is none."""
     received = re.compile(rb'"complete_notification", ?"checkpoint": ?%d[,}]' % checkpoint)
-    for task in tasks:
-        found = received.search(task.bytes, int(len(task.bytes) * share * _SEARCHED))
-        found = found or received.search(task.bytes)
-        if found is None:
-            return None
-        after = task.after_line(found.end())
-        while after < len(task.bytes) and _obeys(task.bytes[after : task.after_line(after)], checkpoint):
-            after = task.after_line(after)
-        places[task.name] = task.span(after)
-    return Completion(checkpoint, places)
+    found = received.search(task.bytes, int(len(task.bytes) * share * _SEARCHED))
+    found = found or received.search(task.bytes)
+    if found is None:
+        return None
+    after = task.after_line(found.end())
+    while after < len(task.bytes) and _obeys(task.bytes[after : task.after_line(after)], checkpoint):
+        after = task.after_line(after)
+    return task.span(after)
 
 
 def _obeys(line: bytes, checkpoint: int) -> bool:

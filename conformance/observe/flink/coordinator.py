@@ -11,12 +11,11 @@ from conformance.observe.flink import grammar
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Wait
 from conformance.observe.flink.run_state import Part, Run
+from conformance.observe.flink.survey import has_other_reason
 from conformance.observe.replay import Effects, Rejected, unknown_effect
 
 _TIMEOUT = 1 << 40
 """Virtual ms until a checkpoint would expire; a line of the log reports when it does."""
-_REASONS_OF_THE_MODEL = ("suspend", "expired", "subsumed", "declined")
-"""Words in reasons of failures that the model gives itself."""
 
 
 class CoordinatorReplay:
@@ -180,9 +179,12 @@ class CoordinatorReplay:
         return None
 
     def _fails_to_finalize(self, line: LogLine) -> bool:
-        """Whether it is the last acknowledgement of a checkpoint that a later line reports as failed."""
+        """Whether it is the last acknowledgement of a checkpoint that a later line reports as failed.
+
+        No other message has ended it: the reason is not one that the model gives itself.
+        """
         checkpoint, survey = line.checkpoint, self._run.survey
-        if checkpoint not in survey.failed or checkpoint in survey.completed:
+        if checkpoint not in survey.unfinalized or checkpoint in survey.completed:
             return False
         pending = self._coordinator.observe()["pending"].get(str(checkpoint))
         return pending is not None and list(pending) == [self._sender(line)]
@@ -325,7 +327,7 @@ class CoordinatorReplay:
         if line.checkpoint in self._completed:
             why = f"checkpoint {line.checkpoint} fails, and it has completed"
             raise self._coordinator.reject("abort", why)
-        if not line.detail or any(word in line.detail.lower() for word in _REASONS_OF_THE_MODEL):
+        if not has_other_reason(line):
             why = (
                 f"checkpoint {line.checkpoint} fails ({line.detail or 'no reason'}), and nothing has ended it"
             )

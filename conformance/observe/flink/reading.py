@@ -52,15 +52,15 @@ def read_log(lines: Iterable[str], most_lines: int = MOST_LINES) -> ReadLog:
             yield last
 
     def other(number: int, text: str) -> None:
+        reason = REASON.match(text) if number == failed + 1 else None
+        if reason is not None:  # the line after a failure gives the reason
+            log.lines[-1] = log.lines[-1]._replace(detail=reason[1])
+            return
         failure = unfinalized(number, text)
         if failure is not None:
             log.lines.append(failure)
             log.texts[number] = text
-        reason = REASON.match(text) if number == failed + 1 else None
-        if reason is not None:  # the line after a failure gives the reason
-            log.lines[-1] = log.lines[-1]._replace(detail=reason[1])
-        else:
-            keep(broken(number, text))
+        keep(broken(number, text))
 
     def keep(found: Unreadable | None) -> None:
         if found is not None and len(log.unreadable) < _UNREADABLE_KEPT:

@@ -20,6 +20,8 @@ from conformance.observe.flink.errors import (
 from conformance.observe.flink.grammar import LogLine
 
 ByKind = Mapping[str, Sequence[LogLine]]
+_REASONS_OF_THE_MODEL = ("suspend", "expired", "subsumed", "declined")
+"""Words in reasons of failures that the model gives itself."""
 
 
 class Release(NamedTuple):
@@ -77,6 +79,8 @@ class Survey(NamedTuple):
     """The checkpoints that the log reports as completed."""
     failed: AbstractSet[int]
     """The checkpoints that the log reports as failed."""
+    unfinalized: AbstractSet[int]
+    """Those of them whose reason is not one that the model gives itself."""
 
     def absent(self, thread: str, checkpoint: int) -> dict[str, tuple[list[str], bool]]:
         """By other vertex: its executions of this attempt that finished without starting `checkpoint`.
@@ -144,7 +148,13 @@ def survey(lines: Sequence[LogLine]) -> Survey:
         finished=frozenset(line.task for line in of[grammar.TASK] if line.detail.endswith(">FINISHED")),
         completed=frozenset(line.checkpoint for line in of[grammar.COMPLETED]),
         failed=frozenset(line.checkpoint for line in of[grammar.FAILED]),
+        unfinalized=frozenset(line.checkpoint for line in of[grammar.FAILED] if has_other_reason(line)),
     )
+
+
+def has_other_reason(line: LogLine) -> bool:
+    """Whether a line of a failure gives a reason, and none that the model gives itself."""
+    return bool(line.detail) and not any(word in line.detail.lower() for word in _REASONS_OF_THE_MODEL)
 
 
 def _place(channel: str) -> list[int]:

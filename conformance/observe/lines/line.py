@@ -37,7 +37,8 @@ class Shape(NamedTuple):
     has_transactions: bool
     """Some transaction is relative to the first one."""
     has_number: bool
-    """Beside channels and what is relative, the text has a number, or a list or object in a field."""
+    """Beside channels and what is relative, the text has a number, or a list or object in a field, or an
+    effect names a state."""
 
 
 class Line:

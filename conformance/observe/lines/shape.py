@@ -8,6 +8,7 @@ its ids, the JSON of its `state`, or a field after the effects, which is parsed 
 import re
 import sys
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 import orjson
@@ -26,6 +27,7 @@ _ID = re.compile(rb'"(?:checkpoint|completed|transaction)": ?(0|[1-9]\d{0,14})(?
 _STATE = re.compile(rb'"state": ?("[^"\\]*"|\{[^{}]*\})')
 MARK = b"\0"
 """Encloses what stands for a relative id or a state. No valid line has this byte."""
+_STATE_MARK = b"\0s\0"
 _MARK = re.compile(rb"\0(-?\d+|s)\0")
 _PARSED_MARK = "\0"
 """The only field of the object that a mark becomes when a shape is parsed."""
@@ -53,10 +55,16 @@ class Shapes:
         self._expected: list[_Expected] = []
         """Those of the last line."""
 
-    def follow(self, text: bytes, attempt: int) -> None:
-        """Expect the lines after this valid one to begin like it, but for their numbers."""
+    def follow(self, text: bytes, attempt: int, task: str) -> None:
+        """Expect the lines after this valid one, of that attempt and task, to begin like it, but for numbers.
+
+        A line that names its attempt or task twice may begin with others.
+        """
         found = _HEAD.match(text)
-        self._head, self._attempt = (MARK if found is None else found[0]), attempt
+        is_right = found is not None and orjson.loads(found[0] + b"0}") == {
+            "attempt": attempt, "task": task, "seq": 0,
+        }  # fmt: skip
+        self._head, self._attempt = (found[0] if found is not None and is_right else MARK), attempt
 
     def read(self, number: int, text: bytes) -> ShapedLine | None:
         """Return the line if it has a shape, None if it has to be parsed."""
@@ -123,7 +131,7 @@ class Shapes:
             if state is None:
                 return None
             handle = state[1]
-            core = core[: state.start(1)] + b"\0s\0" + core[state.end(1) :]
+            core = core[: state.start(1)] + _STATE_MARK + core[state.end(1) :]
         core, base, transaction = _relative(core)
         shape = _shapes.get(core) or _kept(core)
         if shape is None:
@@ -190,6 +198,8 @@ _MOST_FOLLOWERS = 4
 _STATE_VALUE = rb'("[^"\\]*"|\{[^{}]*\})'
 _ID_VALUE = rb"(0|[1-9]\d{0,14})"
 _new = ShapedLine.__new__
+_numbers = count()
+"""Each number is given once: remembered steps are found again by it."""
 _shapes: dict[bytes, Shape] = {}
 _expected: dict[int, _Expected] = {}
 """By number of a shape: its pattern."""
@@ -203,7 +213,7 @@ def _fields_after(rest: bytes) -> Mapping[str, Any] | None:
         fields = orjson.loads(b"{" + rest[1:])
     except orjson.JSONDecodeError:
         return None
-    return fields if _RESERVED.isdisjoint(fields) else None
+    return fields if fields and _RESERVED.isdisjoint(fields) else None
 
 
 def _relative(core: bytes) -> tuple[bytes, int, int]:
@@ -230,16 +240,19 @@ def _kept(core: bytes) -> Shape | None:
     """The shape of that text, from now on; None if it has none, or too many are kept."""
     if len(_shapes) >= MOST_SHAPES or len(core) > _LONGEST or rb"\u0000" in core:
         return None
+    if not core.startswith(b","):  # what is before the comma belongs to the line's number, as in 12.5
+        return None
     text = _MARK.sub(rb'{"\\u0000":"\1"}', core)
     try:
-        fields = orjson.loads(b'{"seq":0' + text + b"}")
+        fields = orjson.loads(b"{" + text[1:] + b"}")
     except orjson.JSONDecodeError:
         return None
-    if fields.keys() != {"seq", "component", "event", "effects"}:
+    if fields.keys() != {"component", "event", "effects"}:
         return None
     shape = _shape(fields["component"], fields["event"], fields["effects"])
-    if shape is not None:
-        _shapes[core] = shape
+    if shape is None or shape.has_state != (_STATE_MARK in core):  # of two states in an event the last counts
+        return None
+    _shapes[core] = shape
     return shape
 
 
@@ -264,7 +277,7 @@ def _shape(component: object, event: object, effects: object) -> Shape | None:
         )
     completed = marks.get("completed")
     return Shape(
-        number=len(_shapes),
+        number=next(_numbers),
         component=str(component),
         kind=sys.intern(event["kind"]),
         event={name: value for name, value in event.items() if name not in marks},
@@ -275,7 +288,8 @@ def _shape(component: object, event: object, effects: object) -> Shape | None:
         has_state="state" in marks,
         has_ids=any(one in fields for fields in all_marks for one in ("checkpoint", "completed")),
         has_transactions=any("transaction" in fields for fields in all_marks),
-        has_number=any(
+        has_number=any("state" in effect for effect in effects)
+        or any(
             _has_number(message, _WITHOUT_IDS | ({"ms"} if component == "coordinator" else frozenset()))
             for message in (event, *effects)
         ),

@@ -81,7 +81,8 @@ class Executions:
 
     def _on_worker(self, execution: str, task: str, change: tuple[str, str], place: Place) -> None:
         """A change that a task manager logs, of which two threads may have swapped two."""
-        begins = "CREATED" if self._complete else None
+        is_new = self._complete and execution in self._names  # else it may be of the former job manager
+        begins = "CREATED" if is_new else None
         known, early = self._on_workers.get(execution, begins), self._early[execution]
         if known is not None and known != change[0]:
             early.add(change)

@@ -14,7 +14,7 @@ from conformance.observe.flink.errors import FlinkLogError, UnjudgedError
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Stuck
 from conformance.observe.flink.run_state import Settings
-from conformance.observe.flink.survey import Execution, Survey, survey, unjudged
+from conformance.observe.flink.survey import Execution, Survey, has_other_reason, survey, unjudged
 from conformance.observe.flink.validate import Replay
 from conformance.observe.monitor.reports import Alarm, Place
 from conformance.observe.replay import Rejected
@@ -42,6 +42,7 @@ class _Session(NamedTuple):
     finished: set[str]
     completed: set[int]
     failed: set[int]
+    unfinalized: set[int]
 
 
 class LiveReplay:
@@ -142,10 +143,12 @@ class LiveReplay:
             return
         self.note = ""
         started, finished = set(found.started), set(found.finished)
-        completed, failed = set(found.completed), set(found.failed)
-        found = found._replace(started=started, finished=finished, completed=completed, failed=failed)
+        completed, failed, unfinalized = set(found.completed), set(found.failed), set(found.unfinalized)
+        found = found._replace(
+            started=started, finished=finished, completed=completed, failed=failed, unfinalized=unfinalized
+        )
         replay = Replay(found, self._settings)
-        self._session = _Session(replay, found, started, finished, completed, failed)
+        self._session = _Session(replay, found, started, finished, completed, failed, unfinalized)
         for line in lines:
             self._note(self._session, line)
 
@@ -170,6 +173,8 @@ class LiveReplay:
                 session.completed.add(line.checkpoint)
             case grammar.FAILED:
                 session.failed.add(line.checkpoint)
+                if has_other_reason(line):
+                    session.unfinalized.add(line.checkpoint)
             case _:
                 pass
 
@@ -220,7 +225,8 @@ class LiveReplay:
         below = max(session.completed, default=0) - _KEPT_CHECKPOINTS
         session.started.difference_update([one for one in session.started if one[1] < below])
         session.completed.difference_update([one for one in session.completed if one < below])
-        session.failed.difference_update([one for one in session.failed if one < below])
+        for failed in (session.failed, session.unfinalized):
+            failed.difference_update([one for one in failed if one < below])
         first = max(0, self._highest_attempt - _KEPT_ATTEMPTS)
         for name in [name for name, one in found.executions.items() if one.attempt < first]:
             thread = found.executions.pop(name).thread

@@ -112,7 +112,7 @@ class RestWatch:
             if older >= newer:
                 self._alarm(job, "COORD-02", f"checkpoint {older} comes after {newer} in the history, its "
                             "ids fall", path, older)  # fmt: skip
-        self._counts(job, known, answer["counts"], answer["latest"], path)
+        is_first_answer = self._counts(job, known, answer["counts"], answer["latest"], path)
         for one in reversed(history):
             self._checkpoint(job, known, one, path)
         self._room(job, known, history, path)
@@ -122,14 +122,17 @@ class RestWatch:
         if restored is not None:
             if _number(restored, "id") not in ids:
                 _completed_unseen(known, _number(restored, "id"))
-            self._restored(job, known, restored, path)
+            self._restored(job, known, restored, path, is_first_answer)
         for old in sorted(known.checkpoints)[:-REMEMBERED]:
             del known.checkpoints[old]
 
     def _counts(
         self, job: str, known: _Job, counts: Mapping[str, Any], latest: Mapping[str, Any], path: str
-    ) -> None:
-        """Compare the counts with each other and with those before. They fall if the manager is new."""
+    ) -> bool:
+        """Compare the counts with each other and with those before. They fall if the manager is new.
+
+        Returns whether this is the first answer of a new job manager.
+        """
         now = {name: _number(counts, name) for name in ("total", "in_progress", "completed", "failed")}
         before, known.counts = known.counts, now
         self.judged.add("COORD-07")
@@ -143,13 +146,16 @@ class RestWatch:
         )
         fallen = [name for name in ("total", "completed", "failed") if now[name] < before.get(name, 0)]
         restores = shown not in (None, known.restored)
-        if fallen and (restores or not now["total"] or not before["completed"]):
+        may_be_new = restored is None and (not now["total"] or not before.get("completed"))
+        if fallen and (restores or may_be_new):
             known.is_new_manager = True
-        elif fallen:
+            return True
+        if fallen:
             what = ", ".join(f"{name} from {before[name]} to {now[name]}" for name in fallen)
             self._alarm(job, "COORD-07", f"the counts fall: {what}, and nothing was restored", path)
         elif known.is_new_manager and restored is None and now["total"]:
             self._restored_nothing(job, known, path)
+        return False
 
     def _restored_nothing(self, job: str, known: _Job, path: str) -> None:
         """A new job manager has triggered checkpoints and has restored none."""
@@ -223,13 +229,15 @@ class RestWatch:
             self._alarm(job, "COORD-07", f"the latest completed checkpoint is {named}, and {max(completed)} "
                         "of the history has completed", path, max(completed))  # fmt: skip
 
-    def _restored(self, job: str, known: _Job, restored: Mapping[str, Any], path: str) -> None:
+    def _restored(
+        self, job: str, known: _Job, restored: Mapping[str, Any], path: str, is_first_answer: bool
+    ) -> None:
         checkpoint, when = _number(restored, "id"), _number(restored, "restore_timestamp")
         if known.restored == (checkpoint, when):
             return
         is_first = known.restored is None and self.polls == 0
         known.restored = checkpoint, when
-        is_new_manager, known.is_new_manager = known.is_new_manager, False
+        known.is_new_manager = False
         self.judged.add("ONCE-04")
         place = Place(f"{self.url}{path}", 0)
         self._ended(Ended(job, checkpoint, "restored", "checkpoint", None, None, place))
@@ -243,7 +251,7 @@ class RestWatch:
             other for other, seen in known.checkpoints.items()
             if other > checkpoint and not seen.is_savepoint and seen.ended and seen.ended < when
         ]  # fmt: skip
-        if newer and not is_new_manager:
+        if newer and not is_first_answer:
             what = f"checkpoint {checkpoint} is restored, {max(newer)} had completed before"
             self._alarm(job, "ONCE-04", what, path, checkpoint)
 

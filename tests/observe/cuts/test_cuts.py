@@ -1,6 +1,8 @@
 """A log that is validated in parts: the result of a sequential validation, and no wrong state is trusted."""
 
 import contextlib
+import os
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -176,6 +178,19 @@ def test_a_state_that_is_assumed_wrongly_is_not_trusted(
     assert calls
 
 
+def test_a_log_of_more_files_than_may_be_open_is_cut(tmp_path: Path) -> None:
+    log = SimulatedRun(tmp_path, **RUNS["with a failure"]).execute()
+    expected = cuts_of(find(log), Settings(), 3)
+    assert expected
+    used, limits = len(os.listdir("/dev/fd")), resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert len(list(log.iterdir())) > 8
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used + 8, limits[1]))
+    try:
+        assert cuts_of(find(log), Settings(), 3) == expected
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
 def test_a_log_without_a_quiet_checkpoint_is_validated_sequentially(tmp_path: Path) -> None:
     run = SimulatedRun(tmp_path, seed=3, records=60, checkpoint_every=12, max_concurrent=2, checkpoints=20)
     log = run.execute()
@@ -198,6 +213,20 @@ def test_a_log_is_not_cut_where_a_message_is_on_its_way(log: Path) -> None:
     parts.run.causes.messages("complete", cut.attempt, "count-0").send(cut.last.checkpoint)
     with pytest.raises(NotQuietError, match="on its way"):
         state_at(parts, cut)
+
+
+def test_records_in_flight_that_no_part_compares_are_rejected_as_in_the_sequential_validation(
+    log: Path, tmp_path: Path
+) -> None:
+    """The end of the log compares them, and no part of it has both the cut and the end."""
+    lines = read(log)
+    sent = [line for line in lines["1-count-0"] if "broadcast_barrier" in str(line.get("effects"))]
+    sent[1]["received"] = {"src-0": 3}
+    write(lines, tmp_path)
+    rejection = sequential(tmp_path).rejection
+    assert rejection is not None
+    assert rejection.rules == ("UNAL-37",)
+    assert in_parts(tmp_path) == sequential(tmp_path)
 
 
 def test_parts_with_different_states_at_a_cut_are_not_joined(log: Path) -> None:

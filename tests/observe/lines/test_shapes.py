@@ -71,6 +71,7 @@ def content(line: Line) -> object:
         line.event,
         line.effects,
         line.fields,
+        line.state if isinstance(line, ShapedLine) else line.event.get("state"),
     )
 
 
@@ -91,6 +92,9 @@ def altered(text: bytes) -> Iterator[bytes]:
             b"%d" % (int(found[0]) + 1),
             b"0" + found[0],
             found[0] + b".0",
+            found[0] + b".5",
+            found[0] + b"e1",
+            found[0] + b', "seq": 7',
             b"-7",
             b"null",
             b"9" * 18,
@@ -102,6 +106,8 @@ def altered(text: bytes) -> Iterator[bytes]:
     yield text[:-1] + b',"attempt":7}'
     yield text + b" "
     yield text[:-1]
+    yield text[:-1] + b",}"
+    yield re.sub(rb'("state": ?)', rb'"state":"x",\1', text, count=1)
     yield re.sub(rb'("checkpoint": ?)(\d+)', rb"\g<1>" + b"\0" + rb"0\0", text)
 
 
@@ -120,7 +126,8 @@ def test_an_altered_line_is_read_as_if_it_were_parsed(log: Path) -> None:
                 if other == texts[number - 1]:
                     continue
                 reader = shape.Shapes(has_states=file.name == "coordinator.jsonl")
-                reader.follow(texts[number - 2], file._parsed(number - 1, texts[number - 2]).attempt)
+                before = file._parsed(number - 1, texts[number - 2])
+                reader.follow(texts[number - 2], before.attempt, file.task)
                 quick = None if shape.MARK in other else reader.read(number, other)
                 if quick is not None:
                     assert content(quick) == content(file._parsed(number, other)), other
@@ -169,14 +176,25 @@ def test_a_line_that_begins_with_its_number_has_no_shape(log: Path) -> None:
     cut = text[re.search(rb'"seq": ?', text).end() :]
     assert shape.Shapes(has_states=False).read(6, cut) is None
     reader = shape.Shapes(has_states=False)
-    reader.follow(b'{"task":"a","attempt":1,"seq":4}', 1)
+    reader.follow(b'{"task":"a","attempt":1,"seq":4}', 1, "a")
     assert reader.read(6, cut) is None
+
+
+@pytest.mark.parametrize("wrong", [b'"attempt":7,"task":"a"', b'"attempt":1,"task":"b"'])
+def test_lines_do_not_begin_like_one_that_names_its_attempt_or_task_twice(wrong: bytes) -> None:
+    """The last one counts in that line; in the next line only the wrong one is there."""
+    begin, rest = b"{" + wrong + b',"seq":', b',"component":"gate","event":{"kind":"x"},"effects":[]}'
+    reader = shape.Shapes(has_states=False)
+    reader.follow(b'{"attempt":1,"task":"a","seq":0}', 1, "a")
+    assert reader.read(2, b'{"attempt":1,"task":"a","seq":1' + rest) is not None
+    reader.follow(begin + b'0,"attempt":1,"task":"a"}', 1, "a")
+    assert reader.read(2, begin + b"1" + rest) is None
 
 
 def as_read(reader: shape.Shapes, component: str, event: dict[str, object], effects: list[object]) -> Line:
     """The line of that event, with its shape if it has one."""
     head = b'{"attempt":1,"task":"a","seq":'
-    reader.follow(head + b"0", 1)
+    reader.follow(head + b"0", 1, "a")
     fields = {"component": component, "event": event, "effects": effects}
     text = head + b"1," + json.dumps(fields).encode()[1:]
     return reader.read(2, text) or Line(2, 1, component, event, effects, {})
@@ -225,3 +243,34 @@ def test_steps_remembered_by_shape_lead_to_the_states_of_the_model(component: st
         assert comparable(quick.state) == comparable(plain.state)
     assert remembered > 500
     assert altered_steps > 50
+
+
+def test_a_late_acknowledgement_discards_its_own_state() -> None:
+    """The shape of the line does not have that state, but the text of the effect."""
+    tasks = [{"id": "a", "source": True}, {"id": "b", "source": False}]
+    quick, reader = replayed("coordinator", {"tasks": tasks}), shape.Shapes(has_states=True)
+    head = b'{"attempt":1,"task":"coordinator","seq":'
+    reader.follow(head + b"0", 1, "coordinator")
+    for task in "ab":
+        quick.answer({"kind": "task_status", "task": task, "status": "RUNNING"})
+    quick.answer({"kind": "job_status", "status": "RUNNING"})
+
+    def late(checkpoint: int, discarded: int) -> None:
+        quick.answer({"kind": "trigger", "type": "checkpoint"})
+        quick.answer(
+            {"kind": "acknowledge", "task": "a", "checkpoint": checkpoint, "state": f"a{checkpoint}"}
+        )
+        declined = {"kind": "decline", "task": "b", "checkpoint": checkpoint}
+        quick.answer({**declined, "reason": "CHECKPOINT_DECLINED"})
+        event = {"kind": "acknowledge", "task": "b", "checkpoint": checkpoint, "state": f"b{checkpoint}"}
+        effects = [{"kind": "discard", "state": f"b{discarded}"}]
+        fields = {"component": "coordinator", "event": event, "effects": effects}
+        line = reader.read(2, head + b"1," + json.dumps(fields).encode()[1:])
+        assert line is not None
+        if quick.known(line, event["state"]) is None:
+            quick.step(line)
+
+    for checkpoint in range(1, 4):
+        late(checkpoint, checkpoint)
+    with pytest.raises(Rejected, match="expected discard state=b4, the log has discard state=b3"):
+        late(4, 3)

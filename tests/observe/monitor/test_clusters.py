@@ -1,11 +1,13 @@
 """The monitor on logs of whole clusters under faults: restarted job managers, savepoints, lost disks."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 from monitored import watched
 
+from conformance.observe.flink.validate import validate_flink
 from conformance.observe.monitor.shown import verdict_of
 from conformance.verdict import Verdict
 
@@ -63,6 +65,43 @@ def test_a_line_without_which_the_others_make_no_sense_is_missed(name, without, 
     found = watched(left)
     assert [alarm.rule for alarm in found.alarms][:1] == [rule]
     assert sentence in found.alarms[0].sentence
+
+
+REASONS = {
+    "Failure to finalize checkpoint.": True,
+    "Could not finalize the pending checkpoint 51. Failure reason: Failure to finalize checkpoint.": True,
+    "Checkpoint expired before completing.": False,
+    "Checkpoint was declined (tasks not ready)": False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_checkpoint_with_every_acknowledgement_fails_for_no_reason_but_its_end(reason):
+    """The log as if its last checkpoint, of which every task has acknowledged, had failed."""
+    with gzip.open(LOGS.parent / "flink-2.2.1.log.gz", "rt", encoding="utf-8") as log:
+        lines = log.read().splitlines()
+    place = next(place for place, line in enumerate(lines) if "Completed checkpoint 51 for job" in line)
+    thread, job = re.search(r"\[.*?\]", lines[place])[0], re.search(r"for job (\w+)", lines[place])[1]
+    time, logger = lines[place].split()[0], "org.apache.flink.runtime.checkpoint.CheckpointFailureManager"
+    failure = [
+        f"{time} WARN  {logger} {thread} Failed to trigger or complete checkpoint 51 for job {job}. (0 ...)"
+    ]
+    if reason:
+        failure.append(f"org.apache.flink.runtime.checkpoint.CheckpointException: {reason}")
+    before = [line for line in lines[:place] if "discard checkpoint 50." not in line]
+    of_the_end = re.compile(r"(checkpoint|COMPLETE) 51\b|SUBSUME 50\b")
+    failed = [*before, *failure, *(line for line in lines[place + 1 :] if not of_the_end.search(line))]
+
+    found = validate_flink(failed, required=())
+    alarms = watched(failed).alarms
+    if REASONS[reason]:
+        assert found.rejection is None
+        assert alarms == []
+    else:
+        assert found.rejection is not None
+        assert "checkpoint 51 fails, and it has completed" in found.rejection.describe()
+        assert [alarm.rule for alarm in alarms] == ["COORD-09"]
 
 
 def test_a_replay_ends_where_the_job_is_stopped_with_a_savepoint_and_another_job_is_replayed():

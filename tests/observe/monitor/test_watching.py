@@ -1,6 +1,7 @@
 """The watch as a command: files that grow, several jobs, JSON, Prometheus, REST, bounded memory."""
 
 import json
+import re
 import tracemalloc
 from collections.abc import Iterator
 from functools import cache
@@ -219,6 +220,29 @@ def test_an_answer_that_breaks_a_rule_raises_an_alarm(rule: str, alter: Any) -> 
     assert polled(alter)[0] == rule
 
 
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_worker_ends_the_tasks_of_the_former_job_manager(is_late: bool) -> None:
+    lines = list(real())
+    until = next(at for at, line in enumerate(lines) if "Completed checkpoint 9 for" in line) + 1
+    head, rest = lines[1].partition("No checkpoint")[0], lines[until:]
+    restored = f"{head}Restoring job {REAL_JOB} from Checkpoint 9 @ 0 for {REAL_JOB} located at x."
+    run = [line for line in lines[:until] if "taskmanager.Task " in line and "to RUNNING" in line]
+    graph = re.search(r"\(([0-9a-f]{32})_", run[0])
+    assert graph is not None
+    start = [
+        line.replace(graph[1], "e" * 32)
+        for line in lines[2:40]
+        if "Triggering" not in line and "ompleted" not in line
+    ]
+    ends = [re.sub(r"from \w+ to RUNNING", "from RUNNING to CANCELING", line) for line in run]
+    ended = [line.replace("RUNNING to CANCELING", "CANCELING to CANCELED") for line in ends]
+    begins = [restored, *start, *ends] if is_late else [*ends, restored, *start]
+    more = [line for line in rest if "Triggering checkpoint" in line or "Completed checkpoint" in line]
+    assert len(run) == 4
+    assert len(more) > 100
+    assert watched([*lines[:until], *begins, *ended, *more]).alarms == []
+
+
 NONE = {"total": 0, "in_progress": 0, "completed": 0, "failed": 0, "restored": 0}
 
 
@@ -270,6 +294,34 @@ def test_a_new_job_manager_that_restores_nothing_raises_an_alarm() -> None:
 
     assert [alarm.rule for alarm in alarms] == ["ONCE-04"]
     assert "restored nothing" in alarms[0].sentence
+
+
+def test_a_new_job_manager_that_restores_an_older_checkpoint_raises_an_alarm() -> None:
+    cluster, alarms = Cluster(), list[Alarm]()
+    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    older = newest(cluster.answer)["id"] - 2
+    watch.poll()
+    of_a_new_manager(cluster.answer)
+    watch.poll()
+    restored = {"id": older, "restore_timestamp": 1 << 50, "is_savepoint": False}
+    of_a_new_manager(cluster.answer, restored=restored)
+    watch.poll()
+
+    assert [alarm.rule for alarm in alarms] == ["ONCE-04"]
+    assert f"{older + 2} had completed before" in alarms[0].sentence
+
+
+def test_the_counts_of_a_job_manager_that_has_restored_do_not_fall_to_zero() -> None:
+    cluster, alarms = Cluster(), list[Alarm]()
+    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    restored = {"id": 1, "restore_timestamp": 1, "is_savepoint": False}
+    cluster.answer["latest"]["restored"] = restored
+    watch.poll()
+    of_a_new_manager(cluster.answer, restored=restored)
+    watch.poll()
+
+    assert [alarm.rule for alarm in alarms] == ["COORD-07"]
+    assert "nothing was restored" in alarms[0].sentence
 
 
 def test_a_cluster_that_does_not_answer_is_no_alarm() -> None:
