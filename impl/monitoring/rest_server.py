@@ -270,6 +270,8 @@ def served(
 
     Raises ConfigError if the address cannot be used; if it is not `required`, a warning is logged instead.
     """
+    file = output / URL_FILE
+    file.unlink(missing_ok=True)  # of a driver that was killed
     if port is None:
         yield
         return
@@ -281,10 +283,11 @@ def served(
         _LOG.warning("the job runs without its web page: %s", failed)
         yield
         return
-    file = output / URL_FILE
     try:
         file.write_text(f"{server.url}\n", encoding="utf-8")
         yield
     finally:
-        file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            if file.read_text(encoding="utf-8").strip() == server.url:  # not that of a newer driver
+                file.unlink()
         server.close()

@@ -267,6 +267,22 @@ def test_the_address_is_in_a_file_while_it_serves(job, tmp_path):
         assert not (tmp_path / URL_FILE).exists()
 
 
+def test_the_address_of_a_killed_driver_is_forgotten(job, tmp_path):
+    (tmp_path / URL_FILE).write_text("http://localhost:1/\n")
+    with served(job.answers, None, "localhost", tmp_path):
+        assert not (tmp_path / URL_FILE).exists()
+
+
+def test_a_superseded_driver_leaves_the_address_of_its_successor(job, tmp_path):
+    with served(job.answers, 0, "localhost", tmp_path):
+        older = served(job.answers, 0, "localhost", tmp_path)
+        older.__enter__()
+        newer = "http://localhost:2/\n"
+        (tmp_path / URL_FILE).write_text(newer)
+        older.__exit__(None, None, None)
+        assert (tmp_path / URL_FILE).read_text() == newer
+
+
 def test_a_port_in_use_is_refused_before_spark_starts(server, tmp_path):
     job = Job("words").source("in", RateInput(1)).sink("out", OUTPUT)
     with pytest.raises(ConfigError, match=f"rest_port {server.port} at 'localhost' cannot be used"):
