@@ -14,6 +14,8 @@ from impl.config import ConfigError
 from impl.job import Job, RateInput, settings_of
 from impl.monitoring.rest_answers import RestAnswers
 from impl.monitoring.rest_server import CONNECTIONS, URL_FILE, RestServer, served
+from impl.running import RunningJob
+from impl.savepoints import SavepointRequests
 from tests.waiting import until
 
 
@@ -281,6 +283,22 @@ def test_a_superseded_driver_leaves_the_address_of_its_successor(job, tmp_path):
         (tmp_path / URL_FILE).write_text(newer)
         older.__exit__(None, None, None)
         assert (tmp_path / URL_FILE).read_text() == newer
+
+
+def test_the_address_can_be_read_while_the_job_ends(tmp_path):
+    file, over = tmp_path / URL_FILE, threading.Event()
+
+    def come_and_go():
+        while not over.is_set():
+            file.write_text("http://localhost:1/\n")
+            file.unlink()
+
+    running = RunningJob("words", tmp_path, come_and_go, SavepointRequests(tmp_path / "requests"))
+    try:
+        assert {running.rest_url for _ in range(5_000)} <= {None, "http://localhost:1/"}
+    finally:
+        over.set()
+        running.result(60)
 
 
 def test_a_port_in_use_is_refused_before_spark_starts(server, tmp_path):
