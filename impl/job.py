@@ -12,7 +12,8 @@
 
 A declaration is a value: every step returns a new one. Streams may fork and be connected again (see
 `streams`); jobs that share sources and stages are combined with `together_with`. Nothing runs before
-`execute` or `start`. Both raise `ConfigError` for a job that cannot work, before they start Spark.
+`execute` or `start`. For a job that cannot work, `execute` raises `ConfigError` before it starts Spark; after
+`start`, `RunningJob.result` does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -209,7 +210,10 @@ class Job:
         return self.drive(master, output, settings_of(options))
 
     def start(self, master: str, output: Path, **options: Unpack[RunOptions]) -> RunningJob:
-        """As `execute`, but returns at once: savepoints can be taken of the job while it runs."""
+        """As `execute`, but returns at once: savepoints can be taken of the job while it runs.
+
+        Raises `ConfigError` for options that cannot work; `RunningJob.result` raises all other errors.
+        """
         requests = SavepointRequests(output / REQUESTS)
         settings = replace(settings_of(options), requests=requests)
         return RunningJob(self.name, output, lambda: self.drive(master, output, settings), requests)

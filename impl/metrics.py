@@ -57,6 +57,7 @@ class TaskMeasures:
     buffered: int = 0
     snapshot: SnapshotMeasures = field(default_factory=SnapshotMeasures)
     load: TaskLoad = field(default_factory=TaskLoad)
+    finished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class Stopwatch:
 
 
 class JobMetrics:
-    """The newest measurements of every task, and the file. Used by one thread."""
+    """The newest measurements of every task, and the file. One thread writes; any thread may read `tasks`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -176,6 +177,11 @@ class JobMetrics:
         """A heartbeat. `load`: None if it is not known."""
         known = self._tasks.get(task, TaskMeasures())
         self._tasks[task] = TaskMeasures(records, buffered, known.snapshot, load or known.load)
+
+    def finished(self, task: str, records: int, load: TaskLoad) -> None:
+        """A task has finished; it sends nothing after."""
+        known = self._tasks.get(task, TaskMeasures())
+        self._tasks[task] = TaskMeasures(records, 0, known.snapshot, load, finished=True)
 
     def acknowledged(self, task: str, checkpoint: int, snapshot: SnapshotMeasures) -> None:
         """An acknowledgement; it comes before the checkpoint is complete."""

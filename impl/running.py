@@ -32,8 +32,10 @@ class RunningJob:
     @property
     def rest_url(self) -> str | None:
         """The address of the job's web page; None without `rest_port`, and before and after the run."""
-        file = self._output / URL_FILE
-        return file.read_text(encoding="utf-8").strip() or None if file.is_file() else None
+        try:
+            return (self._output / URL_FILE).read_text(encoding="utf-8").strip() or None
+        except FileNotFoundError:
+            return None
 
     def checkpoint(self, *, seconds: float | None = None) -> int:
         """Take a checkpoint now, beside the schedule; returns its id when it is complete.

@@ -93,7 +93,10 @@ class Run:
     remember: bool = True
     """Steps that were taken before are remembered."""
     cuts_compared: int = 0
-    """The number of barriers at which the receiver's record count was compared with the sender's."""
+    """The number of barriers at which the receiver's record count was compared with the sender's.
+
+    Where barriers overtake, the number of channels of complete checkpoints that were compared (UNAL-37).
+    """
 
     @property
     def is_shaped(self) -> bool:

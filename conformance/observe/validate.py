@@ -58,7 +58,10 @@ class TraceResult:
     modes: frozenset[str]
     """The modes of the gates."""
     cuts_compared: int
-    """The number of barriers at which the receiver's record count was compared with the sender's."""
+    """The number of barriers at which the receiver's record count was compared with the sender's.
+
+    Where barriers overtake, the number of channels of complete checkpoints that were compared (UNAL-37).
+    """
     situations: Mapping[str, int]
     missing: tuple[str, ...]
     """Required situations that did not occur."""

@@ -67,7 +67,7 @@ def subtasks_answer(one: CheckpointStatistics, stage: Stage) -> Answer:
         "summary": {
             "checkpointed_size": _summary(there.written_bytes for there in present),
             "state_size": _summary(there.whole_bytes for there in present),
-            "end_to_end_duration": _summary(there.at_ms - one.triggered_ms for there in present),
+            "end_to_end_duration": _summary(_since_trigger(one, there.at_ms) for there in present),
             "checkpoint_duration": durations,
             "alignment": {"duration": _summary(round(there.measures.alignment_ms) for there in present)},
         },
@@ -78,7 +78,7 @@ def subtasks_answer(one: CheckpointStatistics, stage: Stage) -> Answer:
                 "index": index,
                 "status": "completed",
                 "ack_timestamp": there.at_ms,
-                "end_to_end_duration": there.at_ms - one.triggered_ms,
+                "end_to_end_duration": _since_trigger(one, there.at_ms),
                 "checkpointed_size": there.written_bytes,
                 "state_size": there.whole_bytes,
                 "checkpoint": {
@@ -156,7 +156,7 @@ def _of_stage(one: CheckpointStatistics, stage: Stage) -> Answer:
         "latest_ack_timestamp": latest,
         "checkpointed_size": _written(present),
         "state_size": _whole(present),
-        "end_to_end_duration": latest - one.triggered_ms if present else -1,
+        "end_to_end_duration": _since_trigger(one, latest) if present else -1,
         "num_subtasks": stage.parallelism,
         "num_acknowledged_subtasks": len(present),
     }
@@ -179,7 +179,12 @@ def _duration(one: CheckpointStatistics, acknowledged: Sequence[Acknowledgement]
     """To the completion or the failure; of a pending one to its last acknowledgement, -1 without any."""
     if one.status is not CheckpointStatus.IN_PROGRESS:
         return round(one.duration_ms)
-    return _latest(acknowledged) - one.triggered_ms if acknowledged else -1
+    return _since_trigger(one, _latest(acknowledged)) if acknowledged else -1
+
+
+def _since_trigger(one: CheckpointStatistics, at_ms: int) -> int:
+    """Milliseconds by the wall clock; 0 if that was set back."""
+    return max(0, at_ms - one.triggered_ms)
 
 
 def _latest(acknowledged: Iterable[Acknowledgement]) -> int:

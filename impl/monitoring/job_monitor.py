@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Final
 
 from impl.config import JobConfig
@@ -21,7 +22,7 @@ INITIALIZING, RUNNING, RESTARTING = "INITIALIZING", "RUNNING", "RESTARTING"
 """Statuses of a job that has not ended, by Flink's names."""
 SAMPLE_SECONDS: Final = 1.0
 _SAMPLES: Final = 4
-"""Rates are those of the time since the oldest sample: 3 to 4 s."""
+"""Rates are those of the time since the oldest sample: 3 to 4 s, or two heartbeats if that is longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,10 @@ class JobMonitor:
         self._clock = clock
         self._wall_clock = wall_clock
         self._job: FollowedJob | None = None
-        self._samples: deque[tuple[float, int, Mapping[str, TaskMeasures]]] = deque(maxlen=_SAMPLES)
+        two_beats = 2 * config.execution.heartbeat_interval_ms / 1_000
+        self._samples: deque[tuple[float, int, Mapping[str, TaskMeasures]]] = deque(
+            maxlen=max(_SAMPLES, 1 + ceil(two_beats / SAMPLE_SECONDS))
+        )
         """Time, attempt and measurements of the tasks."""
         self._end: tuple[str, int, str] | None = None
         """Status, time and reason."""

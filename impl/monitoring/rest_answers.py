@@ -5,10 +5,12 @@ runtime does not measure is left out.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
+from impl.core.coordinator.job import FINISHED
 from impl.graph.plan import Role, Stage
 from impl.monitoring.checkpoint_answers import (
     checkpoint_answer,
@@ -67,7 +69,7 @@ class RestAnswers:
             "state": view.state,
             "start-time": view.started_ms,
             "end-time": view.ended_ms,
-            "duration": (view.now_ms if view.ended_ms < 0 else view.ended_ms) - view.started_ms,
+            "duration": max(0, (view.now_ms if view.ended_ms < 0 else view.ended_ms) - view.started_ms),
         }
 
     def _job(self, view: JobView, job: str) -> Answer:
@@ -116,7 +118,7 @@ class RestAnswers:
 
     def _outline_of(self, view: JobView, stage: Stage) -> Answer:
         tasks = [self._subtask(view, stage, index) for index in range(stage.parallelism)]
-        running = sum(one["status"] == RUNNING for one in tasks)
+        counts = Counter(one["status"] for one in tasks)
         metrics = {name: sum(one["metrics"][name] for one in tasks) for name in _metrics(stage, TaskView())}
         ratios = {
             f"max-{name}": max(one[name] for one in tasks)
@@ -127,8 +129,8 @@ class RestAnswers:
             "name": _name_of(stage),
             "maxParallelism": self._monitor.plan.max_parallelism,
             "parallelism": stage.parallelism,
-            "status": view.state if running == len(tasks) else _STARTING,
-            "tasks": {RUNNING: running, _STARTING: len(tasks) - running},
+            "status": _status_of(counts),
+            "tasks": {RUNNING: 0, _STARTING: 0, FINISHED: 0, **counts},
             "metrics": {**metrics, **ratios},
         }
 
@@ -145,10 +147,9 @@ class RestAnswers:
 
     def _subtask(self, view: JobView, stage: Stage, index: int) -> Answer:
         task = view.tasks.get(f"{stage.name}-{index}", TaskView())
-        runs = view.state == RUNNING and task.measures.load.running_ms > 0
         return {
             "subtask": index,
-            "status": RUNNING if runs else _STARTING,
+            "status": _status_in(view, task),
             "attempt": view.attempts[-1].attempt if view.attempts else 0,
             "metrics": _metrics(stage, task),
             "busyRatio": round(task.rates.busy, 3),
@@ -288,6 +289,23 @@ def _exception(view: JobView, attempt: AttemptReport) -> Answer:
         "attempt": attempt.attempt,
         "concurrentExceptions": [],
     }
+
+
+def _status_in(view: JobView, task: TaskView) -> str:
+    """The status of a subtask. One that had not finished at the end of the job has the job's."""
+    ended = view.ended_ms >= 0
+    if task.measures.finished and (ended or view.state == RUNNING):
+        return FINISHED
+    if ended:
+        return view.state
+    return RUNNING if view.state == RUNNING and task.measures.load.running_ms > 0 else _STARTING
+
+
+def _status_of(counts: Mapping[str, int]) -> str:
+    """The status of a vertex, from the numbers of its subtasks in each status."""
+    if len(counts) == 1:
+        return next(iter(counts))
+    return RUNNING if counts.keys() <= {RUNNING, FINISHED} else _STARTING
 
 
 def _require(view: JobView, job: str) -> None:

@@ -1,12 +1,14 @@
 """The server of the web page and the REST interface of a running job, in the driver's process.
 
-It only reads, and nobody who connects can slow the job down: an answer is made from a copy, each connection
-has a thread and a time-out of its own, and at most `CONNECTIONS` are open. A further one closes the oldest.
-Errors of a connection end that connection.
+It only reads, and nobody who connects can make the job wait: an answer is made from a copy, and one answer
+at a time. Each connection has a thread and a time-out of its own, and there are at most `CONNECTIONS`. A
+further one closes the oldest. Errors of a connection end that connection.
 """
 
 import contextlib
+import io
 import ipaddress
+import json
 import logging
 import socket
 import threading
@@ -27,11 +29,15 @@ from impl.monitoring.rest_answers import NotFoundError, RestAnswers
 CONNECTIONS: Final = 32
 SECONDS: Final = 10.0
 """For each read of a request, and for sending a whole answer."""
+LARGEST_HEAD: Final = 65_536
+"""Bytes of a request with its headers; a client that sends more is dropped."""
 URL_FILE: Final = "rest.url"
 """In the output folder while the job runs: the address of its page."""
 LOCALHOST: Final = "localhost"
 _ACCEPT_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.05
+_ROOM_SECONDS: Final = 1.0
+"""The time in which the oldest connection, once closed, leaves room for a new one."""
 _LOG: Final = logging.getLogger(__name__)
 _PAGE: Final = Path(__file__).parent / "page"
 _FILES: Final = {
@@ -70,9 +76,12 @@ class RestServer(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in bind_address else socket.AF_INET
         self._open: dict[socket.socket, None] = {}
         self._changing = threading.Lock()
+        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self.answering = threading.Lock()
+        """Held while an answer is made: at most one thread takes processor time from the job's."""
         try:
             super().__init__((bind_address, port), _Handler)
-        except OSError as failed:
+        except (OSError, TypeError, ValueError) as failed:  # a name may have characters that no name has
             raise ConfigError(
                 f"rest_port {port} at {bind_address!r} cannot be used: {failed}; choose another port (0 is a "
                 "free one), or leave rest_port out"
@@ -111,14 +120,38 @@ class RestServer(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as its base
         """Serve a connection in a thread of its own; above the bound, the oldest one is closed."""
+        if not self._room.acquire(blocking=False):
+            self._close_oldest()
+            if not self._room.acquire(timeout=_ROOM_SECONDS):
+                self.shutdown_request(request)
+                return
         with self._changing:
             self._open[request] = None
-            oldest = next(iter(self._open)) if len(self._open) > CONNECTIONS else None
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:  # there are no more threads
+            self._room.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """Serve a connection, and leave its room."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def is_open(self, request: socket.socket) -> bool:
+        """Whether this connection was not closed for a newer one."""
+        with self._changing:
+            return request in self._open
+
+    def _close_oldest(self) -> None:
+        with self._changing:
+            oldest = next(iter(self._open), None)
             if oldest is not None:
                 del self._open[oldest]
         if oldest is not None:
             _cut(oldest)
-        super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:  # noqa: ANN401
         """Close a connection."""
@@ -136,6 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
     def setup(self) -> None:
         self.request.settimeout(self.server.seconds)  # `sendall` has it as a whole
         super().setup()
+        self.rfile = _Head(self.rfile)  # type: ignore[assignment]
 
     def do_GET(self) -> None:
         self._respond(with_body=True)
@@ -144,7 +178,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(with_body=False)
 
     def _respond(self, *, with_body: bool) -> None:
-        status, content, kind = self._answer()
+        try:
+            status, content, kind = self._answer()
+        except ValueError:  # of `urlsplit`
+            errors = {"errors": ["The request has no valid URL."]}
+            status, content, kind = _json(HTTPStatus.BAD_REQUEST, errors)
         self.send_response(status)
         for name, value in _HEADERS.items():
             self.send_header(name, value)
@@ -162,7 +200,12 @@ class _Handler(BaseHTTPRequestHandler):
             return HTTPStatus.OK, *self.server.files[path]
         path = path.removeprefix("/v1").rstrip("/")
         try:
-            return _json(HTTPStatus.OK, self.server.answers.answer(path))
+            with self.server.answering:
+                if not self.server.is_open(self.request):
+                    raise ConnectionAbortedError
+                return _json(HTTPStatus.OK, self.server.answers.answer(path))
+        except ConnectionAbortedError:
+            raise
         except NotFoundError as missing:
             return _json(HTTPStatus.NOT_FOUND, {"errors": [str(missing)]})
         except Exception as failed:  # noqa: BLE001 - a defect here must not end the thread without an answer
@@ -188,8 +231,30 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+class _Head:
+    """The lines of a request. Raises ConnectionAbortedError if it has more than `LARGEST_HEAD` bytes."""
+
+    def __init__(self, lines: io.BufferedIOBase) -> None:
+        self._lines = lines
+        self._left = LARGEST_HEAD
+
+    def readline(self, size: int = -1) -> bytes:
+        line = self._lines.readline(size)
+        self._left -= len(line)
+        if self._left < 0:
+            raise ConnectionAbortedError
+        return line
+
+    def close(self) -> None:
+        self._lines.close()
+
+
 def _json(status: HTTPStatus, answer: object) -> tuple[HTTPStatus, bytes, str]:
-    return status, orjson.dumps(answer, default=str), "application/json; charset=utf-8"
+    try:
+        content = orjson.dumps(answer, default=str)
+    except orjson.JSONEncodeError:  # a lone surrogate, as in the name of a file that is no UTF-8
+        content = json.dumps(answer, default=str).encode()
+    return status, content, "application/json; charset=utf-8"
 
 
 def _cut(connection: socket.socket) -> None:
@@ -205,6 +270,8 @@ def served(
 
     Raises ConfigError if the address cannot be used; if it is not `required`, a warning is logged instead.
     """
+    file = output / URL_FILE
+    file.unlink(missing_ok=True)  # of a driver that was killed
     if port is None:
         yield
         return
@@ -216,10 +283,11 @@ def served(
         _LOG.warning("the job runs without its web page: %s", failed)
         yield
         return
-    file = output / URL_FILE
     try:
         file.write_text(f"{server.url}\n", encoding="utf-8")
         yield
     finally:
-        file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            if file.read_text(encoding="utf-8").strip() == server.url:  # not that of a newer driver
+                file.unlink()
         server.close()

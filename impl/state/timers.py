@@ -93,10 +93,12 @@ class ProcessingTimeTimers:
             key = self._keys[timestamp].pop()
             self._forget(key, timestamp)
             made = self._on_timer(key, timestamp)
-            if not isinstance(made, Iterable):
+            try:
+                emitted = iter(made)
+            except TypeError as wrong:
                 owner = getattr(self._on_timer, "__self__", self._on_timer)
-                raise NotRowsError.of(owner, "on_timer", repr(made))
-            rows.extend(made)
+                raise NotRowsError.of(owner, "on_timer", repr(made)) from wrong
+            rows.extend(emitted)
         return rows
 
     def wait(self) -> float | None:

@@ -16,6 +16,7 @@ const TYPE = {
 };
 let job = "";
 let config = null;
+let started = null;
 let vertex = "";
 let checkpoint = null;
 let paused = false;
@@ -242,12 +243,13 @@ async function update() {
     notify("The job has not started yet.");
     return;
   }
-  if (known.id !== job) {
-    config = await get(`jobs/${known.id}/checkpoints/config`);
-    job = known.id;
-  }
+  job = known.id;
   const [details, checkpoints, attempts] = await Promise.all(
     ["", "/checkpoints", "/attempts"].map((part) => get(`jobs/${job}${part}`)));
+  if (details["start-time"] !== started) { // another driver continues the job, perhaps with other settings
+    config = await get(`jobs/${job}/checkpoints/config`);
+    started = details["start-time"];
+  }
   showOverview(details);
   graph.show(details.plan, details.vertices, vertex);
   showSubtasks(vertex && await optional(`jobs/${job}/vertices/${encodeURIComponent(vertex)}`));

@@ -223,7 +223,11 @@ def pack_message(message: Command | Report) -> bytes:
     """The message as JSON."""
     values = {one.name: getattr(message, one.name) for one in fields(message)}
     named = {"kind": type(message).__name__, **values}
-    return orjson.dumps(named, default=_json, option=orjson.OPT_PASSTHROUGH_DATACLASS)
+    try:
+        return orjson.dumps(named, default=_json, option=orjson.OPT_PASSTHROUGH_DATACLASS)
+    except orjson.JSONEncodeError:  # a lone surrogate, as in the name of a file that is no UTF-8
+        named = {name: _utf8(value) if isinstance(value, str) else value for name, value in named.items()}
+        return orjson.dumps(named, default=_json, option=orjson.OPT_PASSTHROUGH_DATACLASS)
 
 
 def unpack_command(packed: bytes) -> Command:
@@ -234,6 +238,11 @@ def unpack_command(packed: bytes) -> Command:
 def unpack_report(packed: bytes) -> Report:
     """A report. Raises `FrameError` for any other bytes."""
     return _unpacked(packed, _REPORTS)
+
+
+def _utf8(text: str) -> str:
+    """The text, with lone surrogates as escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _json(value: object) -> object:

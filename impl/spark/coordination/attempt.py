@@ -185,7 +185,7 @@ class Attempt:
                 self._coordination.end_of_data(task)
             case messages.Finished(records, load):
                 self._count(task, records)
-                self._metrics.alive(task, records, 0, load)
+                self._metrics.finished(task, records, load)
                 self._seen.finished.add(task)
             case messages.Running():
                 self._coordination.running(task)

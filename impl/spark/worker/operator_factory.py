@@ -122,7 +122,10 @@ class _Parts:
 def _keyed_state(
     context: KeyedContext, execution: ExecutionConfig, storage: CheckpointStorage, attempt: int
 ) -> KeyedStateBackend:
-    """The state backend that the configuration names. Deletes the working folders of older attempts."""
+    """The state backend that the configuration names.
+
+    With RocksDB, deletes the working folders of older attempts.
+    """
     if execution.state_backend == MEMORY:
         return HeapKeyedStateBackend(context)
     storage.clear_working(attempt)

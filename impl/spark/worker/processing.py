@@ -205,6 +205,7 @@ def _require_rows(
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
-    if frame is not None and frame.tb_frame.f_code.co_filename == _require_rows.__code__.co_filename:
+    here = frame is not None and frame.tb_frame.f_code.co_filename == _require_rows.__code__.co_filename
+    if here and str(error).endswith("object is not iterable"):  # a lazy `map` of a builtin fails here, too
         method = getattr(element, "__name__", "process_element")
         raise NotRowsError.of(function, method, f"no rows ({error})") from error

@@ -40,7 +40,24 @@ def test_a_function_that_returns_no_rows_is_named(returned):
         keyed.inputs[0]([("a",)])
 
 
-def test_an_error_of_the_function_itself_stays_its_own():
-    keyed = ProcessOperator(Wrong(None), {0: lambda row: row[0]}, HeapKeyedStateBackend())
-    with pytest.raises(TypeError, match="unsupported operand"):
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [(Wrong(None), "unsupported operand"), (Forgetful(map(int, [[]])), "int.. argument must be")],
+)
+def test_an_error_of_the_function_itself_stays_its_own(function, error):
+    keyed = ProcessOperator(function, {0: lambda row: row[0]}, HeapKeyedStateBackend(), clock=lambda: 11)
+    with pytest.raises(TypeError, match=error):
         keyed.inputs[0]([("a",)])
+
+
+class Pair:
+    """Two rows, by their index only."""
+
+    def __getitem__(self, index):
+        return [("a", 1), ("b", 2)][index]
+
+
+def test_rows_by_index_are_rows():
+    timers = ProcessingTimeTimers(HeapKeyedStateBackend(), Forgetful(Pair()).on_timer, lambda: 11)
+    timers.register_processing_time_timer("a", 10)
+    assert timers.fire(1) == [("a", 1), ("b", 2)]

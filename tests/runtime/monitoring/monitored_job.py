@@ -32,10 +32,10 @@ def plan_of(name="words", count="count", chained="check"):
 class MonitoredJob:
     """A job that has started 1,000 s after the epoch."""
 
-    def __init__(self, plan=None, **checkpoints):
+    def __init__(self, plan=None, execution=None, **checkpoints):
         self.plan = plan or plan_of()
         settings = CheckpointConfig(**{"checkpointing_interval_ms": 500, **checkpoints})
-        config = JobConfig(settings, RestartConfig(), ExecutionConfig())
+        config = JobConfig(settings, RestartConfig(), execution or ExecutionConfig())
         self.now = 0.0
         self.monitor = JobMonitor(
             self.plan, config, Path("run/checkpoints"), lambda: self.now, lambda: 1_000 + self.now

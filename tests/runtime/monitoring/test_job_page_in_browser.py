@@ -8,11 +8,12 @@ import shutil
 from itertools import pairwise
 
 import pytest
-from monitored_job import MonitoredJob, plan_of
+from monitored_job import ID, MonitoredJob, plan_of
 
 from impl.core import CheckpointType
 from impl.core.coordinator.job import FAILED
 from impl.monitoring.checkpoint_statistics import Restored
+from impl.monitoring.job_monitor import FollowedJob
 from impl.monitoring.rest_server import RestServer
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -304,6 +305,14 @@ def test_a_job_that_has_ended_leaves_its_last_state_on_the_page(opened):
 
     assert opened.page.locator("#history tr").count() == 5
     assert opened.page.locator("#notice").get_attribute("role") == "status"
+
+
+def test_the_settings_are_those_of_the_driver_that_continues_the_job(opened):
+    later = MonitoredJob(checkpointing_interval_ms=700)
+    later.monitor.follow(FollowedJob(ID, 2_000_000, later.attempts, later.tracker, later.metrics))
+    opened.see("500 ms", "#overview")
+    opened.server.answers = later.answers
+    opened.see("700 ms", "#overview")
 
 
 def test_a_job_that_has_not_begun_is_waited_for(browser):

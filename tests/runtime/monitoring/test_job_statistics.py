@@ -4,6 +4,7 @@ import threading
 
 from monitored_job import MonitoredJob
 
+from impl.config import ExecutionConfig
 from impl.core import CheckpointType
 from impl.graph.plan import Partitioning, Route
 from impl.metrics import SnapshotMeasures, Stopwatch, TaskLoad, TaskMeasures, WaitingTime
@@ -219,3 +220,17 @@ def test_rates_are_of_the_last_seconds_and_begin_anew_with_an_attempt():
     job.fail("a test ends it")
     job.heartbeat(30_000, 3_000, 0, 0)  # its worker's clock is beyond that of the attempt before
     assert job.monitor.view().tasks["out-0"].rates.records == 100.0
+
+
+def test_rates_of_rare_heartbeats_are_never_lost():
+    job = MonitoredJob(
+        execution=ExecutionConfig(heartbeat_interval_ms=5_000, heartbeat_timeout_ms=15_000)
+    ).run()
+    for second in range(1, 31):
+        job.now = float(second)
+        if second % 5 == 0:
+            job.heartbeat(1_000 * second, 10 * second, 250 * second, 0)
+        job.monitor.sample()
+        if second >= 5:
+            rates = job.monitor.view().tasks["out-0"].rates
+            assert (second, round(rates.records), round(rates.busy, 2)) == (second, 10, 0.75)

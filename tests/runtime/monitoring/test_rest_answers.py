@@ -6,6 +6,7 @@ from monitored_job import ID, MonitoredJob, plan_of
 from conformance.observe.monitor.rest import RestWatch
 from impl.core import CheckpointType
 from impl.core.coordinator.job import FAILED
+from impl.metrics import TaskLoad
 from impl.monitoring.checkpoint_statistics import Restored
 from impl.monitoring.rest_answers import NotFoundError, RestAnswers
 
@@ -37,6 +38,33 @@ def test_the_state_of_a_job_is_that_of_its_last_attempt():
     assert states(job) == "FAILED"
     assert job.get()["failure"] == "no restart is left"
     assert (job.get()["end-time"], job.get()["duration"]) == (1_003_000, 3_000)
+
+
+def test_a_subtask_that_has_finished_does_not_run():
+    job = MonitoredJob().run()
+    job.metrics.finished("in-0", 100, TaskLoad(100, 2_000, 0, 0))
+    job.metrics.finished("count-1", 50, TaskLoad(50, 2_000, 0, 0))
+    source, count, sink = job.get()["vertices"]
+
+    assert [one["status"] for one in (source, count, sink)] == ["FINISHED", "RUNNING", "RUNNING"]
+    assert count["tasks"] == {"RUNNING": 1, "INITIALIZING": 0, "FINISHED": 1}
+    assert [one["status"] for one in job.get("/vertices/count")["subtasks"]] == ["RUNNING", "FINISHED"]
+
+    job.monitor.ended(FAILED, "no restart is left")
+    assert [one["status"] for one in job.get("/vertices/count")["subtasks"]] == ["FAILED", "FINISHED"]
+
+
+def test_no_duration_is_negative_when_the_wall_clock_is_set_back():
+    job = MonitoredJob().run()
+    job.now = 60.0
+    job.trigger(1)
+    job.now = -60.0
+    job.acknowledge(1)
+    parts = [job.get("/checkpoints/details/1/subtasks/count"), job.get("/checkpoints/details/1")]
+
+    assert job.get()["duration"] == 0
+    assert job.get("/checkpoints")["history"][0]["end_to_end_duration"] == 0
+    assert [one["end_to_end_duration"] for one in (*parts, *parts[0]["subtasks"])] == [0, 0, 0, 0]
 
 
 def test_the_plan_has_the_graph_with_its_chained_functions():

@@ -3,6 +3,7 @@
 import http.client
 import json
 import logging
+import re
 import socket
 import threading
 
@@ -13,6 +14,8 @@ from impl.config import ConfigError
 from impl.job import Job, RateInput, settings_of
 from impl.monitoring.rest_answers import RestAnswers
 from impl.monitoring.rest_server import CONNECTIONS, URL_FILE, RestServer, served
+from impl.running import RunningJob
+from impl.savepoints import SavepointRequests
 from tests.waiting import until
 
 
@@ -123,7 +126,77 @@ def test_a_defect_in_an_answer_is_an_answer():
     server.close()
 
 
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET /jobs HTTP/1.1\r\nHost: [\r\n\r\n", b" 400 "),
+        (b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n", b" 400 "),
+    ],
+)
+def test_a_name_that_cannot_be_has_an_answer(server, sent, status):
+    client = connect(server, sent)
+    assert status in client.recv(100)
+    client.close()
+
+
+@pytest.mark.parametrize("path", ["", "/attempts", "/exceptions"])
+def test_a_message_that_is_no_utf_8_is_json(job, server, path):
+    """A lone surrogate is in the name of a file that is no UTF-8, and in messages with it."""
+    job.fail("in-0 failed: ValueError: no file \udcff")
+    job.monitor.ended("FAILED", "\udcff")
+
+    status, _, content = ask(server, f"/jobs/{ID}{path}")
+
+    assert status == 200
+    assert rb"\udcff" in content
+
+
 # ---------------------------------------------------------------- clients that do harm
+
+
+class SlowAnswers:
+    """Answers that end when `over` is set; the most threads that made one at once."""
+
+    def __init__(self):
+        self.over = threading.Event()
+        self.began = self.now = self.most = 0
+
+    def answer(self, path):
+        self.began += 1
+        self.now += 1
+        self.most = max(self.most, self.now)
+        self.over.wait(60)
+        self.now -= 1
+        return {}
+
+
+def test_one_answer_is_made_at_a_time_and_none_for_a_closed_connection():
+    answers = SlowAnswers()
+    server = RestServer(answers, 0)
+    before = threading.active_count()
+    clients = [connect(server, b"GET /jobs HTTP/1.0\r\n\r\n") for _ in range(CONNECTIONS + 4)]
+    until(lambda: threading.active_count() - before >= CONNECTIONS)
+    until(lambda: answers.began >= 1)
+    assert (answers.most, threading.active_count() - before) == (1, CONNECTIONS)
+
+    answers.over.set()
+    until(lambda: threading.active_count() == before)
+    assert answers.most == 1
+    assert answers.began <= CONNECTIONS + 4 - 1
+    server.close()
+    for client in clients:
+        client.close()
+
+
+def test_a_request_above_the_bound_is_dropped(server):
+    client = connect(server, b"GET /jobs HTTP/1.1\r\n" + b"X: %s\r\n" % (b"a" * 1_000) * 70)
+    try:
+        client.sendall(b"\r\n")
+        answer = client.recv(100)
+    except OSError:
+        answer = b""
+    client.close()
+    assert answer == b""
 
 
 def test_a_client_that_never_reads_holds_up_neither_the_job_nor_other_clients():
@@ -196,6 +269,38 @@ def test_the_address_is_in_a_file_while_it_serves(job, tmp_path):
         assert not (tmp_path / URL_FILE).exists()
 
 
+def test_the_address_of_a_killed_driver_is_forgotten(job, tmp_path):
+    (tmp_path / URL_FILE).write_text("http://localhost:1/\n")
+    with served(job.answers, None, "localhost", tmp_path):
+        assert not (tmp_path / URL_FILE).exists()
+
+
+def test_a_superseded_driver_leaves_the_address_of_its_successor(job, tmp_path):
+    with served(job.answers, 0, "localhost", tmp_path):
+        older = served(job.answers, 0, "localhost", tmp_path)
+        older.__enter__()
+        newer = "http://localhost:2/\n"
+        (tmp_path / URL_FILE).write_text(newer)
+        older.__exit__(None, None, None)
+        assert (tmp_path / URL_FILE).read_text() == newer
+
+
+def test_the_address_can_be_read_while_the_job_ends(tmp_path):
+    file, over = tmp_path / URL_FILE, threading.Event()
+
+    def come_and_go():
+        while not over.is_set():
+            file.write_text("http://localhost:1/\n")
+            file.unlink()
+
+    running = RunningJob("words", tmp_path, come_and_go, SavepointRequests(tmp_path / "requests"))
+    try:
+        assert {running.rest_url for _ in range(5_000)} <= {None, "http://localhost:1/"}
+    finally:
+        over.set()
+        running.result(60)
+
+
 def test_a_port_in_use_is_refused_before_spark_starts(server, tmp_path):
     job = Job("words").source("in", RateInput(1)).sink("out", OUTPUT)
     with pytest.raises(ConfigError, match=f"rest_port {server.port} at 'localhost' cannot be used"):
@@ -229,6 +334,7 @@ def test_an_address_that_cannot_be_is_refused(options, refused):
         settings_of(options)
 
 
-def test_an_address_of_another_host_is_refused(job):
-    with pytest.raises(ConfigError, match=r"rest_port 0 at '192\.0\.2\.1' cannot be used"):
-        RestServer(job.answers, 0, "192.0.2.1")
+@pytest.mark.parametrize("address", ["192.0.2.1", "a\0b", "\ud800", "a..b"])
+def test_an_address_of_another_host_is_refused(job, address):
+    with pytest.raises(ConfigError, match=re.escape(f"rest_port 0 at {address!r} cannot be used")):
+        RestServer(job.answers, 0, address)

@@ -11,7 +11,7 @@ from impl.spark.channels.control_channel import Workers
 from impl.spark.channels.frames import MAX_PAYLOAD, Connection, Deadline, Kind
 from impl.spark.channels.handshake import Credentials, accept_as, new_secret, open_as
 from impl.spark.channels.listener import HandshakeLimits, Listener, connect_to
-from impl.spark.channels.messages import Heartbeat, pack_message
+from impl.spark.channels.messages import Failed, Heartbeat, pack_message, unpack_report
 from impl.spark.errors import ConnectionLostError, FrameError, HandshakeRefusedError, HandshakeTimeoutError
 from tests.waiting import until
 
@@ -232,3 +232,9 @@ def test_the_driver_keeps_no_connection_and_few_reasons_of_those_that_it_refused
     assert workers.receive(10) == ("count-1", Heartbeat(0, 0))
     assert len(workers.refused) <= 32
     workers.close()
+
+
+def test_a_reason_that_is_no_utf_8_reaches_the_driver():
+    """The name of a file that is no UTF-8 has lone surrogates, and so has an error with it."""
+    failed = Failed("FileNotFoundError: 'a\udcff'", secondary=False, final=False)
+    assert unpack_report(pack_message(failed)).reason == r"FileNotFoundError: 'a\udcff'"
