@@ -343,8 +343,6 @@ class TaskReader(FileReader):
                 case _:
                     raise unknown_effect("subtask", next(one for one in line.effects if one["kind"] == kind))
 
-    # ------------------------------------------------------------ a log that is still written
-
     def torn_cut(self) -> EndRejection | None:
         """The rejection if a checkpoint that has been completed since the last call has a torn cut."""
         rejection = None if self._gate is None else self._in_flight.end_rejection(self._channels)
@@ -355,13 +353,8 @@ class TaskReader(FileReader):
         """Drop what is known of checkpoints below `checkpoint`."""
         self._in_flight.forget_below(checkpoint)
 
-    # ------------------------------------------------------------ a log that is cut
-
     def begin_at(self, checkpoint: int, transaction: int | None) -> None:
-        """Begin after that checkpoint, which is complete and known to the task; no barrier has come since.
-
-        `transaction`: the open one of its sink.
-        """
+        """Begin after a complete checkpoint that the task knows, with the open transaction of its sink."""
         self._subtask.state = self._subtask.state._replace(last=checkpoint, completed=checkpoint)
         if self._sink is not None and transaction is not None:
             self._sink.begin_at(transaction)
@@ -390,8 +383,6 @@ class TaskReader(FileReader):
             self._last_channel,
             self._rows.restored,
         )
-
-    # ------------------------------------------------------------ at the end of the log
 
     def end_rejection(self) -> EndRejection | None:
         """The rejection if a cut is torn, or a channel ended before a marker that was broadcast into it."""

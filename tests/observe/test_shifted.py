@@ -21,17 +21,11 @@ from model.components import COMPONENTS, WireError
 from model.coordinator.state import Coordinator
 
 TASKS = ["map-0", "map-1", "sink-0"]
+LIMITS = {"max_concurrent": 2, "retain": 2, "timeout_ms": 40, "min_pause_ms": 10, "tolerable_failures": 3}
 CONFIGS = {
     "gate": {"channels": 3, "level": "handler"},
     "subtask": {"max_concurrent": 2},
-    "coordinator": {
-        "tasks": [{"id": task, "source": task != "sink-0"} for task in TASKS],
-        "max_concurrent": 2,
-        "retain": 2,
-        "timeout_ms": 40,
-        "min_pause_ms": 10,
-        "tolerable_failures": 3,
-    },
+    "coordinator": {"tasks": [{"id": task, "source": task != "sink-0"} for task in TASKS], **LIMITS},
     "sink": {},
 }
 SHIFTED: tuple[type[Shifted], ...] = (ShiftedGate, ShiftedSubtask, ShiftedCoordinator, ShiftedSink)
