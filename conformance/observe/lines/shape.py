@@ -258,7 +258,9 @@ def _kept(core: bytes) -> Shape | None:
 
 def _shape(component: object, event: object, effects: object) -> Shape | None:
     """The shape of an event with its effects, in which marks stand for ids; None if they have none."""
-    if component not in COMPONENTS or type(event) is not dict or type(effects) is not list:
+    if type(component) is not str or component not in COMPONENTS:
+        return None
+    if type(event) is not dict or type(effects) is not list:
         return None
     marks = _marks_of(event, _OF_EVENT if component == "coordinator" else _OF_EVENT - {"state"})
     if marks is None or marks.get("checkpoint", "0") != "0" or type(event.get("kind")) is not str:

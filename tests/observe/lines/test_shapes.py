@@ -107,6 +107,7 @@ def altered(text: bytes) -> Iterator[bytes]:
     yield text + b" "
     yield text[:-1]
     yield text[:-1] + b",}"
+    yield re.sub(rb'("component": ?)"\w+"', rb"\1{}", text)
     yield re.sub(rb'("state": ?)', rb'"state":"x",\1', text, count=1)
     yield re.sub(rb'("checkpoint": ?)(\d+)', rb"\g<1>" + b"\0" + rb"0\0", text)
 
