@@ -229,12 +229,12 @@ def test_mutants_in_one_run_of_tlc_are_judged_like_each_by_itself():
     """One is no TLA+, one breaks a rule, one is the original: it holds."""
     module, text = next(pair for pair in campaign.modules("spec") if pair[0] == "spec.offsets.Offsets")
     edit = next(one for one in edits("spec") if one.module == module and ":drop-effect:" not in one.id)
-    before = "Len(filed)"
+    before = "Len(entries)"
     start = len(text[: text.index(before)].encode())
     here = edit._replace(
         line=text[: text.index(before)].count("\n") + 1, start=start, end=start + len(before), before=before
     )
-    edited = [here._replace(after="Lenn(filed)"), edit, here._replace(after=before)]
+    edited = [here._replace(after="Lenn(entries)"), edit, here._replace(after=before)]
     unparsed, broken, same = (judged.complaints["TLC"] for judged in judge_schema(edited))
 
     assert unparsed == UNPARSED

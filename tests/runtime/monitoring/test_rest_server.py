@@ -6,6 +6,7 @@ import logging
 import re
 import socket
 import threading
+from contextlib import suppress
 
 import pytest
 from monitored_job import ID, OUTPUT, MonitoredJob, plan_of
@@ -177,6 +178,9 @@ def test_one_answer_is_made_at_a_time_and_none_for_a_closed_connection():
     clients = [connect(server, b"GET /jobs HTTP/1.0\r\n\r\n") for _ in range(CONNECTIONS + 4)]
     until(lambda: threading.active_count() - before >= CONNECTIONS)
     until(lambda: answers.began >= 1)
+    clients[3].settimeout(60)
+    with suppress(ConnectionResetError):
+        assert clients[3].recv(1) == b""  # the oldest four are closed, so all have been accepted
     assert (answers.most, threading.active_count() - before) == (1, CONNECTIONS)
 
     answers.over.set()
