@@ -20,8 +20,8 @@ class JobWatch(CheckpointWatch):
     ) -> None:
         super().__init__(job, max_concurrent, alarms, ended)
         self._starts = 0
-        self._start_from: tuple[int, Place] | None = None
-        """The checkpoint that was restored before the job began, and its line."""
+        self._start_from: tuple[int, Place | None] | None = None
+        """The checkpoint that was restored before the job began, and its line if it is not judged yet."""
         self._is_given = False
         """A user names what is restored."""
         self._handlers |= {
@@ -57,7 +57,8 @@ class JobWatch(CheckpointWatch):
         self.judged.add("COORD-12")
         if before == "CREATED":
             self._begin()
-        elif self.status and before != self.status:
+        self._start_from = None
+        if before != "CREATED" and self.status and before != self.status:
             sentence = f"the job leaves {before}, and it is {self.status}: a line is missing or altered"
             self._alarm("COORD-12", sentence, place)
         self.status = after
@@ -88,7 +89,7 @@ class JobWatch(CheckpointWatch):
             self.newest_completed = checkpoint
             self.highest = max(self.highest, checkpoint)
         self._from_start, self._must_restore, self._restored = True, False, False
-        self._start_from, self._is_given = None, False
+        self._is_given = False
         self.executions.begin()
 
     # ------------------------------------------------------------ restores
@@ -115,6 +116,7 @@ class JobWatch(CheckpointWatch):
         for one in [one for one, pending in self.pending.items() if pending.status]:
             self._end(one, "aborted", place)
         self._restored, self._must_restore = True, False
+        self._start_from = checkpoint, None  # perhaps of a new job manager, whose start follows
 
     def _restores_while_running(self, checkpoint: int, place: Place) -> None:
         """A new job manager takes the job over, or the lines of the failure follow, or they are missing."""

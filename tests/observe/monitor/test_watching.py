@@ -87,6 +87,21 @@ def test_a_job_manager_that_restarts_continues_the_ids() -> None:
     assert [alarm.rule for alarm in found.alarms] == ["ONCE-04"]
 
 
+def test_a_job_manager_that_starts_while_the_job_restarts_continues_the_ids() -> None:
+    lines = list(real())
+    last = max(n for n in range(1, 500) if any(f"Completed checkpoint {n} for" in line for line in lines))
+    head = lines[1].partition("No checkpoint")[0]
+    restored = f"{head}Restoring job {REAL_JOB} from Checkpoint {last} @ 0 for {REAL_JOB} located at x."
+    start = [line for line in lines[2:40] if "Triggering" not in line and "ompleted" not in line]
+    running = next(line for line in lines if f"({REAL_JOB}) switched from state CREATED to RUNNING" in line)
+    fails = running.replace("CREATED to RUNNING", "RUNNING to RESTARTING")
+    again = running.replace("CREATED to RUNNING", "RESTARTING to RUNNING")
+
+    found = watched([*lines, fails, restored, *start, fails, restored, again])
+
+    assert [alarm.describe() for alarm in found.alarms] == []
+
+
 def test_a_watch_follows_a_file_that_does_not_exist_yet(tmp_path: Path) -> None:
     log, prometheus, said = tmp_path / "job.log", tmp_path / "m.prom", []
     watching = Watching(Options(logs=(str(log),), prometheus=prometheus), said.append)
