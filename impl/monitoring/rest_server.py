@@ -1,6 +1,6 @@
 """The server of the web page and the REST interface of a running job, in the driver's process.
 
-It only reads, and nobody who connects can make the job wait: an answer is made from a copy, and one answer
+It only reads, and no client can make the job wait: an answer is made from a copy, and one answer
 at a time. Each connection has a thread and a time-out of its own, and there are at most `CONNECTIONS`. A
 further one closes the oldest. Errors of a connection end that connection.
 """
@@ -160,7 +160,7 @@ class RestServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """An error of one connection is nobody else's."""
+        """Ignore an error of one connection: no other connection is concerned."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -4,12 +4,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from browser import in_browser, opened
 
 from conformance.playground import page as made
 from conformance.playground.page import Graph, graph_of
 from conformance.playground.subjects import subjects
 from model.checker.explore import TooManyStatesError, explore
+from tests.browser import in_browser, opened
 
 COMPLETION = ["block 1", "trigger 1", "resume 0", "resume 1"]
 NAMES = [one.name for one in subjects()]

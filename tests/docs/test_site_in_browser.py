@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from blocks import ROOT
-from browser import in_browser, opened
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
+
+from tests.browser import in_browser, opened
 
 pytestmark = [in_browser, pytest.mark.xdist_group("browser")]
 

@@ -29,7 +29,7 @@ appender.file.type = FILE
 appender.file.layout.type = PatternLayout
 appender.file.layout.pattern = %d %-5p %c %m%n
 """
-"""Errors go to a file: nobody reads the error output of PyFlink's Java, which stops if that pipe is full."""
+"""Errors go to a file: the error pipe of PyFlink's Java has no reader, and blocks when it is full."""
 
 
 class Flink(NamedTuple):

@@ -199,6 +199,12 @@ class Cluster:
         return self.answer if url.endswith("/checkpoints") else {"vertices": []}
 
 
+def polling() -> tuple[Cluster, list[Alarm], RestWatch]:
+    """A cluster, a watch of it, and the alarms that the watch raises."""
+    cluster, alarms = Cluster(), list[Alarm]()
+    return cluster, alarms, RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+
+
 def polled(alter: Any) -> list[str]:
     cluster, alarms, ended = Cluster(), list[Alarm](), list[Ended]()
     watch = RestWatch("http://127.0.0.1:1", alarms.append, ended.append, cluster.fetch)
@@ -267,8 +273,7 @@ def of_a_new_manager(answer: dict[str, Any], **latest: Any) -> None:
 
 
 def test_a_new_job_manager_may_answer_before_it_restores() -> None:
-    cluster, alarms = Cluster(), list[Alarm]()
-    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    cluster, alarms, watch = polling()
     last = newest(cluster.answer)
     last["status"] = "IN_PROGRESS"
     cluster.answer["counts"]["in_progress"] += 1
@@ -287,8 +292,7 @@ def test_a_new_job_manager_may_answer_before_it_restores() -> None:
 
 
 def test_a_new_job_manager_has_nothing_to_restore_before_the_first_completion() -> None:
-    cluster, alarms = Cluster(), list[Alarm]()
-    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    cluster, alarms, watch = polling()
     of_a_new_manager(cluster.answer)
     for failed in (19, 8):
         cluster.answer["counts"].update(total=failed, failed=failed)
@@ -298,8 +302,7 @@ def test_a_new_job_manager_has_nothing_to_restore_before_the_first_completion() 
 
 
 def test_a_new_job_manager_that_restores_nothing_raises_an_alarm() -> None:
-    cluster, alarms = Cluster(), list[Alarm]()
-    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    cluster, alarms, watch = polling()
     watch.poll()
 
     of_a_new_manager(cluster.answer)
@@ -312,8 +315,7 @@ def test_a_new_job_manager_that_restores_nothing_raises_an_alarm() -> None:
 
 
 def test_a_new_job_manager_that_restores_an_older_checkpoint_raises_an_alarm() -> None:
-    cluster, alarms = Cluster(), list[Alarm]()
-    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    cluster, alarms, watch = polling()
     older = newest(cluster.answer)["id"] - 2
     watch.poll()
     of_a_new_manager(cluster.answer)
@@ -327,8 +329,7 @@ def test_a_new_job_manager_that_restores_an_older_checkpoint_raises_an_alarm() -
 
 
 def test_the_counts_of_a_job_manager_that_has_restored_do_not_fall_to_zero() -> None:
-    cluster, alarms = Cluster(), list[Alarm]()
-    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    cluster, alarms, watch = polling()
     restored = {"id": 1, "restore_timestamp": 1, "is_savepoint": False}
     cluster.answer["latest"]["restored"] = restored
     watch.poll()
@@ -340,8 +341,7 @@ def test_the_counts_of_a_job_manager_that_has_restored_do_not_fall_to_zero() -> 
 
 
 def test_a_cluster_that_does_not_answer_is_no_alarm() -> None:
-    cluster, alarms = Cluster(), list[Alarm]()
-    watch = RestWatch("http://127.0.0.1:1", alarms.append, lambda ended: None, cluster.fetch)
+    cluster, alarms, watch = polling()
     cluster.is_lost = True
     watch.poll()
     cluster.is_lost = False

@@ -3,8 +3,6 @@
 It needs a Chromium on the machine; none is fetched.
 """
 
-import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -12,35 +10,19 @@ import pytest
 
 from conformance import cli
 from conformance.verdict import Exit
+from tests.browser import chromium, in_browser
 
 ADAPTERS = Path(__file__).parents[2] / "adapters"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SIZES = (1280, 420)
 
 
-def program():
-    """Where Chromium is; CHROMIUM names another one."""
-    named = os.environ.get("CHROMIUM")
-    return named or next((path for name in NAMES if (path := shutil.which(name))), None)
-
-
-pytestmark = [
-    pytest.mark.skipif(
-        program() is None,
-        reason=f"no {', '.join(NAMES)} here: apt-get install chromium, or set CHROMIUM to its path",
-    ),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = [in_browser, pytest.mark.xdist_group("browser")]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright  # not in every process that collects the tests
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program(), args=["--no-sandbox"])
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 It needs a Chromium on the machine; none is fetched.
 """
 
-import os
-import shutil
 from itertools import pairwise
 
 import pytest
@@ -15,35 +13,19 @@ from impl.core.coordinator.job import FAILED
 from impl.monitoring.checkpoint_statistics import Restored
 from impl.monitoring.job_monitor import FollowedJob
 from impl.monitoring.rest_server import RestServer
+from tests.browser import chromium, in_browser
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDE, NARROW = 1_280, 420
 MARKUP = '<img src=x onerror="document.title=`struck`"><script>document.title="struck"</script>&amp;'
 
 
-def program():
-    """Where Chromium is; CHROMIUM names another one."""
-    named = os.environ.get("CHROMIUM")
-    return named or next((path for name in NAMES if (path := shutil.which(name))), None)
-
-
-pytestmark = [
-    pytest.mark.skipif(
-        program() is None,
-        reason=f"no {', '.join(NAMES)} here: apt-get install chromium, or set CHROMIUM to its path",
-    ),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = [in_browser, pytest.mark.xdist_group("browser")]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright  # not in every process that collects the tests
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program(), args=["--no-sandbox"])
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 class Opened:

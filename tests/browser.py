@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
@@ -21,16 +21,23 @@ in_browser = pytest.mark.skipif(
 
 
 @contextmanager
-def opened(url: str, width: int = 1280, scheme: str = "light") -> "Iterator[Page]":
-    """The page at this address; fails if one of its scripts raised an error."""
+def chromium() -> "Iterator[Browser]":
+    """The browser, which is closed at the end."""
     from playwright.sync_api import sync_playwright  # not in every process that collects the tests
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(url: str, width: int = 1280, scheme: str = "light") -> "Iterator[Page]":
+    """The page at this address; fails if one of its scripts raised an error."""
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(url)
         yield page
-        browser.close()
-        assert errors == []
+    assert errors == []
