@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench bench-flink torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-patches flink-logs engines generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench bench-flink torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs engines generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -98,12 +98,8 @@ flink: $(READY)  ## Fetch three released Flinks and drive their real classes bes
 	$(BIN)/barrierspec flink conform 2.2.1 1.17.2 1.13.6 --quick \
 	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
 
-flink-patches: $(READY)  ## Every release whose jar PyPI has, quickly, one after the other; an hour
-	$(BIN)/barrierspec flink conform all --quick --remove \
-	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
-
-flink-matrix: $(READY)  ## The last patch of each minor release, all modes and levels, 20,000 sequences each; takes a while
-	$(BIN)/barrierspec flink matrix
+flink-matrix: $(READY)  ## Every released Flink, one after the other: all modes, levels and components; hours; PART=2/7; RESUME=1 goes on
+	$(BIN)/barrierspec flink matrix --part $(or $(PART),1/1) $(if $(RESUME),--resume)
 
 generations: $(READY)  ## Make docs/reference/generations.md: one sequence in every generation
 	$(BIN)/barrierspec flink side-by-side

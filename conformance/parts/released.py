@@ -1,16 +1,19 @@
 """Released Flinks: gates in every mode at every level, other components; each in a process of its own."""
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from itertools import repeat
 from multiprocessing import get_context
 from typing import NamedTuple
 
 from conformance.adapters.flink.adapter import command, flink_adapter
-from conformance.adapters.flink.releases import Release, release
+from conformance.adapters.flink.fetch import cached
+from conformance.adapters.flink.releases import Release, cache_folder, release
 from conformance.adapters.protocol import Unsupported
 from conformance.cases.directed import Directed, directed_at
-from conformance.machine import cores
+from conformance.machine import HOME, cores, source
 from conformance.released.channel import ChannelSearch
 from conformance.released.channel import target as channel_target
 from conformance.released.coordinator import MasterSearch
@@ -18,6 +21,7 @@ from conformance.released.coordinator import target as master_target
 from conformance.released.failures import FailuresSearch
 from conformance.released.failures import target as failures_target
 from conformance.released.gate import GateSearch, GateTarget
+from conformance.released.matrix import Cell, Record, place
 from conformance.released.results import Conformed, Target
 from conformance.released.sequences import Search, conform
 from conformance.released.sink import SinkSearch
@@ -28,6 +32,8 @@ from model.gate.profiles import PROFILES
 
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")
+PUBLISHED = HOME / "conformance" / "released" / "matrix.jsonl"
+"""The cells that the page of the documentation shows."""
 AFTER_FINISH = (1, 14)
 """From this release on an ended channel can count as aligned."""
 
@@ -75,13 +81,64 @@ def conform_releases(
     for known in chosen:
         command(known)  # fetched and compiled once, not by each process
     targets = [one for known in chosen for one in targets_of(known, modes, levels, components)]
+    yield from conform_targets(targets, order, processes)
+
+
+def conform_targets(
+    targets: Sequence[Target], order: Order, processes: int | None = None
+) -> Iterator[Conformed]:
+    """Conform targets of releases that were fetched, in this order, each in a process of its own."""
     fresh = get_context("spawn")  # a process for each, so that its memory goes with it
     with ProcessPoolExecutor(processes or cores(), fresh, max_tasks_per_child=1) as pool:
         if order.aims:
-            gates = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
-            found = zip(gates, pool.map(_directed, gates), strict=True)
-            order = order._replace(directed=tuple((*gate, directed) for gate, directed in found))
+            order = order._replace(directed=(*order.directed, *_missing(targets, order, pool)))
         yield from pool.map(conform_one, targets, repeat(order))
+
+
+def conform_matrix(
+    versions: Sequence[str], order: Order, record: Record, processes: int | None = None
+) -> Iterator[Cell | Conformed]:
+    """Conform every component of each release in turn, and record each cell; yield what was recorded before.
+
+    A jar that this call fetches is deleted when its release is done. Raises FlinkError and MatrixError.
+    """
+    cells, commit = record.resume(), source()
+    for known in map(release, versions):
+        targets = list(targets_of(known, MODES, LEVELS, [name for name in SEARCHES if name != "gate"]))
+        yield from (cells[place(one)] for one in targets if place(one) in cells)
+        left = [one for one in targets if place(one) not in cells]
+        if not left:
+            continue
+        with removed_again(known):
+            command(known)
+            if order.aims:
+                with ProcessPoolExecutor(processes or cores(), get_context("spawn")) as pool:
+                    order = order._replace(directed=(*order.directed, *_missing(left, order, pool)))
+            for done in conform_targets(left, order, processes):
+                record.add(Cell.of(done, commit))
+                yield done
+
+
+def _missing(
+    targets: Sequence[Target], order: Order, pool: ProcessPoolExecutor
+) -> Iterator[tuple[str, str, Directed]]:
+    """The directed cases of the modes and profiles of these gates that the order does not have."""
+    there = {(mode, profile) for mode, profile, _ in order.directed}
+    gates = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
+    gates = [gate for gate in gates if gate not in there]
+    found = pool.map(_directed, gates)
+    return ((*gate, directed) for gate, directed in zip(gates, found, strict=True))
+
+
+@contextmanager
+def removed_again(known: Release) -> Iterator[None]:
+    """Removes the files of a release in the end, unless its jar was in the cache before."""
+    stays = cached(known) is not None
+    try:
+        yield
+    finally:
+        if not stays:
+            shutil.rmtree(cache_folder(known), ignore_errors=True)
 
 
 def targets_of(

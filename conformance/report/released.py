@@ -1,17 +1,26 @@
 """The conformance of releases as text: a line for each, its divergences, and the matrix of all."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from jinja2 import Environment, PackageLoader
 from rich.table import Table
 
 from conformance.divergence import Divergence
 from conformance.report.divergence import description, phrases
 from conformance.report.divergence.description import FoundDivergence
 from conformance.report.formats.columns import table_text
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
+    from conformance.released.matrix import Bounds, Cell
     from conformance.released.results import Conformed
+
+
+Column = tuple[str, str]
+"""Mode of the gate and level, or another component and no level."""
+Row = dict[Column, "Cell"]
+"""The cells of a release."""
 
 
 def line(done: "Conformed") -> str:
@@ -60,23 +69,71 @@ def _described(divergence: Divergence, done: "Conformed") -> str:
 
 
 NOT_DRIVEN = (
-    "1.7 and 1.8 are not driven: no package of PyPI carries a jar of them; profile flink-1.7 stands on the "
-    "rule index and on transcripts. Of each minor release the last listed patch is driven here"
+    "No package of PyPI carries a jar of 1.7 and 1.8, so they are not driven; profile flink-1.7 stands on "
+    "the rule index and on transcripts"
 )
 """What the table cannot show."""
 
 
-def matrix(all_done: Sequence["Conformed"]) -> str:
-    """A row for each release, a column for each mode and level: sequences driven, and what differed."""
-    columns = list(dict.fromkeys((done.target.mode, done.target.level) for done in all_done))
-    rows = list(dict.fromkeys(done.target.version for done in all_done))
-    cells = {(done.target.version, done.target.mode, done.target.level): _cell(done) for done in all_done}
-    table = Table(
-        "release", *(_column(mode, level, " ") for mode, level in columns), box=None, pad_edge=False
-    )
-    for version in rows:
-        table.add_row(version, *(cells.get((version, *column), "") for column in columns))
+def matrix(cells: Iterable["Cell"]) -> str:
+    """A row for each release, a column for each component: sequences driven / new divergences."""
+    columns, rows = _grid(cells)
+    table = Table("release", *(_column(*column, between=" ") for column in columns), box=None, pad_edge=False)
+    for version, row in rows.items():
+        table.add_row(version, *(_text(row.get(column)) for column in columns))
     return table_text(table, indent=0)
+
+
+def bound(cells: Collection["Cell"], bounds: "Bounds") -> str:
+    """How much was driven, and with which bounds."""
+    driven = [cell for cell in cells if cell.verdict is not None]
+    toured = f"tours of {bounds.tour_nodes:,} states a model, {bounds.timed_nodes} where time passes"
+    counts = (
+        f"{len({cell.version for cell in driven})} of the listed releases",
+        f"{len(driven)} cells",
+        f"{sum(cell.sequences for cell in driven):,} sequences",
+        f"{sum(cell.events for cell in driven):,} events",
+        f"{sum(cell.transitions for cell in driven):,} transitions toured",
+    )
+    return f"{', '.join(counts)}; {bounds.sequences:,} random sequences a cell, {toured}; seed {bounds.seed}"
+
+
+def page(cells: Collection["Cell"], bounds: "Bounds") -> str:
+    """The page of the published cells, in Markdown."""
+    columns, rows = _grid(cells)
+    environment = Environment(
+        loader=PackageLoader("conformance.report", "templates"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("released.md.jinja").render(
+        bound=bound(cells, bounds),
+        sequences=bounds.sequences,
+        gates=_markdown([column for column in columns if column[1]], rows),
+        others=_markdown([column for column in columns if not column[1]], rows),
+        reasons=sorted({cell.reason for cell in cells if cell.is_skipped}),
+        not_driven=NOT_DRIVEN,
+    )
+
+
+def _markdown(columns: Sequence[Column], rows: Mapping[str, Row]) -> str:
+    head = ["release", *(_column(*column, between=", ") for column in columns), "commit"]
+    lines = [head, ["---"] * len(head)]
+    for version, row in rows.items():
+        here = [row[column] for column in columns if column in row]
+        commits = ", ".join(dict.fromkeys(cell.commit for cell in here))
+        lines.append([version, *(_text(row.get(column)) for column in columns), commits])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _grid(cells: Iterable["Cell"]) -> tuple[list[Column], dict[str, Row]]:
+    """The columns and the rows, each in the order of their first cells."""
+    rows: dict[str, Row] = {}
+    for cell in cells:
+        rows.setdefault(cell.version, {})[cell.mode, cell.level] = cell
+    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+    return columns, rows
 
 
 def _column(mode: str, level: str, between: str) -> str:
@@ -84,11 +141,12 @@ def _column(mode: str, level: str, between: str) -> str:
     return between.join(filter(None, (mode, level)))
 
 
-def _cell(done: "Conformed") -> str:
-    if done.skipped:
-        return "not in this release" if done.absent else "-"
-    if done.stopped is not None:
-        return f"{done.sequences:,} STOPPED"
-    new = len(done.new) + len(done.gone)
-    text = f"{done.sequences:,} / {new}"
-    return f"{text} (+{len(done.known)} known)" if done.known else text
+def _text(cell: "Cell | None") -> str:
+    if cell is None:
+        return ""
+    if cell.verdict is None:
+        return "-" if cell.is_skipped else "absent"
+    if cell.verdict is Verdict.UNDETERMINED:
+        return f"{cell.sequences:,} stopped"
+    text = f"{cell.sequences:,} / {cell.new}"
+    return f"{text} ({cell.known} known)" if cell.known else text

@@ -1,7 +1,5 @@
 """`barrierspec flink`: the released Flink as an implementation under test."""
 
-import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +19,9 @@ MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")
 SEQUENCES = 2_000
 QUICK = 500
-FULL = 20_000
+FULL = 5_000
+MATRIX_PAGE = Path("docs/reference/released-flinks.md")
 COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel", "subtask")
-HISTORIES = 10_000
-"""Random histories of each coordinator and store in the matrix."""
 
 
 def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[str, ...]) -> tuple[str, ...]:
@@ -39,6 +36,16 @@ def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[
     except UnknownReleaseError as unknown:
         raise click.BadParameter(str(unknown), context, parameter) from unknown
     return versions
+
+
+def _part(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
+    """`K/N` as two numbers, 1 <= K <= N. Raises click's BadParameter."""
+    first, _, step = text.partition("/")
+    if first.isdecimal() and step.isdecimal() and 1 <= int(first) <= int(step):
+        return int(first), int(step)
+    raise click.BadParameter(
+        f"expected K/N with 1 <= K <= N, for example 2/7; got {text!r}", context, parameter
+    )
 
 
 @click.group()
@@ -155,7 +162,8 @@ def conform(  # noqa: PLR0913 - a click command
 
     `all` drives every release of the list.
     """
-    from conformance.parts.released import Order
+    from conformance.adapters.flink.releases import release
+    from conformance.parts.released import Order, removed_again
     from conformance.verdict import together
 
     order = Order(sequences, seed, histories=sequences)
@@ -168,52 +176,76 @@ def conform(  # noqa: PLR0913 - a click command
         return verdict.exit_code
     verdicts = []
     for version in versions:
-        with _removed_again(version):
+        with removed_again(release(version)):
             _, verdict = _conformed((version,), modes, levels or LEVELS, order, others)
         verdicts.append(verdict)
     return together(verdicts).exit_code
 
 
-@contextmanager
-def _removed_again(version: str) -> "Iterator[None]":
-    """Removes the files of a release in the end, unless its jar was in the cache before."""
-    from conformance.adapters.flink.fetch import cached
-    from conformance.adapters.flink.releases import cache_folder, release
-
-    stays = cached(release(version)) is not None
-    try:
-        yield
-    finally:
-        if not stays:
-            shutil.rmtree(cache_folder(release(version)), ignore_errors=True)
-
-
 @command.command()
+@click.argument("versions", nargs=-1, metavar="VERSION...", callback=_listed)
 @click.option("--sequences", default=FULL, show_default=True, type=click.IntRange(1),
-              help="Random sequences of each release, mode and level.")  # fmt: skip
-@click.option("--histories", default=HISTORIES, show_default=True, type=click.IntRange(1),
-              help="Random histories of each coordinator and store.")  # fmt: skip
+              help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
 @seed("every sequence")
-@click.option("--build", default=Path("build"), show_default=True,
-              type=FOLDER, help="Folder of the report.")  # fmt: skip
-def matrix(sequences: int, histories: int, seed: int, build: Path) -> int:
-    """Compare the last patch of each minor release: its gate in every mode and level, its other components.
+@click.option("--part", default="1/1", show_default=True, metavar="K/N", callback=_part,
+              help="Every Nth release, from the Kth on.")  # fmt: skip
+@click.option("--processes", type=click.IntRange(1), help="Components at once; default: one for each core.")
+@click.option(
+    "--resume", is_flag=True, help="Keep the cells that earlier runs with these bounds have driven."
+)
+@click.option("--publish", is_flag=True, help="Write the page of the documentation from all cells.")
+@click.option("--build", default=Path("build"), show_default=True, type=FOLDER, help="Folder of the report.")
+def matrix(  # noqa: PLR0913 - a click command
+    versions: tuple[str, ...],
+    sequences: int,
+    seed: int,
+    part: tuple[int, int],
+    processes: int | None,
+    resume: bool,
+    publish: bool,
+    build: Path,
+) -> int:
+    """Compare releases, by default all: the gate in each mode at each level, and each other component.
 
-    Prints a table of driven sequences / new divergences at the end.
+    Fetches, drives and deletes one jar after the other. Each cell is stored as soon as it is driven; a run
+    that was stopped goes on with --resume. Prints a table of driven sequences / new divergences at the end.
     """
-    from conformance.adapters.flink.releases import last_patches
-    from conformance.parts.released import Order
+    from conformance.adapters.flink.releases import FlinkError, releases
+    from conformance.parts.released import PUBLISHED, Order, conform_matrix
+    from conformance.released.matrix import RECORD, Bounds, Cell, Record, in_order, read
+    from conformance.released.matrix import publish as publish_cells
     from conformance.report import released
+    from conformance.verdict import Verdict, together
 
-    order = Order(sequences, seed, tour_nodes=2_000, timed_nodes=300, histories=histories)
-    all_done, verdict = _conformed(
-        [one.version for one in last_patches()], MODES, LEVELS, order, COMPONENTS[1:]
-    )
-    table = f"{released.matrix(all_done)}\n\n{released.NOT_DRIVEN}"
+    order = Order(sequences, seed, tour_nodes=2_000, timed_nodes=300, histories=sequences)
+    record = Record(build / RECORD.name, Bounds(sequences, seed, order.tour_nodes, order.timed_nodes))
+    if not resume:
+        record.begin()
+    first, step = part
+    chosen = (versions or tuple(releases()))[first - 1 :: step]
+    failed = False
+    try:
+        for done in conform_matrix(chosen, order, record, processes):
+            if not isinstance(done, Cell):
+                click.echo(released.line(done))
+                if more := released.details(done):
+                    click.echo(more)
+    except FlinkError as cannot:
+        click.echo(f"UNDETERMINED  {cannot}")
+        failed = True
+    cells = in_order(read(record.file)[1].values())
+    table = f"{released.matrix(cells)}\n\n{released.NOT_DRIVEN}"
     file = build / "report" / "flink-matrix.txt"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(table + "\n", encoding="utf-8")
-    click.echo(f"\n{table}\n\n  report  {file}")
+    verdict = together(one.verdict for one in cells if one.verdict is not None)
+    if failed and verdict is Verdict.CONFORMS:
+        verdict = Verdict.UNDETERMINED
+    click.echo(f"\n{table}\n\n{verdict.value}  {released.bound(cells, record.bounds)}\n  report  {file}")
+    if publish:
+        publish_cells(record, PUBLISHED)
+        MATRIX_PAGE.write_text(released.page(cells, record.bounds), encoding="utf-8")
+        click.echo(f"  page    {MATRIX_PAGE}")
     return verdict.exit_code
 
 
@@ -224,12 +256,13 @@ def side_by_side(out: Path) -> int:
     """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
     from conformance.adapters.flink.adapter import flink_adapter
     from conformance.adapters.flink.releases import FlinkError, last_of_each
+    from conformance.parts.released import removed_again
     from conformance.scenarios.side_by_side import Driven, page
     from conformance.verdict import Exit
 
     def driven() -> "Iterator[Driven]":
         for one in last_of_each():
-            with _removed_again(one.version), flink_adapter(one) as adapter:
+            with removed_again(one), flink_adapter(one) as adapter:
                 yield Driven(one.version, one.profile, one.coordinator, adapter)
 
     try:

@@ -1,0 +1,155 @@
+"""The matrix of releases and components: a cell for each gate of a mode and level and each other component.
+
+A run writes each cell as a line of JSON as soon as the component was driven, so that a run that was stopped
+goes on. The first line has the bounds that hold for all cells.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import orjson
+
+from conformance.errors import InputError
+from conformance.released.results import Conformed, Target
+from conformance.verdict import Verdict
+
+RECORD = Path("build/flink-matrix.jsonl")
+"""Where a run keeps its cells."""
+ABSENT = "absent"
+"""The release does not have the component or mode."""
+SKIPPED = "skipped"
+"""The release has the component, and it is not driven here."""
+
+Place = tuple[str, str, str]
+"""Release, component or mode of the gate, and level; only gates have levels."""
+
+
+class MatrixError(InputError):
+    """A file of cells cannot be used; the message says what to do."""
+
+
+class Bounds(NamedTuple):
+    """How much each cell is driven."""
+
+    sequences: int
+    """Random sequences of each cell."""
+    seed: int
+    tour_nodes: int
+    """States of each small model that are toured."""
+    timed_nodes: int
+    """The same for models with virtual time."""
+
+
+class Cell(NamedTuple):
+    """The outcome of one component of one release, of its gate in one mode at one level."""
+
+    version: str
+    mode: str
+    """Mode of the gate, or another component."""
+    level: str
+    profile: str
+    outcome: str
+    """The verdict, ABSENT or SKIPPED."""
+    reason: str
+    """The reason why nothing more was driven; empty if everything was."""
+    sequences: int
+    events: int
+    transitions: int
+    """Transitions of small models that tours took."""
+    known: int
+    """Number of different known divergences."""
+    new: int
+    """Number of other divergences, and of known ones that no longer diverge."""
+    commit: str
+    """The commit of this specification that was compared with the release."""
+
+    @property
+    def place(self) -> Place:
+        """Its place in the matrix."""
+        return self.version, self.mode, self.level
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether the release has the component, and it was not driven."""
+        return self.outcome == SKIPPED
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict; None if nothing was driven."""
+        return None if self.outcome in (ABSENT, SKIPPED) else Verdict(self.outcome)
+
+    @classmethod
+    def of(cls, done: Conformed, commit: str) -> Self:
+        """The cell of a result, driven at a commit of this specification."""
+        target, outcome = done.target, done.verdict.value
+        if done.skipped:
+            outcome = ABSENT if done.absent else SKIPPED
+        reason = "" if done.stopped is None else done.stopped.describe()
+        new = len(done.new) + len(done.gone)
+        return cls(
+            target.version, target.mode, target.level, target.profile, outcome, reason,
+            done.sequences, done.events, done.transitions, len(done.known), new, commit,
+        )  # fmt: skip
+
+
+def place(target: Target) -> Place:
+    """The place of a target in the matrix."""
+    return target.version, target.mode, target.level
+
+
+class Record:
+    """The file of cells of one run, or of several runs with the same bounds."""
+
+    def __init__(self, file: Path, bounds: Bounds) -> None:
+        self.file = file
+        self.bounds = bounds
+
+    def begin(self) -> None:
+        """Write the file anew, without a cell."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_bytes(orjson.dumps(self.bounds._asdict()) + b"\n")
+
+    def resume(self) -> Mapping[Place, Cell]:
+        """The cells of earlier runs with the same bounds; a missing file is begun.
+
+        Raises MatrixError if the file is none of this command, or has other bounds.
+        """
+        if not self.file.exists():
+            self.begin()
+        bounds, cells = read(self.file)
+        if bounds != self.bounds:
+            raise MatrixError(
+                f"{self.file} has cells of {bounds}, expected {self.bounds}: "
+                "give the same numbers, or run without --resume to begin anew"
+            )
+        return cells
+
+    def add(self, cell: Cell) -> None:
+        """Append one cell."""
+        with self.file.open("ab") as file:
+            file.write(orjson.dumps(cell._asdict()) + b"\n")
+
+
+def read(file: Path) -> tuple[Bounds, dict[Place, Cell]]:
+    """Bounds and cells of a file, the last one of each place. Raises MatrixError."""
+    try:
+        head, *lines = map(orjson.loads, file.read_bytes().splitlines())
+        cells = [Cell(**line) for line in lines]
+        return Bounds(**head), {cell.place: cell for cell in cells}
+    except (TypeError, ValueError) as wrong:
+        raise MatrixError(f"{file}: expected what `flink matrix` writes, got {wrong!r}; delete it") from wrong
+
+
+def publish(record: Record, file: Path) -> None:
+    """Copy the last cell of each place of a record, in the order of the releases."""
+    bounds, cells = read(record.file)
+    published = Record(file, bounds)
+    published.begin()
+    for cell in in_order(cells.values()):
+        published.add(cell)
+
+
+def in_order(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells by release, oldest first; those of a release in the order in which they came."""
+    return sorted(cells, key=lambda cell: tuple(map(int, cell.version.split("."))))

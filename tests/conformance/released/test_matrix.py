@@ -1,0 +1,134 @@
+"""The matrix of releases: what a run keeps, how it goes on, and the page. No JVM."""
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.adapters.flink.releases import releases
+from conformance.commands.implementations import flink
+from conformance.machine import HOME
+from conformance.parts.released import LEVELS, MODES, PUBLISHED, SEARCHES, targets_of
+from conformance.released.matrix import Bounds, Cell, MatrixError, Record, in_order, place, publish, read
+from conformance.report import released
+
+BOUNDS = Bounds(50, 0, 2_000, 300)
+CELL = Cell("9.9.9", "exactly-once", "handler", "flink-1.14", "CONFORMS", "", 60, 2_000, 100, 0, 0, "abc1234")
+SINK = CELL._replace(mode="sink", level="", profile="1.14")
+OTHERS = [name for name in SEARCHES if name != "gate"]
+
+
+def every_cell(version):
+    """A cell for each target of a release."""
+    targets = targets_of(releases()[version], MODES, LEVELS, OTHERS)
+    return [
+        CELL._replace(version=one.version, mode=one.mode, level=one.level, profile=one.profile)
+        for one in targets
+    ]
+
+
+@pytest.fixture
+def record(tmp_path):
+    record = Record(tmp_path / "flink-matrix.jsonl", BOUNDS)
+    record.begin()
+    return record
+
+
+def test_a_stopped_run_goes_on_with_the_cells_that_it_has(record):
+    record.add(CELL)
+    record.add(SINK)
+    again = Record(record.file, BOUNDS)
+    assert again.resume() == {CELL.place: CELL, SINK.place: SINK}
+
+
+def test_the_last_cell_of_a_place_counts(record):
+    record.add(CELL._replace(outcome="DIVERGES", new=1))
+    record.add(CELL)
+    assert list(read(record.file)[1].values()) == [CELL]
+
+
+def test_cells_with_other_bounds_are_refused(record):
+    record.add(CELL)
+    other = Record(record.file, BOUNDS._replace(sequences=51))
+    with pytest.raises(MatrixError, match="without --resume"):
+        other.resume()
+    assert read(record.file)[1], "and nothing is lost"
+
+
+@pytest.mark.parametrize("text", ["", "{}", "no JSON", '{"sequences": 1}\n[]'])
+def test_another_file_is_refused(tmp_path, text):
+    file = tmp_path / "cells"
+    file.write_text(text)
+    with pytest.raises(MatrixError, match="expected what `flink matrix` writes"):
+        read(file)
+
+
+def test_published_cells_stand_in_the_order_of_the_releases(record, tmp_path):
+    record.add(SINK._replace(version="10.0.0"))
+    record.add(CELL)
+    publish(record, published := tmp_path / "published")
+    assert [cell.version for cell in read(published)[1].values()] == ["9.9.9", "10.0.0"]
+    assert Record(published, BOUNDS).resume() == Record(record.file, BOUNDS).resume()
+
+
+def test_a_missing_file_is_begun(tmp_path):
+    fresh = Record(tmp_path / "fresh", BOUNDS)
+    assert fresh.resume() == {}
+    assert read(fresh.file) == (BOUNDS, {})
+
+
+def test_a_run_with_every_cell_drives_nothing_and_prints_the_table(tmp_path):
+    record = Record(tmp_path / "flink-matrix.jsonl", BOUNDS)
+    record.begin()
+    for cell in every_cell("2.3.0"):
+        record.add(cell)
+    words = ["2.3.0", "--sequences", "50", "--resume", "--build", str(tmp_path)]
+    done = CliRunner().invoke(flink.matrix, words, standalone_mode=False)
+    assert done.return_value == 0, done.output
+    assert "CONFORMS  1 of the listed releases, 14 cells, 840 sequences" in done.output
+    assert (tmp_path / "report" / "flink-matrix.txt").read_text().count("60 / 0") == 14
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"), [("DIVERGES", 1), ("UNDETERMINED", 2), ("absent", 0), ("skipped", 0)]
+)
+def test_the_verdict_is_that_of_all_cells(tmp_path, outcome, code):
+    record = Record(tmp_path / "flink-matrix.jsonl", BOUNDS)
+    record.begin()
+    cells = every_cell("2.3.0")
+    for cell in (*cells[:-1], cells[-1]._replace(outcome=outcome)):
+        record.add(cell)
+    words = ["2.3.0", "--sequences", "50", "--resume", "--build", str(tmp_path)]
+    assert CliRunner().invoke(flink.matrix, words, standalone_mode=False).return_value == code
+
+
+@pytest.mark.parametrize("part", ["0/7", "8/7", "3", "a/b", "1/0"])
+def test_a_part_that_is_none_is_a_usage_error(part):
+    done = CliRunner().invoke(flink.matrix, ["--part", part])
+    assert done.exit_code == 2
+    assert "expected K/N with 1 <= K <= N" in done.output
+
+
+def test_the_places_of_a_release_differ():
+    targets = list(targets_of(releases()["2.3.0"], MODES, LEVELS, OTHERS))
+    assert len({place(one) for one in targets}) == len(targets) == 14
+
+
+def test_the_page_shows_every_cell_and_names_what_was_not_driven():
+    cells = [
+        CELL,
+        CELL._replace(level="polled", known=2),
+        CELL._replace(mode="unaligned", outcome="absent", reason="not in this release"),
+        SINK._replace(outcome="skipped", reason="the sinks of this release are not driven"),
+        SINK._replace(mode="store", outcome="UNDETERMINED", sequences=7),
+        CELL._replace(version="10.0.0", new=3, commit="def5678"),
+    ]
+    page = released.page(cells, BOUNDS)
+    assert "| 9.9.9 | 60 / 0 | 60 / 0 (2 known) | absent | abc1234 |" in page
+    assert "| 10.0.0 | 60 / 3 |  |  | def5678 |" in page
+    assert "| 9.9.9 | - | 7 stopped | abc1234 |" in page
+    assert "- the sinks of this release are not driven" in page
+
+
+def test_the_published_page_is_that_of_the_published_cells():
+    bounds, cells = read(PUBLISHED)
+    page = (HOME / flink.MATRIX_PAGE).read_text(encoding="utf-8")
+    assert page == released.page(in_order(cells.values()), bounds)
