@@ -61,6 +61,8 @@ class Cell(NamedTuple):
     """Number of different known divergences."""
     new: int
     """Number of other divergences, and of known ones that no longer diverge."""
+    rules: tuple[str, ...]
+    """The rules that fired in the model, by name: the release gave the model's answer at each such step."""
     commit: str
     """The commit of this specification that was compared with the release."""
 
@@ -87,9 +89,10 @@ class Cell(NamedTuple):
             outcome = ABSENT if done.absent else SKIPPED
         reason = "" if done.stopped is None else done.stopped.describe()
         new = len(done.new) + len(done.gone)
+        rules = tuple(sorted(done.rules))
         return cls(
             target.version, target.mode, target.level, target.profile, outcome, reason,
-            done.sequences, done.events, done.transitions, len(done.known), new, commit,
+            done.sequences, done.events, done.transitions, len(done.known), new, rules, commit,
         )  # fmt: skip
 
 
@@ -135,9 +138,9 @@ def read(file: Path) -> tuple[Bounds, dict[Place, Cell]]:
     """Bounds and cells of a file, the last one of each place. Raises MatrixError."""
     try:
         head, *lines = map(orjson.loads, file.read_bytes().splitlines())
-        cells = [Cell(**line) for line in lines]
+        cells = [Cell(**{**line, "rules": tuple(line["rules"])}) for line in lines]
         return Bounds(**head), {cell.place: cell for cell in cells}
-    except (TypeError, ValueError) as wrong:
+    except (KeyError, TypeError, ValueError) as wrong:
         raise MatrixError(f"{file}: expected what `flink matrix` writes, got {wrong!r}; delete it") from wrong
 
 

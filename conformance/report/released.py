@@ -1,6 +1,7 @@
 """The conformance of releases as text: a line for each, its divergences, and the matrix of all."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader
@@ -98,8 +99,8 @@ def bound(cells: Collection["Cell"], bounds: "Bounds") -> str:
     return f"{', '.join(counts)}; {bounds.sequences:,} random sequences a cell, {toured}; seed {bounds.seed}"
 
 
-def page(cells: Collection["Cell"], bounds: "Bounds") -> str:
-    """The page of the published cells, in Markdown."""
+def page(cells: Collection["Cell"], bounds: "Bounds", rules: Iterable[str]) -> str:
+    """The page of the published cells, in Markdown, with the releases that decided each of these rules."""
     columns, rows = _grid(cells)
     environment = Environment(
         loader=PackageLoader("conformance.report", "templates"),
@@ -112,6 +113,7 @@ def page(cells: Collection["Cell"], bounds: "Bounds") -> str:
         sequences=bounds.sequences,
         gates=_markdown([column for column in columns if column[1]], rows),
         others=_markdown([column for column in columns if not column[1]], rows),
+        rules=[(rule, _decided(rule, rows)) for rule in rules],
         reasons=sorted({cell.reason for cell in cells if cell.is_skipped}),
         not_driven=NOT_DRIVEN,
     )
@@ -125,6 +127,17 @@ def _markdown(columns: Sequence[Column], rows: Mapping[str, Row]) -> str:
         commits = ", ".join(dict.fromkeys(cell.commit for cell in here))
         lines.append([version, *(_text(row.get(column)) for column in columns), commits])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _decided(rule: str, rows: Mapping[str, Row]) -> str:
+    """The releases in whose cells a rule fired, as ranges of neighbouring rows."""
+    fired = [any(rule in cell.rules for cell in row.values()) for row in rows.values()]
+    ranges = []
+    for has_fired, group in groupby(zip(rows, fired, strict=True), key=lambda one: one[1]):
+        first, *_, last = [version for version, _ in group] * 2
+        if has_fired:
+            ranges.append(first if first == last else f"{first} to {last}")
+    return ", ".join(ranges)
 
 
 def _grid(cells: Iterable["Cell"]) -> tuple[list[Column], dict[str, Row]]:

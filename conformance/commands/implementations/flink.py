@@ -216,6 +216,7 @@ def matrix(  # noqa: PLR0913 - a click command
     from conformance.released.matrix import publish as publish_cells
     from conformance.report import released
     from conformance.verdict import Verdict, together
+    from spec.rules import load_rules
 
     order = Order(sequences, seed, tour_nodes=2_000, timed_nodes=300, histories=sequences)
     record = Record(build / RECORD.name, Bounds(sequences, seed, order.tour_nodes, order.timed_nodes))
@@ -244,7 +245,8 @@ def matrix(  # noqa: PLR0913 - a click command
     click.echo(f"\n{table}\n\n{verdict.value}  {released.bound(cells, record.bounds)}\n  report  {file}")
     if publish:
         publish_cells(record, PUBLISHED)
-        MATRIX_PAGE.write_text(released.page(cells, record.bounds), encoding="utf-8")
+        rules = [rule.id for rule in load_rules() if rule.kind == "step"]
+        MATRIX_PAGE.write_text(released.page(cells, record.bounds, rules), encoding="utf-8")
         click.echo(f"  page    {MATRIX_PAGE}")
     return verdict.exit_code
 

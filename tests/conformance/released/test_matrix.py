@@ -9,9 +9,25 @@ from conformance.machine import HOME
 from conformance.parts.released import LEVELS, MODES, PUBLISHED, SEARCHES, targets_of
 from conformance.released.matrix import Bounds, Cell, MatrixError, Record, in_order, place, publish, read
 from conformance.report import released
+from spec.rules import load_rules
 
+STEP_RULES = [rule.id for rule in load_rules() if rule.kind == "step"]
 BOUNDS = Bounds(50, 0, 2_000, 300)
-CELL = Cell("9.9.9", "exactly-once", "handler", "flink-1.14", "CONFORMS", "", 60, 2_000, 100, 0, 0, "abc1234")
+CELL = Cell(
+    "9.9.9",
+    "exactly-once",
+    "handler",
+    "flink-1.14",
+    "CONFORMS",
+    "",
+    60,
+    2_000,
+    100,
+    0,
+    0,
+    ("ALIGN-01",),
+    "abc1234",
+)
 SINK = CELL._replace(mode="sink", level="", profile="1.14")
 OTHERS = [name for name in SEARCHES if name != "gate"]
 
@@ -121,14 +137,27 @@ def test_the_page_shows_every_cell_and_names_what_was_not_driven():
         SINK._replace(mode="store", outcome="UNDETERMINED", sequences=7),
         CELL._replace(version="10.0.0", new=3, commit="def5678"),
     ]
-    page = released.page(cells, BOUNDS)
+    page = released.page(cells, BOUNDS, ["ALIGN-01", "ALIGN-02"])
     assert "| 9.9.9 | 60 / 0 | 60 / 0 (2 known) | absent | abc1234 |" in page
     assert "| 10.0.0 | 60 / 3 |  |  | def5678 |" in page
     assert "| 9.9.9 | - | 7 stopped | abc1234 |" in page
     assert "- the sinks of this release are not driven" in page
+    assert "| ALIGN-01 | 9.9.9 to 10.0.0 |" in page
+    assert "| ALIGN-02 | - |" in page
+
+
+def test_the_releases_that_decide_a_rule_are_ranges_of_neighbours():
+    silent = CELL._replace(rules=())
+    rows = [
+        CELL,
+        silent._replace(version="9.9.10"),
+        CELL._replace(version="10.0.0"),
+        CELL._replace(version="11.0.0"),
+    ]
+    assert "| ALIGN-01 | 9.9.9, 10.0.0 to 11.0.0 |" in released.page(rows, BOUNDS, ["ALIGN-01"])
 
 
 def test_the_published_page_is_that_of_the_published_cells():
     bounds, cells = read(PUBLISHED)
     page = (HOME / flink.MATRIX_PAGE).read_text(encoding="utf-8")
-    assert page == released.page(in_order(cells.values()), bounds)
+    assert page == released.page(in_order(cells.values()), bounds, STEP_RULES)
