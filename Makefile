@@ -94,8 +94,8 @@ million: $(READY)  ## No false alarm: a million random steps in each component; 
 	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
 
 flink: $(READY)  ## Fetch three released Flinks and drive their real classes beside the model
-	$(BIN)/barrierspec flink fetch 2.2.1 1.17.2 1.13.6
-	$(BIN)/barrierspec flink conform 2.2.1 1.17.2 1.13.6 --quick \
+	$(BIN)/barrierspec flink fetch 2.3.0 1.17.2 1.13.6
+	$(BIN)/barrierspec flink conform 2.3.0 1.17.2 1.13.6 --quick \
 	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
 
 flink-matrix: $(READY)  ## Every released Flink, one after the other: all modes, levels and components; hours; PART=2/7; RESUME=1 goes on
