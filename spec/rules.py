@@ -28,7 +28,7 @@ class Rule(NamedTuple):
     """For example `ALIGN-04`."""
     title: str
     must: str
-    """One sentence: what an implementation has to do."""
+    """What an implementation has to do: a sentence with MUST or MUST NOT, then its exceptions."""
     source: str
     """A fact of Apache Flink (class or ticket), or a consequence of other rules."""
     holds: str

@@ -77,6 +77,11 @@ def test_a_rule_stands_in_specification_model_and_catalogue(rule):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_states_what_must_be_in_its_first_sentence(rule):
+    assert "MUST" in re.split(r"\.\s", rule.must)[0]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_is_checked_by_a_model_that_must_hold(rule):
     assert [model.name for model in load_manifest().values() if rule.id in model.rules and not model.violates]
 

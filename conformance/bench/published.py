@@ -44,9 +44,9 @@ MOST_POINTS = 20
 INTRODUCTION = f"""\
 # Performance
 
-This page has the throughput of the runtime on Spark, the cost of its checkpoints, and the speed of searches of state spaces. `barrierspec bench` measures, and writes every sample below `build/{FOLDER}`. `barrierspec bench --publish` makes this page, its plots and the README's table from the medians in `{STORED}`; a test compares them. Figures of one machine do not hold for another one. Runs that are compared took turns on the same machine and the same files.
+This page has the throughput of the runtime on Spark, the cost of its checkpoints, and the speed of searches of state spaces. `barrierspec bench` measures, and writes every sample below `build/{FOLDER}`. `barrierspec bench --publish` makes this page, its plots and the README's table from the medians in `{STORED}`; a test compares them. The figures of one machine do not hold for another one. Runs that are compared took turns on the same machine with the same files. The command below each table repeats the measurement on your machine.
 
-The interval holds the median with a confidence of 95 %, by order statistics, whatever the distribution is. Fewer than six samples have no such interval: *all 5* gives the least and the greatest of five. Samples that are known to be wrong are excluded, and the note of the figure states how many and why. *Times as fast* and *times as many* are ratios of two rates. Where two programs took turns, each round gives one ratio, and the figure is the median of these ratios; it is therefore not the quotient of the two medians. Else each rate of the first program is divided by the first rate of the second.
+The interval holds the median with a confidence of 95 %, by order statistics, whatever the distribution is. Fewer than six samples have no such interval: *all 5* gives the least and the greatest of five. We exclude samples that we know to be wrong, and the note of the figure states how many and why. *Times as fast* and *times as many* are ratios of two rates. Where two programs took turns, each turn gives one ratio, and the figure is the median of these ratios; it is therefore not the quotient of the two medians. Otherwise each rate of the first program is divided by the first rate of the second.
 """  # noqa: E501 - paragraphs of the page
 
 Stored = Mapping[str, Mapping[str, Any]]

@@ -51,8 +51,9 @@ def measure(folder: Path, scale: Scale) -> Report:
     return Report(
         "traces",
         "Traces of many jobs",
-        f"Event logs of {scale.jobs:,} jobs, {expected.events:,} events in all: copies of the log of one "
-        f"recorded job; {expected.cuts:,} cuts compared; the start of Spark is not counted",
+        f"The event logs of {scale.jobs:,} jobs are copies of the log of one recorded job, with "
+        f"{expected.events:,} events in all. Each run compared {expected.cuts:,} cuts. The start of Spark is "
+        "not counted",
         figures,
     )
 

@@ -62,9 +62,9 @@ def measure(folder: Path, scale: Scale) -> Report:
         Figure("Flink log at INFO, watched", "lines/s", watched, LINES),
     ]
     setting = (
-        f"The event log of the simulated run of the tests, {expected.events:,} events, and real logs of "
-        f"Flink 2.2.1 at DEBUG ({len(lines):,} lines) and at INFO ({len(info):,} lines); one process, by "
-        "processor time"
+        f"One process validates the event log of the simulated run of the tests ({expected.events:,} events) "
+        f"and real logs of Flink 2.2.1 at DEBUG ({len(lines):,} lines) and at INFO ({len(info):,} lines). "
+        "Rates are by processor time"
     )
     return Report("validation", "Validation of one log", setting, figures)
 

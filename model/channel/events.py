@@ -73,7 +73,7 @@ class MakeUrgent(NamedTuple):
 
 
 class RestoreChannel(NamedTuple):
-    """Stored in-flight records of both ends are put back."""
+    """Both ends get back their stored in-flight records."""
 
     input: tuple[int, ...] = ()
     output: tuple[int, ...] = ()
@@ -96,14 +96,14 @@ class GiveBarrier(NamedTuple):
 
 
 class GiveNotice(NamedTuple):
-    """The gate is notified of a barrier ahead of its place."""
+    """The gate is notified of a barrier that is still behind other items."""
 
     checkpoint: int
     kind: str = "announce"
 
 
 class StoreOutput(NamedTuple):
-    """Records of the sender's queue are stored with the checkpoint."""
+    """The sender stores these records of its queue with the checkpoint."""
 
     checkpoint: int
     records: tuple[int, ...] = ()
@@ -118,7 +118,7 @@ class LoseOutput(NamedTuple):
 
 
 class StoreInput(NamedTuple):
-    """Records of the receiver's queue are stored with the checkpoint."""
+    """The receiver stores these records of its queue with the checkpoint."""
 
     checkpoint: int
     records: tuple[int, ...] = ()

@@ -137,7 +137,7 @@ class Block(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """The channel is read again; its sender stopped after its barrier."""
+    """The gate reads the channel again, and the sender, which stopped after its barrier, continues."""
 
     channel: int
     kind: str = "resume"

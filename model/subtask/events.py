@@ -31,8 +31,8 @@ __all__ = [
 
 class Checkpoint(NamedTuple):
     """The gate, or the coordinator for a source, triggers the checkpoint. `fails`: the synchronous part of
-    its snapshot throws. If the task does not run, the coordinator triggers; a barrier of the gate at such
-    a task is not sent (TASK-10).
+    its snapshot throws. At a task that does not run, this event is a trigger of the coordinator, never a
+    barrier of the gate (TASK-10).
     """
 
     checkpoint: int

@@ -98,19 +98,19 @@ def _setting(turns: Turns, taken: int, slow: list[str]) -> str:
     late = f"; not within {ORDER_SECONDS:.0f} s: {', '.join(slow)}" if slow else ""
     batch = SETTINGS[MINI_BATCH]
     return (
-        f"{word_counts.KEYS:,} words counted and summed, 2 subtasks of each operator, a checkpoint every "
-        f"{INTERVAL_MS} ms, exactly-once. Each contestant commits with a checkpoint the newest update of "
+        f"Each job counts and sums {word_counts.KEYS:,} words, with 2 subtasks of each operator and a "
+        f"checkpoint every {INTERVAL_MS} ms, exactly-once. With a checkpoint it commits the newest update of "
         "each changed word, and each output was compared with the exact answer. The rate is that of the "
-        "rows that a large run has more than a small one, so the start is not counted; the processes stay "
+        "rows that a large run has more than a small one, so the start is not counted. The processes stay "
         f"from run to run, so that Java is warm. Flink {VERSION} is one Java process with "
-        f"{SETTINGS['java']['heap']} of heap, two slots and object reuse, and reads the rows from binary "
+        f"{SETTINGS['java']['heap']} of heap, two slots and object reuse. It reads the rows from binary "
         "files of eight bytes a row, which costs it less than the Parquet files that ours and Structured "
-        "Streaming read; mini-batches have "
+        "Streaming read. Its mini-batches have "
         f"{batch['table.exec.mini-batch.size']} rows or {batch['table.exec.mini-batch.allow-latency']}. "
         f"Structured Streaming has 4g of heap and {FILES_A_BATCH} files a micro-batch. The latency of a "
         f"record, in one run at {RATE:,.0f} rows/s, lasts from the time at which its source has to emit it "
-        f"until the update that counts it is in committed output. {taken} whole turns{late}; two runs are "
-        "compared if the load of one is at most twice that of the other; load "
+        f"until the update that counts it is in committed output. {taken} whole turns{late}. Two runs are "
+        "compared if the load of one is at most twice that of the other. The load was "
         f"{min(busy, default=0):.1f} to {max(busy, default=0):.1f}"
     )
 

@@ -20,8 +20,8 @@ def measure(folder: Path, scale: Scale) -> Report:
     note = f"{found.transitions:,} transitions in {found.seconds:,.0f} s, after {found.start:,.0f} s of start"
     name = f"memory of a search of {found.states / 1e6:.0f} million states"
     setting = (
-        f"Every reachable state of the {gate.name}, with every event possible at each step, by the compiled "
-        f"kernel on {CORES} cores; every property is checked; the memory is the peak of all processes"
+        f"The compiled kernel visits every reachable state of the {gate.name} on {CORES} cores, with every "
+        "event possible at each step, and checks every property. The memory is the peak of all processes"
     )
     figures = [
         Figure(name, "GiB", [found.peak / 2**30], MEMORY_TARGET, at_most=True),

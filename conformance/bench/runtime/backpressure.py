@@ -32,8 +32,8 @@ def measure(folder: Path, scale: Scale) -> Report:
     return Report(
         "backpressure",
         "Checkpoints under back-pressure",
-        f"A sink that takes 10 ms for every batch of {_BATCH_ROWS} rows, {_CHANNEL_BATCHES} batches a "
-        f"channel, for {seconds:.0f} s in each mode",
+        f"The sink takes 10 ms for every batch of {_BATCH_ROWS} rows, and a channel holds {_CHANNEL_BATCHES} "
+        f"batches. The job runs for {seconds:.0f} s in each mode",
         [
             Figure(f"unaligned {_NAME}", "ms", lasted[True], UNALIGNED_TARGET_MS, at_most=True),
             Figure(

@@ -27,11 +27,11 @@ def measure(folder: Path, scale: Scale) -> Report:
     return Report(
         "cost",
         "What checkpoints cost",
-        "Processor seconds of all processes for a million records of the keyed aggregation, in one job at "
-        f"full load for each way to program it: windows of {WINDOW_SECONDS * 1e3:.0f} ms with a checkpoint, "
-        "each compared with one without, in turn before and after it. A window with a checkpoint ends when "
-        "the checkpoint is complete and its output committed. Every row that was read is counted, and the "
-        "output contains all of them",
+        "The unit is processor seconds of all processes for a million records of the keyed aggregation. Each "
+        "API has one job at full load. A pair is a window of "
+        f"{WINDOW_SECONDS * 1e3:.0f} ms with a checkpoint and one without, in turn before and after it. A "
+        "window with a checkpoint ends when the checkpoint is complete and its output committed. Every row "
+        "that was read is counted, and the output contains all of them",
         [figure for title, found in windows.items() for figure in figures_of(title, found)],
         raw=windows,
     )

@@ -77,9 +77,9 @@ def _report(scale: Scale, whole: int, points: dict[float, list[tuple[float, floa
     return Report(
         "incremental",
         "Incremental checkpoints",
-        f"{scale.state_keys:,} keys of one subtask in RocksDB; before each checkpoint random ones "
-        f"change; {CHECKPOINTS_EACH} checkpoints of each size. The fit is of their means, which include the "
-        "compactions of RocksDB",
+        f"One subtask has {scale.state_keys:,} keys in RocksDB, of which random ones change before each "
+        f"checkpoint. There are {CHECKPOINTS_EACH} checkpoints of each number of changed keys. The fit uses "
+        "their means, which include the compactions of RocksDB",
         figures,
         {"written": [(float(c), float(s) / 1e6) for c, s in zip(changed, sizes, strict=True)]},
     )

@@ -58,9 +58,9 @@ def measure(folder: Path, scale: Scale) -> Report:
     return Report(
         "memory",
         "Memory under back-pressure",
-        f"Unthrottled sources, a sink that takes 10 ms for every batch of 1,000 rows, for "
-        f"{scale.slow_seconds:.0f} s: {result['rows']:,} rows, {len(result['checkpoints'])} checkpoints; the "
-        f"resident memory of all {len(lasting)} processes each second",
+        "The sources are not throttled, and the sink takes 10 ms for every batch of 1,000 rows. In "
+        f"{scale.slow_seconds:.0f} s the job had {result['rows']:,} rows and {len(result['checkpoints'])} "
+        f"checkpoints. The resident memory of all {len(lasting)} processes was read each second",
         [
             Figure(f"{_NAME}: growth of the process that grew most", "%", [worst], TARGET_PER_CENT,
                    at_most=True,

@@ -40,7 +40,8 @@ def measure(folder: Path, scale: Scale) -> Report:
     return Report(
         "recovery",
         "Recovery after a killed worker",
-        f"SIGKILL to a random worker, {len(took)} times in one job of the row API that reads {_RATE:,} "
-        "rows a second; from the signal to the first record of the next attempt; the output is exact",
+        f"A random worker gets SIGKILL, {len(took)} times in one job of the row API that reads {_RATE:,} "
+        "rows a second. The time lasts from the signal to the first record of the next attempt. The output "
+        "is exact",
         [Figure("recovery, from SIGKILL to the first new record", "s", took, TARGET_SECONDS, at_most=True)],
     )
