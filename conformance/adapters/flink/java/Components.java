@@ -44,8 +44,6 @@ final class Components {
             Constructor<?> constructor =
                     Class.forName("barrierspec.flink." + type).getDeclaredConstructor(Map.class, Release.class);
             return (Component) constructor.newInstance(config, release);
-        } catch (ClassNotFoundException absent) {
-            throw new Unsupported("this component; it is driven from 1.10 on");
         } catch (InvocationTargetException thrown) {
             if (thrown.getCause() instanceof RuntimeException) {
                 throw (RuntimeException) thrown.getCause();
