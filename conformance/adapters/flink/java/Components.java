@@ -31,7 +31,7 @@ final class Components {
                 return made("Subtasking", config, release);
             case "channel":
                 if (release.channel.isEmpty()) {
-                    throw new Unsupported("component channel; it is driven from 1.12 on");
+                    throw new Unsupported("component channel; that of this release is not driven");
                 }
                 return made("Linking", config, release);
             default:
