@@ -3,7 +3,7 @@
 Random histories leave out events that no release can receive; each place states the reason.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
@@ -11,6 +11,7 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.components.coordinator.walks import PROFILES, varied
 from conformance.drive.stream import Case
+from conformance.released.failures import reasons
 from conformance.released.results import Target
 from conformance.released.sequences import BATCHES, Search
 from model.coordinator.requests import QUEUE_LIMIT
@@ -41,8 +42,14 @@ def target(version: str, profile: str, component: str) -> MasterTarget:
     return MasterTarget(version, profile, component, "", after_finish=True, component=component)
 
 
-def is_left_out(event: Wire) -> bool:
-    """Whether a history leaves the event out: no release has a request for a checkpoint that drains."""
+def is_left_out(event: Wire, known: Collection[str]) -> bool:
+    """Whether a history leaves the event out; `known` are the reasons that the release has.
+
+    No release has a request for a checkpoint that drains. A task cannot decline with a reason that its
+    release does not have.
+    """
+    if event["kind"] == "decline":
+        return event["reason"] not in known
     return bool(event.get("drain")) and event.get("type") != "stop"
 
 
@@ -80,7 +87,8 @@ class MasterSearch(Search):
         """Without events that no release can receive, or whose order no coordinator gives a store."""
         if self._target.component == "store":
             return lambda observed, event: is_stored(config, observed, event)
-        return lambda observed, event: not is_left_out(event)
+        known = reasons(self._target.minor)
+        return lambda observed, event: not is_left_out(event, known)
 
 
 # ---------------------------------------------------------------- small state graphs

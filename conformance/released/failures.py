@@ -16,7 +16,6 @@ from model.coordinator.profiles import COORDINATOR_PROFILES
 
 TYPES = ("checkpoint", "savepoint", "stop")
 EVERYWHERE = (
-    "ASYNC_EXCEPTION",
     "CHECKPOINT_DECLINED",
     "CHECKPOINT_EXPIRED",
     "CHECKPOINT_SUBSUMED",
@@ -35,10 +34,11 @@ EVERYWHERE = (
     "TRIGGER_CHECKPOINT_FAILURE",
 )
 """Reasons that every listed release has."""
-_EVER = (9, 0)
+_EVER = (10, 0)
 FROM_UNTIL: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "ALIGNMENT_LIMIT_EXCEEDED": ((1, 9), (1, 17)),
     "ALREADY_QUEUED": ((1, 9), (1, 11)),
+    "ASYNC_EXCEPTION": ((1, 10), _EVER),
     "EXCEPTION": ((1, 9), (1, 14)),
     "JOB_FAILURE": ((1, 9), (1, 17)),
     "TASK_NOT_CHECKPOINTING": ((1, 9), (1, 17)),
@@ -63,12 +63,6 @@ def reasons(minor: tuple[int, int]) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class FailuresTarget(Target):
     """The count of one release."""
-
-    @property
-    def minor(self) -> tuple[int, int]:
-        """The first two numbers of the version."""
-        major, minor, *_ = self.version.split(".")
-        return int(major), int(minor)
 
     def configs(self) -> list[Wire]:
         """No failure, some failures, and all are tolerated."""

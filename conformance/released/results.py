@@ -11,6 +11,9 @@ from conformance.released.known_divergences import Known
 from conformance.verdict import Verdict
 from model.gate.profiles import PROFILES
 
+OVERTAKEN = (1, 11)
+"""From this release on a barrier can overtake records, and the channel stores them."""
+
 
 @dataclass(frozen=True)
 class Target(ABC):
@@ -27,8 +30,17 @@ class Target(ABC):
 
     @property
     def seed(self) -> str:
-        """Releases of a profile with the same known divergences receive the same sequences."""
+        """Releases of a profile with the same known divergences receive the same sequences.
+
+        An event that one of them cannot receive is left out there.
+        """
         return f"{self.profile}/{self.mode}/{self.level}"
+
+    @property
+    def minor(self) -> tuple[int, int]:
+        """The first two numbers of the version."""
+        major, minor, *_ = self.version.split(".")
+        return int(major), int(minor)
 
     @abstractmethod
     def configs(self) -> list[Wire]:
@@ -71,7 +83,9 @@ class Conformed:
 
     @property
     def absent(self) -> bool:
-        """The release is older than the mode."""
+        """The release is older than the mode, or than the storing of records that a barrier overtakes."""
+        if self.target.component == "channel":
+            return self.target.minor < OVERTAKEN
         return self.target.mode in OVERTAKING and not PROFILES[self.target.profile].has_unaligned
 
     @property

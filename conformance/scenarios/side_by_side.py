@@ -212,16 +212,12 @@ def _task_switches() -> str:
 def _coordinator_switches() -> str:
     """Every switch of a coordinator."""
     labels = {one: one.name for one in COORDINATOR_PROFILES.values()}
-    driven = {
-        version: COORDINATOR_PROFILES[one.coordinator]
-        for version, one in releases().items()
-        if one.has_coordinator
-    }
+    driven = {version: COORDINATOR_PROFILES[one.coordinator] for version, one in releases().items()}
     lines = [
         "## The switches of a coordinator",
         "",
-        "A release covers those up to the next one, too: `1.9` covers 1.10. Those from 1.10 on are "
-        f"driven (`barrierspec flink conform --component coordinator`). {_BOTH_SIDES}",
+        "A release covers those up to the next one, too: `1.9` covers 1.10. All of them are driven "
+        f"(`barrierspec flink conform --component coordinator`). {_BOTH_SIDES}",
         "",
         *_table(labels, NEWEST_COORDINATOR, driven),
     ]

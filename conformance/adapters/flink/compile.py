@@ -84,8 +84,7 @@ def compiled_of(release: Release, texts: Mapping[str, str], jars: Sequence[Path]
 def sources(release: Release) -> dict[str, str]:
     """Our Java files for a release: name and text. Those of a component only where it can be driven."""
     home = resources.files("conformance.adapters.flink")
-    folders = ["java", "gate", "sink"]
-    folders += ["coordinator", "store"] if release.has_coordinator else []
+    folders = ["java", "gate", "sink", "coordinator", "store"]
     folders += ["channel"] if release.channel else []
     folders += ["subtask"] if release.subtask else []
     files = [file for folder in folders for file in home.joinpath(folder).iterdir()]

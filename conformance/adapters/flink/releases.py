@@ -12,10 +12,6 @@ CACHE = "BARRIERSPEC_CACHE"
 """The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
 
 
-COORDINATOR = (1, 10)
-"""The first release whose coordinator can be driven."""
-
-
 class FlinkError(RuntimeError):
     """A release cannot be driven here; the message says what was expected, what came and what to do."""
 
@@ -44,11 +40,6 @@ class Release(NamedTuple):
     """The generation of its subtasks; empty where they were not driven."""
     undescribed: Sequence[str] = ()
     """Modes of its gate, and other components, of which no profile behaves as they do."""
-
-    @property
-    def has_coordinator(self) -> bool:
-        """Whether its coordinator can be driven; that of 1.9 brings its own timer thread."""
-        return self.minor >= COORDINATOR
 
     @property
     def sink(self) -> str:
@@ -103,7 +94,7 @@ def driven_profiles(component: str) -> frozenset[str]:
     """The profiles of a component with which listed releases are driven; others are taken from sources."""
     every = releases().values()
     if component in ("coordinator", "store", "failures"):
-        return frozenset(one.coordinator for one in every if one.has_coordinator)
+        return frozenset(one.coordinator for one in every)
     named = {
         "gate": [one.profile for one in every],
         "sink": [one.sink for one in every],

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.adapters.flink.adapter import flink_adapter
 from conformance.adapters.flink.fetch import cached
-from conformance.adapters.flink.releases import FlinkError, newest
+from conformance.adapters.flink.releases import FlinkError, newest, release
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Errored, Made, Unsupported
 from conformance.drive.lockstep import replay
@@ -69,11 +69,18 @@ def test_a_task_sends_the_barrier_of_a_checkpoint_once():
     assert sent.allows(again)
 
 
-def test_a_release_without_such_channels_is_skipped():
-    one = next(iter(targets_of(newest()._replace(version="1.11.4", channel=""), (), (), ("channel",))))
+@pytest.mark.parametrize(
+    ("version", "begins"),
+    [
+        ("1.9.3", "  absent       Flink 1.9.3   channel: unsupported: no barrier overtakes a record"),
+        ("1.10.3", "  absent       Flink 1.10.3  channel: unsupported: no barrier overtakes a record"),
+        ("1.11.4", "  skipped      Flink 1.11.4  channel: unsupported: no profile describes this release"),
+    ],
+)
+def test_a_release_without_such_channels_states_the_reason(version, begins):
+    (one,) = targets_of(release(version), (), (), ("channel",))
     done = conform_one(one, Order(1, 0))
-    assert isinstance(done.stopped, Unsupported)
-    assert done.skipped
+    assert told.line(done).startswith(begins)
 
 
 # ---------------------------------------------------------------- the newest release

@@ -5,11 +5,13 @@ from random import Random
 
 import pytest
 
+from conformance.adapters.flink.releases import release
 from conformance.adapters.process import ProcessAdapter
+from conformance.adapters.protocol import Unsupported
 from conformance.components.coordinator.walks import walk_coordinator
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.parts.released import Order, conform_one, targets_of
+from conformance.parts.released import targets_of
 from conformance.released import sequences as driver
 from conformance.released.coordinator import (
     MasterSearch,
@@ -64,9 +66,9 @@ def test_a_store_of_another_generation_diverges(monkeypatch):
 
 
 def test_what_no_release_is_asked_is_left_out():
-    assert is_left_out({"kind": "trigger", "type": "checkpoint", "drain": True})
-    assert not is_left_out({"kind": "trigger", "type": "stop", "drain": True})
-    assert not is_left_out({"kind": "restore"})
+    assert is_left_out({"kind": "trigger", "type": "checkpoint", "drain": True}, ())
+    assert not is_left_out({"kind": "trigger", "type": "stop", "drain": True}, ())
+    assert not is_left_out({"kind": "restore"}, ())
     add = {"kind": "add", "checkpoint": 2, "type": "savepoint"}
     assert is_stored({"profile": "1.13"}, {"completed": [1]}, add)
     assert not is_stored({"profile": "1.15"}, {"completed": [1]}, add)
@@ -99,13 +101,36 @@ def test_an_entry_of_a_coordinator_holds_for_it_alone_and_is_gone_if_nothing_div
         assert shown_by(known, "", older) is not None
 
 
-def test_a_coordinator_with_a_thread_of_its_own_is_skipped_and_the_report_states_it():
-    from conformance.adapters.flink.releases import release
+@pytest.mark.parametrize(("version", "known"), [("1.9.3", False), ("1.10.3", True), ("2.3.0", True)])
+def test_a_history_has_no_decline_with_a_reason_that_the_release_does_not_have(impl, version, known):
+    (one,) = targets_of(release(version), (), (), ("coordinator",))
+    allows = MasterSearch(impl, one, driver.Conformed(one)).allows(one.configs()[0])
+    decline = {"kind": "decline", "task": "src-0", "checkpoint": 1, "reason": "ASYNC_EXCEPTION"}
+    assert allows({}, decline) is known
+    assert allows({}, {**decline, "reason": "CHECKPOINT_DECLINED"})
 
-    (gone,) = targets_of(release("1.9.3"), (), (), ("coordinator",))
-    done = conform_one(gone, Order(1, 0))
-    assert done.skipped
-    assert "timer thread" in report.line(done)
+
+class Declining(ProcessAdapter):
+    """A store that cannot receive a savepoint; where it gives the newest id, it is played step by step."""
+
+    def receive(self):
+        return super().receive().replace(b"latest", b"odd")
+
+    def submit(self, events):
+        self.declines = any(event.get("type") == "savepoint" for event in events)
+        super().submit(events)
+
+    def collect(self):
+        came = super().collect()
+        return Unsupported("savepoints") if self.declines else came
+
+
+def test_an_event_that_a_release_cannot_receive_ends_the_search_and_is_reported(monkeypatch):
+    monkeypatch.setattr(driver, "known_divergences", list)
+    with Declining([sys.executable, "-m", "conformance.cli", "serve", "impl"], 60) as declining:
+        done = conform(declining, target("9.9.9", "1.13", "store"), 5, tour_nodes=5, kind=MasterSearch)
+    assert done.verdict is Verdict.UNDETERMINED
+    assert "stopped: unsupported: savepoints" in report.details(done)
 
 
 def test_random_histories_ask_every_kind_of_event_in_every_configuration():

@@ -8,7 +8,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+//# before 1.10
+import org.apache.flink.runtime.jobgraph.JobStatus;
+//# end
+//# from 1.10
 import org.apache.flink.api.common.JobStatus;
+//# end
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 import org.apache.flink.runtime.checkpoint.CheckpointMetrics;

@@ -11,10 +11,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+//# before 1.10
+import org.apache.flink.runtime.jobgraph.JobStatus;
+//# end
+//# from 1.10
 import org.apache.flink.api.common.JobStatus;
+//# end
 import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureManager;
-import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsTracker;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
 import org.apache.flink.runtime.checkpoint.MasterTriggerRestoreHook;
@@ -27,6 +31,10 @@ import org.apache.flink.runtime.executiongraph.ExecutionJobVertex;
 import org.apache.flink.runtime.executiongraph.JobStatusListener;
 import org.apache.flink.runtime.jobgraph.tasks.CheckpointCoordinatorConfiguration;
 import org.apache.flink.util.FlinkException;
+//# before 1.10
+import java.util.HashMap;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
+//# end
 //# before 1.13
 import org.apache.flink.runtime.state.StateBackend;
 //# end
@@ -91,7 +99,13 @@ final class DrivenCoordinator {
         Storage storage = new Storage(effects, states);
         loop.randomDelay(settings.initialDelay);
         Executor direct = Runnable::run;
-        CheckpointFailureManager failures = new CheckpointFailureManager(
+        CheckpointFailureManager failures;
+//# before 1.10
+        failures = new Requests.Refusals(
+//# end
+//# from 1.10
+        failures = new CheckpointFailureManager(
+//# end
                 settings.tolerableFailures < 0
                         ? CheckpointFailureManager.UNLIMITED_TOLERABLE_FAILURE_NUMBER
                         : settings.tolerableFailures,
@@ -100,7 +114,7 @@ final class DrivenCoordinator {
                     effects.failJob(Reasons.within((Throwable) arguments[0]));
                     return null;
                 }));
-        CheckpointCoordinatorConfiguration configuration = configuration();
+        CheckpointCoordinatorConfiguration configuration = settings.flink();
         CheckpointStatsTracker stats = WatchedStats.of(
                 configuration, job.vertices().iterator().next(), checkpoint -> restored = checkpoint);
         List<Object> parts = new ArrayList<>();
@@ -144,6 +158,9 @@ final class DrivenCoordinator {
         parts.add(checker());
 //# end
         flink = Reflect.make(CheckpointCoordinator.class, parts.toArray());
+//# before 1.10
+        OwnTimer.replace(flink, loop);
+//# end
 //# before 1.15
         flink.setCheckpointStatsTracker(stats);
 //# end
@@ -183,35 +200,6 @@ final class DrivenCoordinator {
         return checker;
     }
 //# end
-
-    private CheckpointCoordinatorConfiguration configuration() {
-        long interval = settings.interval < 0 ? Long.MAX_VALUE : settings.interval;
-        CheckpointRetentionPolicy kept = settings.keptOnCancellation
-                ? CheckpointRetentionPolicy.RETAIN_ON_CANCELLATION
-                : CheckpointRetentionPolicy.NEVER_RETAIN_AFTER_TERMINATION;
-        int tolerable = Math.max(0, settings.tolerableFailures);
-//# before 1.11
-        return new CheckpointCoordinatorConfiguration(
-                interval, settings.timeout, settings.minPause, settings.maxConcurrent, kept, true, false, tolerable);
-//# end
-//# from 1.11
-        return new CheckpointCoordinatorConfiguration.CheckpointCoordinatorConfigurationBuilder()
-                .setCheckpointInterval(interval)
-                .setCheckpointTimeout(settings.timeout)
-                .setMinPauseBetweenCheckpoints(settings.minPause)
-                .setMaxConcurrentCheckpoints(settings.maxConcurrent)
-                .setCheckpointRetentionPolicy(kept)
-                .setExactlyOnce(true)
-                .setUnalignedCheckpointsEnabled(settings.unaligned)
-                .setTolerableCheckpointFailureNumber(tolerable)
-//# end
-//# from 1.11 before 1.14
-                .setPreferCheckpointForRecovery(false) // as jobs have it
-//# end
-//# from 1.11
-                .build();
-//# end
-    }
 
     /** Tells how each pending checkpoint ends, at the moment at which Flink says so. */
     private final class Watching extends LinkedHashMap<Long, PendingCheckpoint> {
@@ -310,7 +298,12 @@ final class DrivenCoordinator {
             vertices.add(job.vertex(task).getJobVertex());
         }
         restored = null;
-//# before 1.11
+//# before 1.10
+        Map<JobVertexID, ExecutionJobVertex> byId = new HashMap<>();
+        vertices.forEach(vertex -> byId.put(vertex.getJobVertexId(), vertex));
+        flink.restoreLatestCheckpointedState(byId, false, true);
+//# end
+//# from 1.10 before 1.11
         flink.restoreLatestCheckpointedState(vertices, false, true);
 //# end
 //# from 1.11

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 //# before 1.11
 import org.apache.flink.runtime.util.clock.Clock;
 //# end
@@ -37,6 +38,14 @@ final class Loop {
     }
 
     private static final long BEGUN = 1_000_000_000;
+//# before 1.10
+    /** Milliseconds of Flink in one of this loop; a coordinator of 1.9 reads the system's clock (`OwnTimer`). */
+    static final long UNIT = 100_000;
+//# end
+//# from 1.10
+    /** Milliseconds of Flink in one of this loop. */
+    static final long UNIT = 1;
+//# end
 
     private final ArrayDeque<Runnable> ready = new ArrayDeque<>();
     private final PriorityQueue<Timer> timers =
@@ -48,6 +57,7 @@ final class Loop {
     private long firstDelay = -1;
     private long randomDelay;
     private boolean isOver;
+    private LongConsumer onTime = ms -> {};
 
     /** Run all work that is not delayed. */
     void settle() {
@@ -64,7 +74,7 @@ final class Loop {
         runReady();
         while (!timers.isEmpty() && timers.peek().due <= until) {
             Timer timer = timers.poll();
-            now = Math.max(now, timer.due);
+            pass(timer.due);
             if (timer.period > 0) {
                 timer.due += timer.period;
                 timers.add(timer);
@@ -72,7 +82,19 @@ final class Loop {
             timer.work.run();
             runReady();
         }
-        now = until;
+        pass(until);
+    }
+
+    private void pass(long until) {
+        if (until > now) {
+            onTime.accept(until - now);
+            now = until;
+        }
+    }
+
+    /** Call this with the milliseconds that pass, before anything sees the new time. */
+    void onTime(LongConsumer listener) {
+        onTime = listener;
     }
 
     private void runReady() {
@@ -134,8 +156,13 @@ final class Loop {
     }
 
     ScheduledExecutor executor() {
+        return executor(ScheduledExecutor.class);
+    }
+
+    /** As an executor of this type. */
+    <T> T executor(Class<T> type) {
         return Fakes.of(
-                ScheduledExecutor.class,
+                type,
                 (proxy, method, arguments) -> {
                     switch (method.getName()) {
                         case "execute":
@@ -166,7 +193,8 @@ final class Loop {
     }
 
     private static long ms(Object amount, Object unit) {
-        return ((TimeUnit) unit).toMillis((Long) amount);
+        long ms = ((TimeUnit) unit).toMillis((Long) amount);
+        return ms / UNIT + (ms % UNIT > 0 ? 1 : 0); // rounded up, since real time shortens the rest of a pause
     }
 
     Clock clock() {

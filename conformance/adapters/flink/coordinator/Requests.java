@@ -10,6 +10,10 @@ import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
 import org.apache.flink.runtime.checkpoint.CheckpointProperties;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
 import org.apache.flink.util.InstantiationUtil;
+//# before 1.10
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.checkpoint.CheckpointFailureManager;
+//# end
 //# from 1.15
 import org.apache.flink.core.execution.SavepointFormatType;
 //# end
@@ -19,10 +23,28 @@ final class Requests {
     private static final String WHERE = "savepoints";
 
     private static final String QUEUE = "queuedRequests";
+    private static final String MANAGER = "failureManager";
 
     private final CheckpointCoordinator flink;
     private long numbered;
 
+//# before 1.10
+    /** Flink's count of failures, which remembers why the last request was refused: the answer is only that it was. */
+    static final class Refusals extends CheckpointFailureManager {
+        private CheckpointException last;
+
+        Refusals(int tolerable, FailJobCallback callback) {
+            super(tolerable, callback);
+        }
+
+        @Override
+        public void handleJobLevelCheckpointException(CheckpointException why, long checkpoint) {
+            last = why;
+            super.handleJobLevelCheckpointException(why, checkpoint);
+        }
+    }
+
+//# end
     Requests(CheckpointCoordinator flink) {
         this.flink = flink;
         if (Fields.has(flink, "requestDecider")) {
@@ -52,7 +74,14 @@ final class Requests {
         }
         switch (type) {
             case "checkpoint":
-//# before 1.11
+//# before 1.10
+                CompletableFuture<CompletedCheckpoint> requested = new CompletableFuture<>();
+                if (!flink.triggerCheckpoint(0, periodic)) {
+                    requested.completeExceptionally(((Refusals) Fields.get(flink, MANAGER)).last);
+                }
+                return requested;
+//# end
+//# from 1.10 before 1.11
                 return flink.triggerCheckpoint(0, periodic);
 //# end
 //# from 1.11
@@ -91,7 +120,13 @@ final class Requests {
 //# before 1.11
         CompletableFuture<CompletedCheckpoint> requested;
         try {
-            requested = flink.triggerCheckpoint(0, properties, where, periodic, drain);
+            requested = flink.triggerCheckpoint(0, properties, where, periodic, drain)
+//# end
+//# before 1.10
+                    .getCompletionFuture()
+//# end
+//# before 1.11
+                    ;
         } catch (org.apache.flink.runtime.checkpoint.CheckpointException refused) {
             requested = new CompletableFuture<>();
             requested.completeExceptionally(refused);
@@ -116,7 +151,7 @@ final class Requests {
 //# before 1.11
     private void failed(Throwable failure) {
         try {
-            Reflect.call(Fields.get(flink, "failureManager"), "handleSynchronousSavepointFailure", failure);
+            Reflect.call(Fields.get(flink, MANAGER), "handleSynchronousSavepointFailure", failure);
         } catch (Exception thrown) {
             throw new IllegalStateException(thrown);
         }

@@ -6,6 +6,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
+import org.apache.flink.runtime.jobgraph.tasks.CheckpointCoordinatorConfiguration;
 
 /** The configuration of one coordinator, with what the protocol says where something is left out. */
 final class Settings {
@@ -62,12 +64,47 @@ final class Settings {
         if (unaligned && !release.isAtLeast(1, 11)) {
             throw new Unsupported("unaligned; it came with 1.11");
         }
+//# before 1.10
+        if (minPause > OwnTimer.LONGEST_PAUSE) {
+            throw new Unsupported("min_pause_ms of " + minPause + "; the longest here is " + OwnTimer.LONGEST_PAUSE);
+        }
+//# end
         if (unaligned && maxConcurrent > 1) {
             throw new Refused("max_concurrent: expected 1 with unaligned, got " + maxConcurrent);
         }
         if (!operatorCoordinators.isEmpty() && !release.isAtLeast(1, 11)) {
             throw new Unsupported("operator_coordinators; they came with 1.11");
         }
+    }
+
+    /** The same as Flink has it, in Flink's milliseconds. */
+    CheckpointCoordinatorConfiguration flink() {
+        long interval = this.interval < 0 ? Long.MAX_VALUE : this.interval * Loop.UNIT;
+        CheckpointRetentionPolicy kept = keptOnCancellation
+                ? CheckpointRetentionPolicy.RETAIN_ON_CANCELLATION
+                : CheckpointRetentionPolicy.NEVER_RETAIN_AFTER_TERMINATION;
+        int tolerable = Math.max(0, tolerableFailures);
+//# before 1.11
+        return new CheckpointCoordinatorConfiguration(
+                interval, timeout * Loop.UNIT, minPause * Loop.UNIT, maxConcurrent, kept, true, false, tolerable);
+//# end
+//# from 1.11
+        return new CheckpointCoordinatorConfiguration.CheckpointCoordinatorConfigurationBuilder()
+                .setCheckpointInterval(interval)
+                .setCheckpointTimeout(timeout)
+                .setMinPauseBetweenCheckpoints(minPause)
+                .setMaxConcurrentCheckpoints(maxConcurrent)
+                .setCheckpointRetentionPolicy(kept)
+                .setExactlyOnce(true)
+                .setUnalignedCheckpointsEnabled(unaligned)
+                .setTolerableCheckpointFailureNumber(tolerable)
+//# end
+//# from 1.11 before 1.14
+                .setPreferCheckpointForRecovery(false) // as jobs have it
+//# end
+//# from 1.11
+                .build();
+//# end
     }
 
     /** Raises Unsupported for a profile that is not the release's. */

@@ -22,11 +22,16 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.executiongraph.ExecutionGraph;
 import org.apache.flink.runtime.executiongraph.JobInformation;
 import org.apache.flink.runtime.executiongraph.failover.FailoverStrategy;
-import org.apache.flink.runtime.executiongraph.failover.NoOpFailoverStrategy;
 import org.apache.flink.runtime.executiongraph.restart.NoRestartStrategy;
 import org.apache.flink.runtime.jobgraph.ScheduleMode;
 import org.apache.flink.runtime.shuffle.NettyShuffleMaster;
 import org.apache.flink.util.SerializedValue;
+//# end
+//# before 1.10
+import org.apache.flink.runtime.executiongraph.failover.RestartAllStrategy;
+//# end
+//# from 1.10 before 1.13
+import org.apache.flink.runtime.executiongraph.failover.NoOpFailoverStrategy;
 //# end
 //# from 1.13
 import org.apache.flink.runtime.executiongraph.InternalExecutionGraphAccessor;
@@ -51,11 +56,19 @@ final class Vertices {
         JobInformation information = new JobInformation(
                 job, "job", new SerializedValue<>(new ExecutionConfig()), new Configuration(),
                 Collections.emptyList(), Collections.emptyList());
-        FailoverStrategy.Factory failover = any -> new NoOpFailoverStrategy();
+        FailoverStrategy.Factory failover;
+//# end
+//# before 1.10
+        failover = RestartAllStrategy::new; // nothing fails in this graph
+//# end
+//# from 1.10 before 1.13
+        failover = any -> new NoOpFailoverStrategy();
+//# end
+//# before 1.13
         graph = Reflect.make(
                 ExecutionGraph.class, information, direct, timeout(), timeout(), new NoRestartStrategy(), 1, 0L, failover,
                 Vertices.class.getClassLoader(), VoidBlobWriter.getInstance(), NettyShuffleMaster.INSTANCE,
-                ScheduleMode.EAGER);
+                ScheduleMode.EAGER, false);
 //# end
 //# from 1.13
         InvocationHandler calls = (proxy, method, arguments) -> {

@@ -31,7 +31,7 @@ final class Components {
                 return made("Subtasking", config, release);
             case "channel":
                 if (release.channel.isEmpty()) {
-                    throw new Unsupported("component channel; it is driven from 1.12 on");
+                    throw new Unsupported("component channel; that of this release is not driven");
                 }
                 return made("Linking", config, release);
             default:
@@ -44,8 +44,6 @@ final class Components {
             Constructor<?> constructor =
                     Class.forName("barrierspec.flink." + type).getDeclaredConstructor(Map.class, Release.class);
             return (Component) constructor.newInstance(config, release);
-        } catch (ClassNotFoundException absent) {
-            throw new Unsupported("this component; it is driven from 1.10 on");
         } catch (InvocationTargetException thrown) {
             if (thrown.getCause() instanceof RuntimeException) {
                 throw (RuntimeException) thrown.getCause();

@@ -59,10 +59,8 @@ final class Release {
         if (!subtask.isEmpty()) {
             components.put("subtask", offer(subtask, Collections.emptyList(), Collections.emptyList()));
         }
-        if (isAtLeast(1, 10)) {
-            for (String component : Components.OF_THE_COORDINATOR) {
-                components.put(component, offer(coordinator, Collections.emptyList(), Collections.emptyList()));
-            }
+        for (String component : Components.OF_THE_COORDINATOR) {
+            components.put(component, offer(coordinator, Collections.emptyList(), Collections.emptyList()));
         }
         components.put("sink", offer(sink(), Collections.emptyList(), Collections.emptyList()));
         components.put("gate", offer(profile, modes(), Arrays.asList("handler", "polled")));

@@ -10,7 +10,12 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+//# before 1.10
+import org.apache.flink.runtime.jobgraph.JobStatus;
+//# end
+//# from 1.10
 import org.apache.flink.api.common.JobStatus;
+//# end
 import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
 import org.apache.flink.runtime.checkpoint.OperatorState;
 import org.apache.flink.runtime.checkpoint.StandaloneCompletedCheckpointStore;

@@ -7,7 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.flink.api.common.JobID;
+//# before 1.10
+import org.apache.flink.runtime.jobgraph.JobStatus;
+//# end
+//# from 1.10
 import org.apache.flink.api.common.JobStatus;
+//# end
 import org.apache.flink.runtime.checkpoint.CheckpointProperties;
 import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
