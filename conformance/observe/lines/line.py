@@ -105,6 +105,11 @@ class Line:
         return 0
 
     @property
+    def transaction(self) -> int:
+        """What relative transactions of the effects are relative to."""
+        return 0
+
+    @property
     def known_effects(self) -> Sequence[KnownEffect]:
         """The effects."""
         return [

@@ -38,8 +38,7 @@ _NOTHING: Mapping[str, Any] = {}
 class Shapes:
     """Reads the lines of one file whose shape is known, or can be.
 
-    Lines follow each other in a few orders only: those of the shapes that have followed the last one are
-    tried first.
+    Lines follow each other in a few orders only: the shapes that have followed the last one are tried first.
     """
 
     __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head")
@@ -51,7 +50,7 @@ class Shapes:
         """The text of a line up to its number in the file; no line begins like it if there was none."""
         self._attempt = 0
         self._followers: dict[int, list[_Expected]] = {}
-        """By number of a shape: the shapes of lines after it, the newest first."""
+        """By number of a shape: the shapes of lines after it, the one that came last first."""
         self._expected: list[_Expected] = []
         """Those of the last line."""
 
@@ -74,7 +73,8 @@ class Shapes:
         base = transaction = 0
         handle = b""
         begin = len(head)
-        for expected in self._expected:
+        likely = self._expected
+        for place, expected in enumerate(likely):
             found = expected.match(text, begin)
             if found is None:
                 continue
@@ -87,6 +87,8 @@ class Shapes:
                 base, transaction = expected.base_in(found), expected.transaction_in(found)
                 handle = found[expected.state] if expected.state else b""
             end = found.end()
+            if place:  # the one that came last is tried first: most lines are found at the second
+                likely.insert(0, likely.pop(place))
             break
         else:
             searched = self._searched(text, begin)
@@ -193,8 +195,8 @@ class _Expected:
         return True
 
 
-_MOST_FOLLOWERS = 4
-"""Shapes that are tried before a line is searched for its ids."""
+_MOST_FOLLOWERS = 16
+"""Shapes that are tried before a line is searched for its ids, which takes as long as some ten of them."""
 _STATE_VALUE = rb'("[^"\\]*"|\{[^{}]*\})'
 _ID_VALUE = rb"(0|[1-9]\d{0,14})"
 _new = ShapedLine.__new__
