@@ -160,9 +160,12 @@ class Causes:
 
     def wake(self, key: Key, times: int) -> bool:
         """Wake the readers that waited until `key` happened so often. Returns whether others still wait."""
-        waiting = self._waiting.pop(key, ())
-        self._ready.extend([reader for awaited, reader in waiting if awaited <= times])
-        still = [one for one in waiting if one[0] > times]
+        still = []
+        for waiting in self._waiting.pop(key, ()):
+            if waiting[0] <= times:
+                self._ready.append(waiting[1])
+            else:
+                still.append(waiting)
         if still:
             self._waiting[key] = still
         return bool(still)
@@ -226,8 +229,8 @@ class Causes:
                 continue
             stuck[id(reader)] = reader, need
             self._waiting[need.key].append((need.times, reader))
-            if need.key[0] in _MESSAGES:
-                self.messages(str(need.key[0]), int(need.key[1]), str(need.key[2])).awaited.add(
-                    checkpoint_of(need.key)
-                )
+            word, *of_task = need.key
+            if word in _MESSAGES:
+                attempt, task, checkpoint = of_task
+                self.messages(str(word), int(attempt), str(task)).awaited.add(int(checkpoint))
         return list(stuck.values())

@@ -74,7 +74,7 @@ class Shapes:
         handle = b""
         begin = len(head)
         likely = self._expected
-        for place, expected in enumerate(likely):
+        for expected in likely:
             found = expected.match(text, begin)
             if found is None:
                 continue
@@ -87,8 +87,9 @@ class Shapes:
                 base, transaction = expected.base_in(found), expected.transaction_in(found)
                 handle = found[expected.state] if expected.state else b""
             end = found.end()
-            if place:  # the one that came last is tried first: most lines are found at the second
-                likely.insert(0, likely.pop(place))
+            if expected is not likely[0]:  # the one that came last is tried first
+                likely.remove(expected)
+                likely.insert(0, expected)
             break
         else:
             searched = self._searched(text, begin)
@@ -102,7 +103,7 @@ class Shapes:
             except orjson.JSONDecodeError:
                 return None
         further = _NOTHING
-        if end != len(text) - 1 or text[end:] != b"}":
+        if end != len(text) - 1 or not text.endswith(b"}"):
             fields = _fields_after(text[end:])
             if fields is None:
                 return None

@@ -152,13 +152,14 @@ class TaskState(RememberingReader):
 
     def _receive(self, line: Line, kind: str) -> Need | None:
         """Receive the coordinator's message in this event, if it was sent."""
-        attempt, task, checkpoint = line.attempt, self.file.task, line.checkpoint
+        checkpoint = line.checkpoint
         if type(checkpoint) is not int:
             return None
         word, rule = MESSAGES[kind]
         messages = self._messages[word]
         times = messages.received.get(checkpoint, 0) + 1
         if messages.sent.get(checkpoint, 0) < times:
+            attempt, task = line.attempt, self.file.task
             rules: tuple[str, ...] = (rule,)
             if word == "complete" and self._sink is not None:
                 rules = ("ONCE-05", "SINK-03", rule)
@@ -166,10 +167,11 @@ class TaskState(RememberingReader):
             why = f"{{0}} of checkpoint {{1}} reached {{2}} in attempt {{3}}, it was {sent}"
             key: Key = (word, attempt, task, checkpoint)
             return Need(key, times, rules, why, (word, checkpoint, task, attempt, times - 1, times))
-        completed = line.completed
-        if word == "abort" and completed not in self._run.completed and completed != -1:
-            why = f"the abort of {checkpoint} names completed checkpoint {completed}; it never completed"
-            return Need(("completed", completed), 1, ("ONCE-05", "TASK-06"), why)
+        if word == "abort":
+            completed = line.completed
+            if completed not in self._run.completed and completed != -1:
+                why = f"the abort of {checkpoint} names completed checkpoint {completed}; it never completed"
+                return Need(("completed", completed), 1, ("ONCE-05", "TASK-06"), why)
         messages.received[checkpoint] = times
         return None
 

@@ -101,7 +101,7 @@ class Taken:
         """Those of a line that was rejected."""
 
 
-class _Memory:
+class Memory:
     """All states that are kept, of all readers of this process."""
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ class _Memory:
         self.size += 1
 
 
-memory = _Memory()
+memory = Memory()
 
 
 class RememberingReader(FileReader):
