@@ -41,7 +41,7 @@ class Shapes:
     Lines follow each other in a few orders only: the shapes that have followed the last one are tried first.
     """
 
-    __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head")
+    __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head", "_last")
 
     def __init__(self, *, has_states: bool) -> None:
         """`has_states`: an event may have a state, as those of a coordinator."""
@@ -51,8 +51,10 @@ class Shapes:
         self._attempt = 0
         self._followers: dict[int, list[_Expected]] = {}
         """By number of a shape: the shapes of lines after it, the one that came last first."""
+        self._last = _NO_SHAPE
+        """The number of the last line's shape."""
         self._expected: list[_Expected] = []
-        """Those of the last line."""
+        """The shapes of lines after that one."""
 
     def follow(self, text: bytes, attempt: int, task: str) -> None:
         """Expect the lines after this valid one, of that attempt and task, to begin like it, but for numbers.
@@ -110,8 +112,8 @@ class Shapes:
             further = fields
         followers = self._followers.get(shape.number)
         if followers is None:
-            followers = self._followers[shape.number] = []
-        self._expected = followers
+            followers = self._followers[shape.number] = _followers.get(shape.number, [])[:]
+        self._expected, self._last = followers, shape.number
         line = _new(ShapedLine)
         line.number = number
         line.attempt = self._attempt
@@ -142,8 +144,9 @@ class Shapes:
         expected = _expected.get(shape.number)
         if expected is None:
             expected = _expected[shape.number] = _Expected(shape, core)
-        self._expected[_MOST_FOLLOWERS - 1 :] = []
-        self._expected.insert(0, expected)
+        for followers in (self._expected, _followers.setdefault(self._last, [])):
+            followers[_MOST_FOLLOWERS - 1 :] = []
+            followers.insert(0, expected)
         return shape, base, transaction, handle, end
 
 
@@ -206,6 +209,9 @@ _numbers = count()
 _shapes: dict[bytes, Shape] = {}
 _expected: dict[int, _Expected] = {}
 """By number of a shape: its pattern."""
+_NO_SHAPE = -1
+_followers: dict[int, list[_Expected]] = {}
+"""By number of a shape: what has followed it in any file. Each file begins with these, in its own order."""
 
 
 def _fields_after(rest: bytes) -> Mapping[str, Any] | None:

@@ -140,7 +140,7 @@ class Shifted(Replayed):
         if self._node != NO_NODE:
             if isinstance(line, ShapedLine):
                 key = self._shaped_key(line, event.get("state"))
-            else:
+            if key is None:
                 key = self._key(event, effects)
         edge = None if key is None else table.edges.get(key)
         if edge is not None:
