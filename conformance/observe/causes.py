@@ -71,9 +71,13 @@ class FileReader(ABC):
             if need is not None:
                 return need
         self.line = None
+        self.bring_up_to_date()
         if not self.grows:
             self._causes.happened(("ended", self.file.attempt, self.file.task))
         return None
+
+    def bring_up_to_date(self) -> None:  # noqa: B027 - most readers are always
+        """Called at the end of the file, before others read the state of this reader."""
 
     def read(self, span: Span, *, shaped: bool = False) -> None:
         """Go on with the lines of that part of the file."""
@@ -229,8 +233,7 @@ class Causes:
                 continue
             stuck[id(reader)] = reader, need
             self._waiting[need.key].append((need.times, reader))
-            word, *of_task = need.key
-            if word in _MESSAGES:
-                attempt, task, checkpoint = of_task
+            if need.key[0] in _MESSAGES:
+                word, attempt, task, checkpoint = need.key
                 self.messages(str(word), int(attempt), str(task)).awaited.add(int(checkpoint))
         return list(stuck.values())

@@ -192,15 +192,8 @@ class RememberingReader(FileReader):
         counts[outcome] = counts.get(outcome, 0) + 1
         return None
 
-    def advance(self) -> Need | None:
-        """As in `FileReader`. At the end, the parts have the reader's state."""
-        need = super().advance()
-        if need is None:
-            self.bring_up_to_date()
-        return need
-
     def bring_up_to_date(self) -> None:
-        """Give the parts the reader's state."""
+        """As in `FileReader`: give the parts the reader's state."""
         state = self._state
         if state is not None:
             self._state = None
