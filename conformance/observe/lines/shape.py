@@ -106,7 +106,7 @@ class Shapes:
                 return None
         further = _NOTHING
         if end != len(text) - 1 or not text.endswith(b"}"):
-            fields = _fields_after(text[end:])
+            fields = _fields_after(text, end)
             if fields is None:
                 return None
             further = fields
@@ -214,12 +214,12 @@ _followers: dict[int, list[_Expected]] = {}
 """By number of a shape: what has followed it in any file. Each file begins with these, in its own order."""
 
 
-def _fields_after(rest: bytes) -> Mapping[str, Any] | None:
+def _fields_after(text: bytes, end: int) -> Mapping[str, Any] | None:
     """The fields after the effects; None if they are no valid fields beside those of every line."""
-    if not rest.startswith(b","):
+    if not text.startswith(b",", end):
         return None
     try:
-        fields = orjson.loads(b"{" + rest[1:])
+        fields = orjson.loads(b"{" + text[end + 1 :])
     except orjson.JSONDecodeError:
         return None
     return fields if fields and _RESERVED.isdisjoint(fields) else None

@@ -221,8 +221,7 @@ class TaskState(RememberingReader):
         sink.pre_commits(line, self._received_before())
         if sink.has_old_snapshots:
             self._notes.is_repeatable = False
-            self.bring_up_to_date()
-            sink.forget()
+            self.change(sink.forget)
 
     def _received_before(self) -> int | None:
         """The records before the last barriers on all channels together; None if that has no meaning."""
