@@ -264,6 +264,7 @@ class TaskReader(TaskState):
     def forget(self, checkpoint: int) -> None:
         """Drop what is known of checkpoints below `checkpoint`."""
         self._in_flight.forget_below(checkpoint)
+        self._offsets.forget(checkpoint)
 
     def begin_at(self, checkpoint: int, transaction: int | None) -> None:
         """Begin after a complete checkpoint that the task knows, with the open transaction of its sink."""

@@ -16,7 +16,7 @@ from conformance.observe.eventlog import LogFile
 from conformance.observe.lines.line import Line
 
 MOST_TRANSITIONS = 100_000
-"""States and transitions that are kept, each of about 1 kB. Further lines are taken anew each time."""
+"""States and transitions that are kept, about 35 MB of them. Further lines are taken anew each time."""
 Check = Callable[[Any, Line, Any], Need | None]
 """Whether the cause of a line has happened. Arguments: the reader, the line, and a value of its shape."""
 Act = Callable[[Any, Line, Any], None]
@@ -109,6 +109,7 @@ class Memory:
         self.size = 0
         """The number of states and transitions."""
         self._outcomes: dict[Hashable, Outcome] = {}
+        """Fewer than transitions."""
 
     def state(self, local: Hashable) -> ReaderState | None:
         """The one state that is equal; None if it is new and there is no room."""
