@@ -150,9 +150,7 @@ class TaskReader(TaskState):
                 return need
         rules = gate.known(line)
         self._fire(gate.step(line) if rules is None else rules)
-        if kind in MARKERS:
-            self._act(TaskState._arrived, line, None, channel)
-            self._notes.is_repeatable = self._mode not in OVERTAKING
+        self._notes.is_repeatable = kind in MARKERS and self._mode not in OVERTAKING
         self._obey_gate(line, kind, channel)
         return None
 

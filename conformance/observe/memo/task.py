@@ -125,13 +125,21 @@ class TaskState(RememberingReader):
     # ------------------------------------------------------------ checks
 
     def _was_sent(self, line: Line, channel: int) -> Need | None:
-        """None if the marker is the next one that the channel's sender has broadcast in this attempt."""
-        kind = line.kind
+        """None if the marker is the next one that the channel's sender has broadcast in this attempt.
+
+        Then it counts as read, with the records before it.
+        """
+        kind, records = line.kind, line.further.get("records")
         above, place = self._channels[channel], self._markers[channel]
         sent_markers, checkpoint = self._markers_of[channel], line.checkpoint
         if self._mode in OVERTAKING:
             key: Key = ("marker", line.attempt, above)
-            return self._in_flight.marker(channel, key, MARKERS[kind], checkpoint)
+            need = self._in_flight.marker(channel, key, MARKERS[kind], checkpoint)
+            if need is not None:
+                return need
+            self._markers[channel] += 1
+            self._counts[channel] = records
+            return None
         rules = ("TASK-01", "ONCE-01")
         if len(sent_markers) <= place:
             why = "{0} {1} came on channel {2} from {3} as marker {4}; {3} has broadcast {5} in attempt {6}"
@@ -141,13 +149,15 @@ class TaskState(RememberingReader):
         if effect != MARKERS[kind] or sent_checkpoint != checkpoint:
             marker, what = f"marker {place + 1}", f"{kind} {checkpoint} came on channel {channel}"
             raise Rejected(rules, f"{what} as {marker}; {marker} of {above} is {effect} {sent_checkpoint}")
-        records, task = line.further.get("records"), self.file.task
-        if kind == "barrier" and records is not None and sent is not None and task in sent:
+        if kind == "barrier" and records is not None and sent is not None and self.file.task in sent:
+            task = self.file.task
             self._run.cuts_compared += 1
             if records != sent[task]:
                 what = f"{kind} {checkpoint} came on channel {channel}"
                 why = f"{what} after {records} records, {above} had sent {sent[task]} before it"
                 raise Rejected(("ONCE-01",), f"{why}: the cut is torn")
+        self._markers[channel] = place + 1
+        self._counts[channel] = records
         return None
 
     def _receive(self, line: Line, kind: str) -> Need | None:
@@ -176,11 +186,6 @@ class TaskState(RememberingReader):
         return None
 
     # ------------------------------------------------------------ acts
-
-    def _arrived(self, line: Line, channel: int) -> None:
-        """Count a marker, and the records before it."""
-        self._markers[channel] += 1
-        self._counts[channel] = line.further.get("records")
 
     def _broadcast_barrier(self, line: Line, checkpoint: int) -> None:
         """The subtask sends a barrier after its rows."""
