@@ -71,9 +71,13 @@ class FileReader(ABC):
             if need is not None:
                 return need
         self.line = None
+        self.bring_up_to_date()
         if not self.grows:
             self._causes.happened(("ended", self.file.attempt, self.file.task))
         return None
+
+    def bring_up_to_date(self) -> None:  # noqa: B027 - most readers are always
+        """Called at the end of the file, before others read the state of this reader."""
 
     def read(self, span: Span, *, shaped: bool = False) -> None:
         """Go on with the lines of that part of the file."""
@@ -97,22 +101,22 @@ Waiting = tuple[FileReader, Need]
 class Messages:
     """The messages of one kind about checkpoints between the coordinator and a task in one attempt."""
 
-    __slots__ = ("_causes", "_key", "is_awaited", "received", "sent")
+    __slots__ = ("_causes", "_key", "awaited", "received", "sent")
 
     def __init__(self, causes: "Causes", key: Key) -> None:
         self.sent: dict[int, int] = {}
         """By checkpoint: how often the message was sent."""
         self.received: dict[int, int] = {}
-        self.is_awaited = False
-        """Some reader has waited for one of them."""
+        self.awaited: set[int] = set()
+        """The checkpoints about which a reader waits for the message."""
         self._causes = causes
         self._key = key
 
     def send(self, checkpoint: int) -> None:
         """Count a message that was sent, and wake the reader that waited for it."""
         times = self.sent[checkpoint] = self.sent.get(checkpoint, 0) + 1
-        if self.is_awaited:
-            self._causes.wake((*self._key, checkpoint), times)
+        if checkpoint in self.awaited and not self._causes.wake((*self._key, checkpoint), times):
+            self.awaited.discard(checkpoint)
 
     def receive(self, checkpoint: int) -> int:
         """Count a message that is received. Returns 0, or the count that it would have if it was not sent."""
@@ -127,6 +131,7 @@ class Messages:
         for known in (self.sent, self.received):
             for one in [one for one in known if one < checkpoint]:
                 del known[one]
+        self.awaited = {one for one in self.awaited if one >= checkpoint}
 
 
 class Causes:
@@ -157,13 +162,17 @@ class Causes:
         if key in self._waiting:
             self.wake(key, len(known))
 
-    def wake(self, key: Key, times: int) -> None:
-        """Wake the readers that waited until `key` happened so often."""
-        waiting = self._waiting.pop(key, ())
-        self._ready.extend([reader for awaited, reader in waiting if awaited <= times])
-        still = [one for one in waiting if one[0] > times]
+    def wake(self, key: Key, times: int) -> bool:
+        """Wake the readers that waited until `key` happened so often. Returns whether others still wait."""
+        still = []
+        for waiting in self._waiting.pop(key, ()):
+            if waiting[0] <= times:
+                self._ready.append(waiting[1])
+            else:
+                still.append(waiting)
         if still:
             self._waiting[key] = still
+        return bool(still)
 
     def count(self, key: Key) -> int:
         """How often `key` has happened."""
@@ -225,5 +234,6 @@ class Causes:
             stuck[id(reader)] = reader, need
             self._waiting[need.key].append((need.times, reader))
             if need.key[0] in _MESSAGES:
-                self.messages(str(need.key[0]), int(need.key[1]), str(need.key[2])).is_awaited = True
+                word, attempt, task, checkpoint = need.key
+                self.messages(str(word), int(attempt), str(task)).awaited.add(int(checkpoint))
         return list(stuck.values())

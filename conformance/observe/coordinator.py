@@ -4,8 +4,9 @@ Beside the model's own guards: an acknowledgement was sent by that task in that 
 as often as it was sent, and an attempt starts from the checkpoint that the coordinator answered (ONCE-04).
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -26,6 +27,16 @@ _FROM_TASKS = frozenset({"acknowledge", "decline"})
 Upstream = dict[str, frozenset[str]]
 
 
+class _Plan(NamedTuple):
+    """What a line does beyond the coordinator's state, whatever that is."""
+
+    situations: tuple[str, ...]
+    acts: tuple[tuple[Callable[[Any], object], int | None, Any], ...]
+    """Each with its checkpoint relative to the line's base; or with None, and its checkpoint."""
+    received: Messages | None
+    """The line receives the one of these messages that is about its base; None if `_cause_of` decides."""
+
+
 class CoordinatorReader(FileReader):
     """Replays the coordinator's file over all attempts."""
 
@@ -39,6 +50,8 @@ class CoordinatorReader(FileReader):
         self._answered: tuple[int | None] | None = None
         self._messages: dict[str, dict[str, Messages]] = {}
         """By kind and task: the messages of this attempt."""
+        self._plans: dict[int, _Plan] = {}
+        """By shape: what its lines do in this attempt."""
         self._unpublished: set[int] = set()
         self._published: set[int] = set()
         self._finished = False
@@ -129,6 +142,7 @@ class CoordinatorReader(FileReader):
         self._answered = None
         self._attempt = number
         self._messages.clear()
+        self._plans.clear()
         exchanges = tuple(
             (str(one["from"]), str(one["to"]), str(one["partitioning"]))
             for one in fields.get("exchanges", ())
@@ -175,19 +189,32 @@ class CoordinatorReader(FileReader):
     def _event(self, line: Line) -> Need | None:
         if line.component != "coordinator":
             raise Rejected(("COORD-12",), f"the coordinator's file has an event of a {line.component}")
-        if self._model is None:
-            self._model = self._new_model(1, [])
-        need = self._cause_of(line)
-        if need is not None:
-            return need
+        model = self._model
+        if model is None:
+            model = self._model = self._new_model(1, [])
+        shape = line.shape if line.attempt == self._attempt else None
+        plan = None if shape is None else self._plans.get(shape.number)
+        if plan is None or plan.received is None or plan.received.receive(line.base):
+            need = self._cause_of(line)
+            if need is not None:
+                return need
         handle = self._checked(line) if line.kind == "acknowledge" else None
-        rules = self._model.known(line, handle)
+        rules = model.known(line, handle)
         if rules is None:
             event = line.event if handle is None else {**line.event, "state": handle}
-            rules = self._model.step(line, event, [_with_name(effect) for effect in line.effects])
-        self._run.rules.update(rules)
-        self._run.events += 1
-        self._carry_out(line)
+            rules = model.step(line, event, [_with_name(effect) for effect in line.effects])
+        run = self._run
+        run.rules.update(rules)
+        run.events += 1
+        if plan is None:
+            plan = self._planned(line)
+            if shape is not None:
+                self._plans[shape.number] = plan
+        for situation in plan.situations:
+            run.witnessed.see(situation)
+        base = line.base
+        for act, relative, named in plan.acts:
+            act(named if relative is None else base + relative)
         return None
 
     def _cause_of(self, line: Line) -> Need | None:
@@ -244,53 +271,67 @@ class CoordinatorReader(FileReader):
             raise Rejected(("ONCE-01",), f"{why}, its state has {state['offset']}")
         return _name_of(state)
 
-    def _carry_out(self, line: Line) -> None:
-        """Record the effects of the coordinator: causes elsewhere, and situations."""
-        run, attempt = self._run, line.attempt
-        see = run.witnessed.see
-        failing, subsumed, base = line.kind == "fail_tasks", False, line.base
+    def _planned(self, line: Line) -> _Plan:
+        """What the effects of the line do. That is the same for all lines of its shape in this attempt."""
+        situations, acts, attempt = [], [], line.attempt
+        failing = line.kind == "fail_tasks"
         if failing:
-            see("attempt failed")
+            situations.append("attempt failed")
         for kind, relative, named, effect in line.known_effects:
-            checkpoint: Any = named if relative is None else base + relative
+            act: Callable[[Any], object]
             match kind:
                 case "trigger_task":
+                    act = self._messages_of("trigger", attempt, effect["task"]).send
                     if effect["type"] != CHECKPOINT_TYPE:
-                        run.savepoints.add(checkpoint)
-                    self._messages_of("trigger", attempt, effect["task"]).send(checkpoint)
+                        acts.append((self._run.savepoints.add, relative, named))
                 case "complete":
-                    run.completed.add(checkpoint)
-                    run.causes.happened(("completed", checkpoint))
-                    if checkpoint in run.savepoints:
-                        see("savepoint completed")
-                    else:
-                        run.attempts_with_completion.add(attempt)
-                        see("checkpoint completed")
+                    act = partial(self._complete, attempt)
                 case "notify_complete":
-                    task = effect["task"]
-                    run.undelivered[attempt, task].add(checkpoint)
-                    self._messages_of("complete", attempt, task).send(checkpoint)
+                    acts.append((self._run.undelivered[attempt, effect["task"]].add, relative, named))
+                    act = self._messages_of("complete", attempt, effect["task"]).send
                 case "notify_abort":
-                    self._messages_of("abort", attempt, effect["task"]).send(checkpoint)
+                    act = self._messages_of("abort", attempt, effect["task"]).send
                 case "restored":
-                    self._answered = (effect["checkpoint"],) if relative is None else (checkpoint,)
+                    act = self._answer
+                    named = effect["checkpoint"]
                 case "abort":
-                    self._see_abort(effect["reason"], failing)
-                case "notify_subsumed":
-                    subsumed = True
-                case "rejected" | "acknowledged" | "discard" | "fail_job" | "fail":
-                    pass  # no cause of anything in another file
+                    if effect["reason"] in _SITUATION_OF_ABORT:
+                        situations.append(_SITUATION_OF_ABORT[effect["reason"]])
+                    if failing:
+                        situations.append("pending one ended by the failure")
+                    continue
+                case "notify_subsumed" | "rejected" | "acknowledged" | "discard" | "fail_job" | "fail":
+                    continue  # no cause of anything in another file
                 case _:
                     odd = next(one for one in line.effects if one["kind"] == kind)
                     raise unknown_effect("coordinator", odd)
-        if subsumed:
-            see("older one replaced")
+            acts.append((act, relative, named))
+        if "notify_subsumed" in line.kinds:
+            situations.append("older one replaced")
+        return _Plan(tuple(situations), tuple(acts), self._received_by(line))
 
-    def _see_abort(self, reason: str, failing: bool) -> None:
-        if reason in _SITUATION_OF_ABORT:
-            self._run.witnessed.see(_SITUATION_OF_ABORT[reason])
-        if failing:
-            self._run.witnessed.see("pending one ended by the failure")
+    def _received_by(self, line: Line) -> Messages | None:
+        """The messages of which every line of this shape receives the one about its base; None if unclear."""
+        kind, shape, event = line.kind, line.shape, line.given
+        if kind not in _FROM_TASKS or shape is None or not shape.has_checkpoint:
+            return None
+        if event.get("reason") == _PUBLICATION_FAILED:
+            return None
+        return self._messages_of(kind, line.attempt, str(event.get("task")))
+
+    def _complete(self, attempt: int, checkpoint: int) -> None:
+        run = self._run
+        run.completed.add(checkpoint)
+        run.causes.happened(("completed", checkpoint))
+        if checkpoint in run.savepoints:
+            run.witnessed.see("savepoint completed")
+        else:
+            run.attempts_with_completion.add(attempt)
+            run.witnessed.see("checkpoint completed")
+
+    def _answer(self, checkpoint: int | None) -> None:
+        """The coordinator has answered which checkpoint is restored."""
+        self._answered = (checkpoint,)
 
 
 def _with_name(wire: dict[str, Any]) -> dict[str, Any]:

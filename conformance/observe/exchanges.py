@@ -11,6 +11,8 @@ def rows_along(exchanges: Sequence[tuple[str, str, str]], task: str, sent: Mappi
     Without exchanges the plan is a line, and all channels belong to one edge. Raises ValueError if the edges
     have different numbers.
     """
+    if not exchanges:
+        return sum(sent.values())
     stage = _stage(task)
     edges = [(to, spread) for above, to, spread in exchanges if above == stage]
     if not edges:

@@ -21,6 +21,7 @@ class InFlight:
     def __init__(self, run: Run, file: LogFile) -> None:
         self._run = run
         self._file = file
+        self._sender = (file.attempt, file.task)
         self._taken: dict[int, set[int]] = defaultdict(set)
         self._all_taken: Counter[int] = Counter()
         """By channel: the number of its first markers of which each has arrived."""
@@ -56,8 +57,7 @@ class InFlight:
 
     def snapshot(self, checkpoint: int, fields: Mapping[str, Any]) -> None:
         """The task has sent its barrier, after these records sent and read."""
-        at = (self._file.attempt, self._file.task, checkpoint)
-        self._run.sent[at] = fields.get("sent") or {}
+        self._run.sent[(*self._sender, checkpoint)] = fields.get("sent") or {}
         received = fields.get("received")
         if received:
             self._read[checkpoint] = dict(received)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from conformance.observe.causes import Causes
 from conformance.observe.memo import replayed
+from conformance.observe.memo.transitions import Taken
 from conformance.observe.record import Record
 from conformance.observe.replay import Replayed, ReplayedCoordinator
 from conformance.observe.situations import TRACE, Witnessed
@@ -92,6 +93,8 @@ class Run:
     """Receives every replayed event; None if the caller does not show them."""
     remember: bool = True
     """Steps that were taken before are remembered."""
+    taken: Taken = field(default_factory=Taken)
+    """Remembered transitions, until `add_up`."""
     cuts_compared: int = 0
     """The number of barriers at which the receiver's record count was compared with the sender's.
 
@@ -109,6 +112,17 @@ class Run:
             return replayed(component, config)
         plain = ReplayedCoordinator if component == "coordinator" else Replayed
         return plain(component, config, self.record)
+
+    def add_up(self) -> None:
+        """Count what the remembered transitions stand for: before the counts of the run are read."""
+        for outcome, times in self.taken.counts.items():
+            self.events += times
+            self.rules.update(outcome.rules)
+            for situation in outcome.situations:
+                self.witnessed.add({situation: times})
+        self.rules |= self.taken.rules
+        self.taken.counts.clear()
+        self.taken.rules.clear()
 
     def forget(self, checkpoint: int, attempt: int) -> None:
         """Drop what is known of checkpoints below `checkpoint`, and of attempts before `attempt`.

@@ -6,12 +6,14 @@ checkpoint that the attempt restores (ONCE-04), and pre-commits the records befo
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from conformance.observe.causes import Need
 from conformance.observe.eventlog import LogFile
 from conformance.observe.lines.line import Line
+from conformance.observe.memo.shifted import Shifted
+from conformance.observe.memo.transitions import Notes
 from conformance.observe.replay import Rejected, Replayed
 from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run
 from model.components import COMPONENTS
@@ -53,12 +55,13 @@ class SinkReplay:
             why = f"the subtask requires {kind} of {checkpoint}, and the sink did not do it before {before}"
             raise Rejected((_RULE[kind],), why)
 
-    def replay(self, line: Line, attempt: Attempt, received: Callable[[], int | None]) -> Need | None:
-        """Replay one event. `received` counts the records before the barriers of this snapshot."""
+    def replay(self, line: Line, attempt: Attempt, notes: Notes) -> Need | None:
+        """Replay one event with the sink's model; `taken` counts what it has pre-committed."""
         kind = line.kind
         self._is_certain = True
         if kind == "restore":
             return self._restore(line, attempt)
+        notes.is_repeatable = kind in _RULE and self._model is not None
         model = self._started(attempt)
         if kind in _RULE:
             came = (kind, line.checkpoint)
@@ -67,19 +70,21 @@ class SinkReplay:
                 why = f"the sink did {kind} of {came[1]}, its subtask requires {expected}"
                 raise Rejected((_RULE[kind], *(("ONCE-05",) if kind == "notify_complete" else ())), why)
         rules = model.known(line)
-        self._run.rules.update(model.step(line) if rules is None else rules)
+        notes.rules = model.step(line) if rules is None else rules
+        self._run.rules.update(notes.rules)
         if kind in _RULE:
             self._due.popleft()
-        effects = line.kinds
-        if kind == "snapshot":
-            self._snapshots += 1
-            self._count_rows(line, received())
-            if "begin" not in effects:
-                self._run.witnessed.see("last transaction")
-        elif "commit" in effects:
-            self._run.witnessed.see("commit on notification")
-        self._forget(model)
         return None
+
+    def pre_commits(self, line: Line, received: int | None) -> None:
+        """Count a snapshot and its rows. `received`: the records before its barriers. Raises Rejected."""
+        self._snapshots += 1
+        self._count_rows(line, received)
+
+    @property
+    def has_old_snapshots(self) -> bool:
+        """Whether `forget` would drop some."""
+        return self._snapshots > _KEPT_SNAPSHOTS
 
     def _started(self, attempt: Attempt) -> Replayed:
         if self._model is None:
@@ -139,6 +144,28 @@ class SinkReplay:
             raise Rejected(("ONCE-03", "SINK-01"), why)
         self._before = received
 
+    def located(self, base: int) -> tuple[Hashable, int] | None:
+        """The sink's state with checkpoints relative to `base`, and the next transaction.
+
+        None if it cannot be made relative.
+        """
+        due = tuple((kind, checkpoint - base) for kind, checkpoint in self._due)
+        if self._model is None:
+            return (self._is_certain, due, None), 0
+        if not isinstance(self._model, Shifted):
+            return None
+        node, own_base, other = self._model.place
+        return (self._is_certain, due, (node, own_base - base)), other
+
+    def move_to(self, local: Any, base: int, other: int) -> None:  # noqa: ANN401 - as `located` made it
+        """Set the sink's state."""
+        self._is_certain, due, of_model = local
+        self._due = deque((kind, checkpoint + base) for kind, checkpoint in due)
+        if of_model is not None:
+            assert isinstance(self._model, Shifted)
+            node, own_base = of_model
+            self._model.place = node, own_base + base, other
+
     def begin_at(self, transaction: int) -> None:
         """As in `TaskReader.begin_sink_at`."""
         model = self._run.replayed("sink", {})
@@ -156,10 +183,10 @@ class SinkReplay:
         committed = tuple(one for one in sink.committed if one in pending)
         return sink._replace(snapshots=kept, committed=committed), self._before, self._is_certain
 
-    def _forget(self, model: Replayed) -> None:
+    def forget(self) -> None:
         """Drop the snapshots that no attempt can restore, so that a long run stays fast."""
-        if self._snapshots <= _KEPT_SNAPSHOTS:
-            return
+        assert self._model is not None, "only a sink with a model has taken snapshots"
+        model = self._model
         self._snapshots, sink = 0, model.state
         newest = max(self._run.completed - self._run.savepoints, default=-1)
         kept = tuple(one for one in sink.snapshots if one.checkpoint >= newest)

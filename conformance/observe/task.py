@@ -6,67 +6,25 @@ is not read (ALIGN-17); an effect of the gate is obeyed before its next event; e
 coordinator was sent.
 """
 
-from collections import deque
 from typing import Any
 
-from conformance.observe.causes import FileReader, Key, Need
-from conformance.observe.eventlog import EventLogError, LogFile
-from conformance.observe.inflight import InFlight
+from conformance.observe.causes import Need
+from conformance.observe.eventlog import EventLogError
 from conformance.observe.lines.line import Line
+from conformance.observe.memo.task import EXACTLY_ONCE, MARKERS, MESSAGES, OVERTAKING, TaskState
 from conformance.observe.replay import Rejected, Replayed, unknown_effect
-from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run, Settings
+from conformance.observe.run_state import Attempt, EndRejection, NotQuietError
 from conformance.observe.sink import SinkReplay
-from conformance.observe.sources.offsets import OffsetsReplay
-from conformance.observe.sources.rows import SentRows
 
-EXACTLY_ONCE = "exactly-once"
-"""The mode of a gate whose line does not record it."""
-OVERTAKING = ("unaligned", "alternating")
-
-_MESSAGES = {
-    "checkpoint": ("trigger", "COORD-04"),
-    "complete_notification": ("complete", "COORD-08"),
-    "abort_notification": ("abort", "COORD-09"),
-}
-"""By event of a subtask: the message of the coordinator that it receives, and the message's rule."""
-_MARKERS = {"barrier": "broadcast_barrier", "cancel": "broadcast_cancel"}
 _FROM_GATE = ("checkpoint", "abort_on_barrier")
 _ENGINE_KINDS = ("deployed", "source_restored", "adopted", "gathered", "start_declined", "fault", "finished")
 
 
-class TaskReader(FileReader):
+class TaskReader(TaskState):
     """Replays one task in one attempt."""
 
-    def __init__(self, run: Run, file: LogFile, settings: Settings, is_sink: bool | None) -> None:
-        """`is_sink` None: the file will show it."""
-        super().__init__(file, run.causes, shaped=run.is_shaped)
-        self._run = run
-        self._settings = settings
-        self._attempt: Attempt | None = None
-        self._channels: list[str] = []
-        self._subtask = self._run.replayed("subtask", self._steps_from(None))
-        self._gate: Replayed | None = None
-        self._mode = EXACTLY_ONCE
-        self._store: Replayed | None = None
-        self._sink = None if is_sink is False else SinkReplay(run, file, is_certain=is_sink is True)
-        self._offsets = OffsetsReplay(run)
-        self._due: deque[tuple[Any, ...]] = deque()
-        """Kind, checkpoint and reason of the events that the gate's effects require of the subtask."""
-        self._markers: list[int] = []
-        self._counts: list[int | None] = []
-        self._last_channel = -1
-        self._messages = {
-            word: run.causes.messages(word, file.attempt, file.task)
-            for word in ("trigger", "complete", "abort", "acknowledge", "decline")
-        }
-        self._markers_of: list[list[Any]] = []
-        """By channel: the markers that its sender has broadcast."""
-        self._broadcast: Key = ("marker", file.attempt, file.task)
-        self._in_flight = InFlight(run, file)
-        self._rows = SentRows(run, file.task)
-
-    def replay(self, line: Line) -> Need | None:
-        """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
+    def take(self, line: Line) -> Need | None:
+        """As in `RememberingReader`."""
         if line.attempt != self.file.attempt:
             why = f"an event of attempt {line.attempt} in the file of attempt {self.file.attempt}"
             raise Rejected(("ONCE-06",), why)
@@ -79,9 +37,9 @@ class TaskReader(FileReader):
             case "gate":
                 need = self._at_gate(line)
             case "subtask":
-                need = self._at_subtask(line, self._attempt)
+                need = self._at_subtask(line)
             case "sink" if self._sink is not None:
-                need = self._sink.replay(line, self._attempt, self._received_before)
+                need = self._at_sink(line, self._attempt, self._sink)
             case "offsets":
                 self._offsets.replay(line)
             case "store":
@@ -150,11 +108,6 @@ class TaskReader(FileReader):
         causes.happened(("deployed", number, task))
         return None
 
-    def _steps_from(self, restored: int | None) -> dict[str, Any]:
-        """The configuration of the snapshot steps of a task that is restored from this checkpoint, if any."""
-        config = {"max_concurrent": self._settings.max_concurrent}
-        return config if restored is None else {**config, "restored": restored}
-
     def _decline_start(self, fields: dict[str, Any]) -> None:
         """The gate triggers while restored records are unread: the snapshot is not taken (UNAL-36)."""
         checkpoint = fields["checkpoint"]
@@ -191,45 +144,18 @@ class TaskReader(FileReader):
         elif gate.blocks(channel):
             why = f"channel {channel} is blocked and was read; gate: {gate.describe()}"
             raise Rejected(("ALIGN-17",), why)
-        elif kind in _MARKERS:
-            need = self._was_sent(line, kind, channel)
+        elif kind in MARKERS:
+            need = self._need(TaskState._was_sent, line, channel)
             if need is not None:
                 return need
         rules = gate.known(line)
-        self._run.rules.update(gate.step(line) if rules is None else rules)
-        if kind in _MARKERS:
-            self._markers[channel] += 1
-            self._counts[channel] = line.further.get("records")
+        self._fire(gate.step(line) if rules is None else rules)
+        self._notes.is_repeatable = kind in MARKERS and self._mode not in OVERTAKING
         self._obey_gate(line, kind, channel)
         return None
 
-    def _was_sent(self, line: Line, kind: str, channel: int) -> Need | None:
-        """None if the marker is the next one that the channel's sender has broadcast in this attempt."""
-        above, place = self._channels[channel], self._markers[channel]
-        sent_markers, checkpoint = self._markers_of[channel], line.checkpoint
-        if self._mode in OVERTAKING:
-            key: Key = ("marker", line.attempt, above)
-            return self._in_flight.marker(channel, key, _MARKERS[kind], checkpoint)
-        rules = ("TASK-01", "ONCE-01")
-        if len(sent_markers) <= place:
-            why = "{0} {1} came on channel {2} from {3} as marker {4}; {3} has broadcast {5} in attempt {6}"
-            values = (kind, checkpoint, channel, above, place + 1, len(sent_markers), line.attempt)
-            return Need(("marker", line.attempt, above), place + 1, rules, why, values)
-        effect, sent_checkpoint, sent = sent_markers[place]
-        if effect != _MARKERS[kind] or sent_checkpoint != checkpoint:
-            marker, what = f"marker {place + 1}", f"{kind} {checkpoint} came on channel {channel}"
-            raise Rejected(rules, f"{what} as {marker}; {marker} of {above} is {effect} {sent_checkpoint}")
-        records, task = line.further.get("records"), self.file.task
-        if kind == "barrier" and records is not None and sent is not None and task in sent:
-            self._run.cuts_compared += 1
-            if records != sent[task]:
-                what = f"{kind} {checkpoint} came on channel {channel}"
-                why = f"{what} after {records} records, {above} had sent {sent[task]} before it"
-                raise Rejected(("ONCE-01",), f"{why}: the cut is torn")
-        return None
-
     def _obey_gate(self, line: Line, kind: str, channel: int) -> None:
-        see = self._run.witnessed.see
+        see = self._see
         if kind == "end_of_partition":
             see("partition ended")
         kinds, base = line.kinds, line.base
@@ -250,16 +176,9 @@ class TaskReader(FileReader):
                 self._due.append(("abort_on_barrier", aborted, effect["reason"]))
                 see("overtaken at the gate" if effect["reason"] == "SUBSUMED" else "cancelled at the gate")
 
-    def _received_before(self) -> int | None:
-        """The records before the last barriers on all channels together; None if that has no meaning."""
-        if self._mode != EXACTLY_ONCE:
-            return None  # records after a barrier are in the snapshot too
-        counts = [count for count in self._counts if count is not None]
-        return sum(counts) if len(counts) == len(self._counts) else None
-
     # ------------------------------------------------------------ the snapshot steps
 
-    def _at_subtask(self, line: Line, attempt: Attempt) -> Need | None:
+    def _at_subtask(self, line: Line) -> Need | None:
         if self._sink is not None:
             self._sink.nothing_due("the subtask's next event")
         event, kind = line.given, line.kind
@@ -272,76 +191,67 @@ class TaskReader(FileReader):
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
                 why = f"the subtask got {' '.join(map(str, came))}, its gate requires {expected}"
                 raise Rejected(("TASK-01", "ALIGN-05"), why)
-        elif kind in _MESSAGES:
+        elif kind in MESSAGES:
             if kind != "checkpoint":
                 self._nothing_due("the subtask's next message")
-            need = self._receive(line, kind)
+            need = self._need(TaskState._receive, line, kind)
             if need is not None:
                 return need
         rules = self._subtask.known(line)
-        self._run.rules.update(self._subtask.step(line) if rules is None else rules)
+        self._fire(self._subtask.step(line) if rules is None else rules)
         if is_from_gate:
             self._due.popleft()
-        self._carry_out(line, attempt)
+        self._notes.is_repeatable = True
+        self._carry_out(line)
         return None
 
-    def _receive(self, line: Line, kind: str) -> Need | None:
-        """Receive the coordinator's message in this event, if it was sent."""
-        attempt, task, checkpoint = line.attempt, self.file.task, line.checkpoint
-        if type(checkpoint) is not int:
-            return None
-        word, rule = _MESSAGES[kind]
-        messages = self._messages[word]
-        times = messages.received.get(checkpoint, 0) + 1
-        if messages.sent.get(checkpoint, 0) < times:
-            rules: tuple[str, ...] = (rule,)
-            if word == "complete" and self._sink is not None:
-                rules = ("ONCE-05", "SINK-03", rule)
-            sent = "never sent" if times == 1 else "sent {4} times and came {5} times"
-            why = f"{{0}} of checkpoint {{1}} reached {{2}} in attempt {{3}}, it was {sent}"
-            key: Key = (word, attempt, task, checkpoint)
-            return Need(key, times, rules, why, (word, checkpoint, task, attempt, times - 1, times))
-        completed = line.completed
-        if word == "abort" and completed not in self._run.completed and completed != -1:
-            why = f"the abort of {checkpoint} names completed checkpoint {completed}; it never completed"
-            return Need(("completed", completed), 1, ("ONCE-05", "TASK-06"), why)
-        messages.received[checkpoint] = times
-        return None
-
-    def _carry_out(self, line: Line, attempt: Attempt) -> None:
+    def _carry_out(self, line: Line) -> None:
         """Record the effects of the subtask: causes elsewhere, events of its sink, situations."""
-        run, number, task = self._run, line.attempt, self.file.task
-        see = run.witnessed.see
-        base = line.base
+        see, act, base = self._see, self._act, line.base
         for kind, relative, named, _ in line.known_effects:
             checkpoint = named if relative is None else base + relative
             match kind:
                 case "broadcast_barrier" | "broadcast_cancel":
                     if kind == "broadcast_barrier":
-                        self._rows.check(line, attempt, checkpoint, is_source=not self._channels)
+                        # it may reject the line, and a transition counts its situations only afterwards
+                        self._notes.is_repeatable &= not self._notes.situations
                     elif line.kind == "checkpoint":
                         see("abort before its trigger")
-                    run.causes.happened(self._broadcast, (kind, checkpoint, line.further.get("sent")))
-                    self._in_flight.snapshot(checkpoint, line.further)
+                    act(self.ACTS[kind], line, relative, named)
                 case "acknowledge":
                     see("snapshot acknowledged")
-                    self._messages["acknowledge"].send(checkpoint)
+                    act(self.ACTS[kind], line, relative, named)
                 case "decline":
                     see("declined")
-                    self._messages["decline"].send(checkpoint)
+                    act(self.ACTS[kind], line, relative, named)
                 case "cancel_async":
                     see("aborted while writing")
                 case "snapshot" | "notify_complete" | "notify_abort":
                     if self._sink is not None:
                         self._sink.require(kind, checkpoint)
                     if not self._channels:
-                        self._offsets.require(kind, checkpoint)
-                    if kind == "notify_complete":
-                        run.undelivered[number, task].discard(checkpoint)
+                        act(self.OF_SOURCE[kind], line, relative, named)
+                    if kind in self.ACTS:
+                        act(self.ACTS[kind], line, relative, named)
                 case "notify_subsumed" | "fail":
                     pass  # a sink has nothing to drop then; no event follows a failure
                 case _:
                     raise unknown_effect("subtask", next(one for one in line.effects if one["kind"] == kind))
+
+    # ------------------------------------------------------------ the sink
+
+    def _at_sink(self, line: Line, attempt: Attempt, sink: SinkReplay) -> Need | None:
+        need = sink.replay(line, attempt, self._notes)
+        if need is not None or line.kind == "restore":
+            return need
+        effects = line.kinds
+        if line.kind == "snapshot":
+            self._act(TaskState._pre_commits, line, None)
+            if "begin" not in effects:
+                self._see("last transaction")
+        elif "commit" in effects:
+            self._see("commit on notification")
+        return None
 
     def torn_cut(self) -> EndRejection | None:
         """The rejection if a checkpoint that has been completed since the last call has a torn cut."""
@@ -352,6 +262,7 @@ class TaskReader(FileReader):
     def forget(self, checkpoint: int) -> None:
         """Drop what is known of checkpoints below `checkpoint`."""
         self._in_flight.forget_below(checkpoint)
+        self._offsets.forget(checkpoint)
 
     def begin_at(self, checkpoint: int, transaction: int | None) -> None:
         """Begin after a complete checkpoint that the task knows, with the open transaction of its sink."""

@@ -105,6 +105,7 @@ def validate(
     readers = _readers(run, log, settings or Settings())
     with without_collection():
         rejection = _read(run, readers)
+    run.add_up()
     return result_of(run, rejection, run.witnessed.missing(possible(required, run.modes)))
 
 

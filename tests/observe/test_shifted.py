@@ -8,7 +8,7 @@ from event_logs import read, write
 
 from conformance.observe import validate
 from conformance.observe.lines.line import Line
-from conformance.observe.memo import replayed, shifted
+from conformance.observe.memo import replayed, shifted, transitions
 from conformance.observe.memo.coordinator import ShiftedCoordinator
 from conformance.observe.memo.gate import ShiftedGate
 from conformance.observe.memo.shifted import Shifted, Table
@@ -391,6 +391,7 @@ def test_an_altered_effect_is_rejected_as_without(seed: int, recorded: Path, tmp
 
 def test_full_tables_change_nothing(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = validate(recorded)
+    monkeypatch.setattr(transitions, "memory", transitions.Memory())  # its states have numbers of the tables
     monkeypatch.setattr(shifted, "MOST_STEPS", 0)
     for component in SHIFTED:
         monkeypatch.setattr(component, "table", Table())

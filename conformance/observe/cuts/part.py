@@ -127,12 +127,14 @@ def _rejects(reader: TaskReader) -> bool:
 
 def _forget_counts(run: Run) -> None:
     """The lines before the cut were counted by the part before."""
+    run.add_up()
     run.events = run.cuts_compared = 0
     run.rules.clear()
     run.witnessed.clear()
 
 
 def _fill(found: Validated, run: Run) -> None:
+    run.add_up()
     found.is_whole = True
     found.events, found.cuts_compared = run.events, run.cuts_compared
     found.situations = Counter(run.witnessed.counts())

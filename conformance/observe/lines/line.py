@@ -1,7 +1,8 @@
 """One line of an event log, in two forms: parsed, or known by its shape and parsed only where needed."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -14,7 +15,8 @@ NO_CHECKPOINT = -1
 """The checkpoint of an effect that names none."""
 
 
-class Shape(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)  # a named tuple's fields are read more slowly, by every line
+class Shape:
     """What the lines with one text have in common; their ids may be greater by one number."""
 
     number: int
@@ -102,6 +104,11 @@ class Line:
     @property
     def base(self) -> int:
         """What relative ids of the effects are relative to."""
+        return 0
+
+    @property
+    def transaction(self) -> int:
+        """What relative transactions of the effects are relative to."""
         return 0
 
     @property

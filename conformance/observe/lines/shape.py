@@ -38,11 +38,10 @@ _NOTHING: Mapping[str, Any] = {}
 class Shapes:
     """Reads the lines of one file whose shape is known, or can be.
 
-    Lines follow each other in a few orders only: those of the shapes that have followed the last one are
-    tried first.
+    Lines follow each other in a few orders only: the shapes that have followed the last one are tried first.
     """
 
-    __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head")
+    __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head", "_last")
 
     def __init__(self, *, has_states: bool) -> None:
         """`has_states`: an event may have a state, as those of a coordinator."""
@@ -51,9 +50,11 @@ class Shapes:
         """The text of a line up to its number in the file; no line begins like it if there was none."""
         self._attempt = 0
         self._followers: dict[int, list[_Expected]] = {}
-        """By number of a shape: the shapes of lines after it, the newest first."""
+        """By number of a shape: the shapes of lines after it, the one that came last first."""
+        self._last = _NO_SHAPE
+        """The number of the last line's shape."""
         self._expected: list[_Expected] = []
-        """Those of the last line."""
+        """The shapes of lines after that one."""
 
     def follow(self, text: bytes, attempt: int, task: str) -> None:
         """Expect the lines after this valid one, of that attempt and task, to begin like it, but for numbers.
@@ -74,7 +75,8 @@ class Shapes:
         base = transaction = 0
         handle = b""
         begin = len(head)
-        for expected in self._expected:
+        likely = self._expected
+        for expected in likely:
             found = expected.match(text, begin)
             if found is None:
                 continue
@@ -87,6 +89,9 @@ class Shapes:
                 base, transaction = expected.base_in(found), expected.transaction_in(found)
                 handle = found[expected.state] if expected.state else b""
             end = found.end()
+            if expected is not likely[0]:  # the one that came last is tried first
+                likely.remove(expected)
+                likely.insert(0, expected)
             break
         else:
             searched = self._searched(text, begin)
@@ -100,15 +105,15 @@ class Shapes:
             except orjson.JSONDecodeError:
                 return None
         further = _NOTHING
-        if end != len(text) - 1 or text[end:] != b"}":
-            fields = _fields_after(text[end:])
+        if end != len(text) - 1 or not text.endswith(b"}"):
+            fields = _fields_after(text, end)
             if fields is None:
                 return None
             further = fields
         followers = self._followers.get(shape.number)
         if followers is None:
-            followers = self._followers[shape.number] = []
-        self._expected = followers
+            followers = self._followers[shape.number] = _followers.get(shape.number, [])[:]
+        self._expected, self._last = followers, shape.number
         line = _new(ShapedLine)
         line.number = number
         line.attempt = self._attempt
@@ -139,8 +144,9 @@ class Shapes:
         expected = _expected.get(shape.number)
         if expected is None:
             expected = _expected[shape.number] = _Expected(shape, core)
-        self._expected[_MOST_FOLLOWERS - 1 :] = []
-        self._expected.insert(0, expected)
+        for followers in (self._expected, _followers.setdefault(self._last, [])):
+            followers[_MOST_FOLLOWERS - 1 :] = []
+            followers.insert(0, expected)
         return shape, base, transaction, handle, end
 
 
@@ -193,8 +199,8 @@ class _Expected:
         return True
 
 
-_MOST_FOLLOWERS = 4
-"""Shapes that are tried before a line is searched for its ids."""
+_MOST_FOLLOWERS = 16
+"""Shapes that are tried before a line is searched for its ids, which takes as long as some ten of them."""
 _STATE_VALUE = rb'("[^"\\]*"|\{[^{}]*\})'
 _ID_VALUE = rb"(0|[1-9]\d{0,14})"
 _new = ShapedLine.__new__
@@ -203,14 +209,17 @@ _numbers = count()
 _shapes: dict[bytes, Shape] = {}
 _expected: dict[int, _Expected] = {}
 """By number of a shape: its pattern."""
+_NO_SHAPE = -1
+_followers: dict[int, list[_Expected]] = {}
+"""By number of a shape: what has followed it in any file. Each file begins with these, in its own order."""
 
 
-def _fields_after(rest: bytes) -> Mapping[str, Any] | None:
+def _fields_after(text: bytes, end: int) -> Mapping[str, Any] | None:
     """The fields after the effects; None if they are no valid fields beside those of every line."""
-    if not rest.startswith(b","):
+    if not text.startswith(b",", end):
         return None
     try:
-        fields = orjson.loads(b"{" + rest[1:])
+        fields = orjson.loads(b"{" + text[end + 1 :])
     except orjson.JSONDecodeError:
         return None
     return fields if fields and _RESERVED.isdisjoint(fields) else None

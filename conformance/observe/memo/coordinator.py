@@ -46,9 +46,17 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
 
     def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
         """As in `Shifted`; then the handles are those of the state after it."""
-        rules = super().known(line, handle)
-        if rules is not None:
-            self._keep(handle)
+        if self._node == NO_NODE or not isinstance(line, ShapedLine):
+            return None
+        key = self._shaped_key(line, handle)
+        edge = None if key is None else self.table.edges.get(key)
+        if edge is None:
+            return None
+        self._node, shift, further, rules = edge
+        self._is_current = False
+        self._base += shift
+        self._other += further
+        self._keep(handle)
         return rules
 
     def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
@@ -73,7 +81,7 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
 
     def _shaped_key(self, line: ShapedLine, handle: object) -> Key | None:
         shape = line.shape
-        if shape.kind not in _REMEMBERED or "shared" in shape.event or shape.has_number:
+        if shape.has_number or shape.kind not in _REMEMBERED or "shared" in shape.event:
             return None
         place = None
         if shape.has_state:

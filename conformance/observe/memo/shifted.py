@@ -24,6 +24,7 @@ LARGEST_ID = 1 << 53
 NO_NODE = -1
 """The number of a state that is not made relative: the model takes each step from and to it."""
 Key = tuple[Any, ...]
+Place = tuple[int, int, int]
 _OTHER_NUMBER = re.compile(rb'"(?!channel":)[^"]*":[-\d\[{]')
 """A number, a list or an object in a field that is no channel; an id that was left out is none."""
 _IDS = frozenset({"checkpoint", "channel"})
@@ -139,7 +140,7 @@ class Shifted(Replayed):
         if self._node != NO_NODE:
             if isinstance(line, ShapedLine):
                 key = self._shaped_key(line, event.get("state"))
-            else:
+            if key is None:
                 key = self._key(event, effects)
         edge = None if key is None else table.edges.get(key)
         if edge is not None:
@@ -177,6 +178,16 @@ class Shifted(Replayed):
             relatives = [None if "checkpoint" not in one else one["checkpoint"] - base for one in effects]
             answers[key] = _Answer(edge, tuple(zip(effects, relatives, strict=True)))
         return effects, rules
+
+    @property
+    def place(self) -> Place:
+        """The number of the relative state, and its bases."""
+        return self._node, self._base, self._other
+
+    @place.setter
+    def place(self, place: Place) -> None:
+        self._node, self._base, self._other = place
+        self._is_current = False
 
     def bookmark(self) -> object:
         """As in `Replayed`; the state is not made absolute."""

@@ -37,6 +37,10 @@ class OffsetsReplay:
         if kind == "restore":
             self._restored = line.event.get("offsets")
 
+    def forget(self, checkpoint: int) -> None:
+        """Drop what is required about checkpoints below `checkpoint`: a source may commit no offsets."""
+        self._required = {one for one in self._required if one[1] >= checkpoint}
+
     def at_cut(self, checkpoint: int) -> object:
         """What decides about later lines, as in `TaskReader.at_cut`."""
         later = tuple(sorted(one for one in self._required if one[1] > checkpoint))

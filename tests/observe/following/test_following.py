@@ -130,7 +130,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     """What is remembered does not grow with the number of checkpoints."""
     monkeypatch.setattr(run_watch, "KEPT", 20)
     monkeypatch.setattr(run_watch, "FORGET_EVERY", 5)
-    sizes = []
+    sizes, required = [], []
     for checkpoints in (100, 300):
         made = tmp_path / f"made-{checkpoints}"
         simulated = SimulatedRun(
@@ -142,7 +142,10 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         assert growing.alarms == []
         assert growing.watch.ended["completed"] > checkpoints / 2
         sizes.append(growing.watch.run.causes.size())
+        readers = growing.watch._readers.values()
+        required.append(sum(len(reader._offsets._required) for reader in readers))
     assert sizes[1] < 1.2 * sizes[0], sizes
+    assert required[1] < 1.2 * required[0], required
 
 
 # ---------------------------------------------------------------- the command

@@ -164,6 +164,7 @@ def test_a_file_whose_shapes_are_too_many_is_parsed(log: Path, monkeypatch: pyte
     expected = validate(log, required=())
     monkeypatch.setattr(shape, "_shapes", {})
     monkeypatch.setattr(shape, "_expected", {})
+    monkeypatch.setattr(shape, "_followers", {})
     monkeypatch.setattr(shape, "MOST_SHAPES", 3)
     assert validate(log, required=()) == expected
     assert len(shape._shapes) == 3

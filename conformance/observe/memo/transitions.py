@@ -1,0 +1,235 @@
+"""Whole transitions of a task's reader that were taken before, under a shift of checkpoint ids.
+
+What a line does has two parts. One depends only on the line and on the reader's own state: the steps of gate,
+subtask and sink, what is due next, the rules and the situations. This part is the same whenever line and
+state are the same, but for a shift of ids, so it is remembered. The other part depends on other files:
+whether a message was sent, whether numbers of records agree. It is done for every line, by the functions that
+the transition names.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+from conformance.observe.causes import Causes, FileReader, Need
+from conformance.observe.eventlog import LogFile
+from conformance.observe.lines.line import Line
+
+MOST_TRANSITIONS = 100_000
+"""States and transitions that are kept, about 35 MB of them. Further lines are taken anew each time."""
+Check = Callable[[Any, Line, Any], Need | None]
+"""Whether the cause of a line has happened. Arguments: the reader, the line, and a value of its shape."""
+Act = Callable[[Any, Line, Any], None]
+"""What a line does beyond the reader's own state. Arguments: the reader, the line, and a checkpoint or value.
+
+Raises Rejected.
+"""
+
+
+class Notes:
+    """What a line does, noted while it is taken anew."""
+
+    __slots__ = ("acts", "check", "is_repeatable", "rules", "situations")
+
+    def __init__(self) -> None:
+        self.check: tuple[Check, Any] | None = None
+        self.acts: list[tuple[Act, int | None, Any]] = []
+        """Each with its checkpoint relative to the line's base; or with None, and its value."""
+        self.rules: tuple[str, ...] = ()
+        self.situations: list[str] = []
+        self.is_repeatable = False
+        """The line does the same whenever the reader is in the same state."""
+
+
+class ReaderState:
+    """A state of a reader relative to its bases, and the remembered transitions from it."""
+
+    __slots__ = ("local", "transitions")
+
+    def __init__(self, local: Hashable) -> None:
+        self.local: Any = local
+        self.transitions: dict[tuple[int, ...], Transition] = {}
+        """By the line's shape, and its ids relative to the bases."""
+
+
+class Outcome:
+    """What a line does beyond the reader's own state. Many transitions have the same one."""
+
+    __slots__ = ("acts", "argument", "check", "rules", "situations")
+
+    def __init__(self, notes: Notes) -> None:
+        self.check: Check | None = None
+        self.argument: object = None
+        if notes.check is not None:
+            self.check, self.argument = notes.check
+        self.acts = tuple(notes.acts)
+        self.rules = notes.rules
+        self.situations = tuple(notes.situations)
+
+
+class Transition(NamedTuple):
+    """What the lines of one shape do in one state."""
+
+    outcome: Outcome
+    after: ReaderState
+    shift: int
+    """By how much the base is greater afterwards."""
+    further: int
+    """By how much the other base is."""
+
+
+Moved = tuple[ReaderState, int, int]
+"""The last fields of a Transition."""
+
+
+class Located(NamedTuple):
+    """A state relative to two bases: an id of a checkpoint, and one of a transaction."""
+
+    local: Hashable
+    base: int
+    other: int
+
+
+class Taken:
+    """How often the readers of one run have taken remembered transitions, to be added up in the end."""
+
+    __slots__ = ("counts", "rules")
+
+    def __init__(self) -> None:
+        self.counts: dict[Outcome, int] = {}
+        self.rules: set[str] = set()
+        """Those of a line that was rejected."""
+
+
+class Memory:
+    """All states that are kept, of all readers of this process."""
+
+    def __init__(self) -> None:
+        self.states: dict[Hashable, ReaderState] = {}
+        self.size = 0
+        """The number of states and transitions."""
+        self._outcomes: dict[Hashable, Outcome] = {}
+        """Fewer than transitions."""
+
+    def state(self, local: Hashable) -> ReaderState | None:
+        """The one state that is equal; None if it is new and there is no room."""
+        found = self.states.get(local)
+        if found is None and self.size < MOST_TRANSITIONS:
+            found = self.states[local] = ReaderState(local)
+            self.size += 1
+        return found
+
+    def keep(self, before: ReaderState, key: tuple[int, ...], notes: Notes, moved: Moved) -> None:
+        """Remember a transition if there is room."""
+        if self.size >= MOST_TRANSITIONS:
+            return
+        content = (notes.check, tuple(notes.acts), notes.rules, tuple(notes.situations))
+        outcome = self._outcomes.get(content)
+        if outcome is None:
+            outcome = self._outcomes[content] = Outcome(notes)
+        before.transitions[key] = Transition(outcome, *moved)
+        self.size += 1
+
+
+memory = Memory()
+
+
+class RememberingReader(FileReader):
+    """A reader that remembers its transitions.
+
+    While `_state` is set, that is the reader's state, and its parts have an older one. So a remembered
+    transition changes no part.
+    """
+
+    def __init__(self, file: LogFile, causes: Causes, taken: Taken, *, shaped: bool) -> None:
+        """`shaped`: transitions are remembered; else every line is taken anew."""
+        super().__init__(file, causes, shaped=shaped)
+        self._taken = taken
+        self._remembers = shaped
+        self._state: ReaderState | None = None
+        self._base = self._other = 0
+        self._notes = Notes()
+
+    @abstractmethod
+    def take(self, line: Line) -> Need | None:
+        """Replay one line with the parts, and note what it does. Raises Rejected and EventLogError."""
+
+    @abstractmethod
+    def located(self) -> Located | None:
+        """The state of the parts; None if it cannot be made relative."""
+
+    @abstractmethod
+    def move_to(self, local: Any, base: int, other: int) -> None:  # noqa: ANN401 - as `located` made it
+        """Set the state of the parts."""
+
+    def replay(self, line: Line) -> Need | None:
+        """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
+        state, shape = self._state, line.shape
+        if state is None or shape is None:
+            return self._anew(line, None)
+        base = line.base
+        if shape.has_transactions:
+            key: tuple[int, ...] = (shape.number, base - self._base, line.transaction - self._other)
+        else:
+            key = (shape.number, base - self._base)
+        known = state.transitions.get(key)
+        if known is None:
+            return self._anew(line, key)
+        outcome, after, shift, further = known
+        if outcome.check is not None:
+            need = outcome.check(self, line, outcome.argument)
+            if need is not None:
+                return need
+        self._state = after
+        self._base += shift
+        self._other += further
+        try:
+            for act, relative, value in outcome.acts:
+                act(self, line, value if relative is None else base + relative)
+        except Exception:
+            self._taken.rules.update(outcome.rules)
+            raise
+        counts = self._taken.counts
+        counts[outcome] = counts.get(outcome, 0) + 1
+        return None
+
+    def bring_up_to_date(self) -> None:
+        """As in `FileReader`: give the parts the reader's state."""
+        state = self._state
+        if state is not None:
+            self._state = None
+            self.move_to(state.local, self._base, self._other)
+
+    def change(self, change: Callable[[], None]) -> None:
+        """Change the parts, while a line is taken anew or a remembered transition is taken."""
+        is_remembered = self._state is not None
+        self.bring_up_to_date()
+        change()
+        located = self.located() if is_remembered else None
+        if located is not None:
+            self._state, self._base, self._other = memory.state(located.local), located.base, located.other
+
+    def _anew(self, line: Line, key: tuple[int, ...] | None) -> Need | None:
+        before, base, other = self._state, self._base, self._other
+        self.bring_up_to_date()
+        notes = self._notes = Notes()
+        need = self.take(line)
+        if need is not None:
+            self._state = before  # nothing has happened
+            return need
+        located = self.located() if self._remembers else None
+        if located is None:
+            return None
+        after, shape = memory.state(located.local), line.shape
+        # a number that is no id is not shifted, and without an id the key has the base itself
+        is_shifted = shape is not None and shape.has_ids and not shape.has_number
+        if (
+            notes.is_repeatable
+            and is_shifted
+            and key is not None
+            and before is not None
+            and after is not None
+        ):
+            memory.keep(before, key, notes, (after, located.base - base, located.other - other))
+        self._state, self._base, self._other = after, located.base, located.other
+        return None
