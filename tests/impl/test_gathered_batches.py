@@ -14,7 +14,11 @@ from impl.spark.worker.gathering import GatheredBatches, united
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import HeapKeyedStateBackend, pack, sections_of
 
-PLAIN, NARROW, WIDE = pa.string(), pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.string())
+PLAIN, NARROW, WIDE = (
+    pa.string(),
+    pa.dictionary(pa.int8(), pa.string()),
+    pa.dictionary(pa.int32(), pa.string()),
+)
 LIST = None
 
 
