@@ -7,7 +7,7 @@ one key group in both cases.
 """
 
 import operator
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -118,9 +118,22 @@ def rows_of(rows: Rows) -> Sequence[Row]:
     """Rows one by one, as tuples of Python values."""
     if not isinstance(rows, pa.RecordBatch):
         return rows
-    if rows.num_columns == 0:
-        return [()] * rows.num_rows
-    return list(zip(*map(_values, rows.columns), strict=True))
+    return next(rows_in_parts(rows, [rows.num_rows]))
+
+
+def rows_in_parts(batch: pa.RecordBatch, ends: Iterable[int]) -> Iterator[list[Row]]:
+    """The rows of a batch in parts, as tuples of Python values; a part ends before each of `ends`.
+
+    A part of some thousand rows stays in the processor's cache while it is processed.
+    """
+    values = [*map(_values, batch.columns)]
+    first = 0
+    for beyond in ends:
+        if values:
+            yield list(zip(*(of(first, beyond) for of in values), strict=True))
+        else:
+            yield [()] * (beyond - first)
+        first = beyond
 
 
 def joined(pieces: Sequence[Rows]) -> Rows:
@@ -168,19 +181,40 @@ def exact(column: pa.Array) -> pa.Array:
     return column.cast(pa.time64("us")) if column.type == pa.time64("ns") else column
 
 
-def _values(column: pa.Array) -> list[Any]:
+def _values(column: pa.Array) -> Callable[[int, int], Iterable[Any]]:
+    """A function that returns the values from one row to before another."""
     if pa.types.is_dictionary(column.type) and not column.null_count:
         known = column.dictionary.to_pylist()  # every value once: equal ones are one object
-        return list(map(known.__getitem__, column.indices.to_numpy().tolist()))
+        codes = column.indices.to_numpy()
+        return lambda first, beyond: map(known.__getitem__, codes[first:beyond].tolist())
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        numbers: list[Any] = column.to_numpy().tolist()
-        return numbers
-    values: list[Any] = exact(column).to_pylist()
-    return values
+        numbers = column.to_numpy()
+        return lambda first, beyond: numbers[first:beyond].tolist()
+    values = exact(column)
+    return lambda first, beyond: values.slice(first, beyond - first).to_pylist()
 
 
 _WORTH_IT: Final = 2
-"""A dictionary is kept if its values have at least this number of rows on average."""
+"""A column has a dictionary if each value has at least this number of rows on average."""
+
+
+def without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows in columns without dictionaries."""
+    for place, column in enumerate(batch.columns):
+        if pa.types.is_dictionary(column.type):
+            plain = column.cast(column.type.value_type)
+            batch = batch.set_column(place, batch.schema.names[place], plain)
+    return batch
+
+
+def with_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows; columns of text and bytes have dictionaries where that makes fewer Python objects."""
+    for place, column in enumerate(batch.columns):
+        if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
+            encoded = column.dictionary_encode()
+            if len(encoded.dictionary) * _WORTH_IT <= len(column):
+                batch = batch.set_column(place, batch.schema.names[place], encoded)
+    return batch
 
 
 def taken(batch: pa.RecordBatch, rows: Codes) -> pa.RecordBatch:

@@ -6,20 +6,23 @@ keys that have changed since the last barrier are in memory, and the state gets 
 read and written once for each key and checkpoint, not once for each batch.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Final, Protocol, TypeVar
 
 import pyarrow as pa
 
-from impl.batches import Keys, rows_of
+from impl.batches import Keys, rows_in_parts, rows_of
 from impl.graph.plan import Row
 from impl.state import KeyedStateBackend
 
 Accumulator = TypeVar("Accumulator")
 
-_WORTH_SORTING: Final = 4
+_WORTH_SORTING: Final = 2
 """Average number of rows of a key from which sorting by key costs less than a lookup for each row."""
+_ROWS_AT_ONCE: Final = 4_096
+"""Number of rows that are made of a sorted batch at once."""
 
 
 class AggregateFunction(Protocol[Accumulator]):
@@ -53,6 +56,8 @@ class Aggregating:
         """The last row of each key that has changed since the last barrier."""
         self._accumulators: dict[Hashable, Any] = {}
         """Of these keys."""
+        self.gathers_batches = self._changed is not None
+        """Whether batches may wait for others until a barrier (`impl.spark.worker.gathering`)."""
         if self._changed is not None:
             self.process_keyed_batch = self._by_key
 
@@ -87,21 +92,26 @@ class Aggregating:
         """As `process_keyed_rows` for an Arrow batch with `Emit.CHANGED`, key by key."""
         if len(keys.codes) < _WORTH_SORTING * len(keys.distinct):
             return self.process_keyed_rows(keys.by_row(), rows_of(batch))
+        assert self._changed is not None
         add, fresh = self._aggregate.add, self._aggregate.create_accumulator()
-        rows = rows_of(batch.take(pa.array(keys.in_order())))
-        held, first = self._accumulators, 0
+        held, changed = self._accumulators, self._changed
         others = [key for key in keys.distinct if key not in held]
         if others:
             found = (fresh if one is None else one for one in self._state.get_all(others))
             held.update(zip(others, found, strict=True))
-        for key, beyond in zip(keys.distinct, keys.ends(), strict=True):
-            accumulator = held[key]
-            for row in rows[first:beyond]:
-                accumulator = add(row, accumulator)
-            held[key] = accumulator
-            first = beyond
-        assert self._changed is not None
-        self._changed.update(zip(keys.distinct, (rows[beyond - 1] for beyond in keys.ends()), strict=True))
+        in_order, ends = batch.take(pa.array(keys.in_order())), keys.ends()
+        parts = [*_parts(ends)]
+        rows_of_parts = rows_in_parts(in_order, [ends[beyond - 1] for _, beyond in parts])
+        first = 0
+        for (one, other), rows in zip(parts, rows_of_parts, strict=True):
+            start = first
+            for key, beyond in zip(keys.distinct[one:other], ends[one:other], strict=True):
+                accumulator = held[key]
+                for row in rows[first - start : beyond - start]:
+                    accumulator = add(row, accumulator)
+                held[key] = accumulator
+                changed[key] = rows[beyond - start - 1]
+                first = beyond
         return ()
 
     def before_barrier(self) -> Sequence[Row]:
@@ -115,3 +125,15 @@ class Aggregating:
         self._changed.clear()
         held.clear()
         return updates
+
+
+def _parts(ends: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of keys with about `_ROWS_AT_ONCE` rows each, or a single key with more.
+
+    `ends`: of each key the end of its rows, in ascending order.
+    """
+    key = rows = 0
+    while key < len(ends):
+        beyond = min(bisect_left(ends, rows + _ROWS_AT_ONCE, key) + 1, len(ends))
+        yield key, beyond
+        key, rows = beyond, ends[beyond - 1]

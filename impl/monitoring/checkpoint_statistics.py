@@ -126,28 +126,22 @@ class CheckpointTracker:
     def completed(self, checkpoint: int, duration_ms: float, folder: str) -> None:
         """A checkpoint is complete."""
         with self._changing:
-            one = self._pending(checkpoint)
-            if one is None:
-                return
-            done = replace(one, status=CheckpointStatus.COMPLETED, duration_ms=duration_ms, folder=folder)
-            self._known[checkpoint] = done
-            self._completed += 1
-            self._latest = (
-                replace(self._latest, savepoint=done)
-                if done.is_savepoint
-                else replace(self._latest, completed=done)
-            )
+            done = self._ended(checkpoint, CheckpointStatus.COMPLETED, duration_ms, folder=folder)
+            if done is not None:
+                self._completed += 1
+                self._latest = (
+                    replace(self._latest, savepoint=done)
+                    if done.is_savepoint
+                    else replace(self._latest, completed=done)
+                )
 
     def failed(self, checkpoint: int, duration_ms: float, reason: str) -> None:
         """A checkpoint was aborted."""
         with self._changing:
-            one = self._pending(checkpoint)
-            if one is None:
-                return
-            lost = replace(one, status=CheckpointStatus.FAILED, duration_ms=duration_ms, failure=reason)
-            self._known[checkpoint] = lost
-            self._failed += 1
-            self._latest = replace(self._latest, failed=lost)
+            lost = self._ended(checkpoint, CheckpointStatus.FAILED, duration_ms, failure=reason)
+            if lost is not None:
+                self._failed += 1
+                self._latest = replace(self._latest, failed=lost)
 
     def discarded(self, checkpoint: int) -> None:
         """A completed checkpoint was subsumed and deleted."""
@@ -173,6 +167,22 @@ class CheckpointTracker:
         with self._changing:
             one = self._known.get(checkpoint)
             return None if one is None else self._copied(one)
+
+    def _ended(
+        self,
+        checkpoint: int,
+        status: CheckpointStatus,
+        duration_ms: float,
+        *,
+        folder: str = "",
+        failure: str = "",
+    ) -> CheckpointStatistics | None:
+        """Record the end of a pending checkpoint, and return it; None for one that is not pending."""
+        one = self._pending(checkpoint)
+        if one is not None:
+            one = replace(one, status=status, duration_ms=duration_ms, folder=folder, failure=failure)
+            self._known[checkpoint] = one
+        return one
 
     def _pending(self, checkpoint: int) -> CheckpointStatistics | None:
         one = self._known.get(checkpoint)

@@ -28,8 +28,8 @@ SLOTS = 5
 ROW, ARROW = "row", "arrow"
 BATCH_ROWS, FEWER_ROWS, CHANNEL_BATCHES = 65_536, 4_096, 1
 """Rows of a batch, and how many batches wait in a channel: what a barrier waits behind. Calling a function
-for each row takes ten times as long as a kernel for all of them, so rows in memory come in smaller batches;
-in RocksDB, which is read once for each key of a batch, they do not."""
+for each row takes ten times as long as a kernel for all of them, so rows of the row API come in smaller
+batches, with every state backend."""
 
 Totals = dict[str, tuple[int, int]]
 
@@ -123,7 +123,7 @@ def job(
         aggregates = {"count": count(), "total": sum_of("value")}
         sums = words.key_by("word").aggregate_columns("sums", aggregates, 2)
     execution = ExecutionConfig(
-        batch_rows=FEWER_ROWS if (api, backend) == (ROW, MEMORY) else BATCH_ROWS,
+        batch_rows=FEWER_ROWS if api == ROW else BATCH_ROWS,
         channel_batches=CHANNEL_BATCHES,
         state_backend=backend,
     )

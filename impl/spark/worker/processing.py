@@ -8,6 +8,7 @@ import pyarrow as pa
 from impl.batches import Rows, columns_of, joined, rows_of
 from impl.graph.plan import KeySelector, Row
 from impl.graph.rescaling import RestoreRefusedError
+from impl.spark.worker.gathering import GatheredBatches
 from impl.spark.worker.operators import Operator, Process
 from impl.state import (
     AsynchronousPart,
@@ -88,11 +89,17 @@ class ProcessOperator(Operator):
             whole_batches(function, element, key_selectors.get(number), check_keys)
             for number, element in enumerate(elements)
         )
+        self._gathered: tuple[GatheredBatches, ...] = ()
+        if getattr(function, "gathers_batches", False):
+            self._gathered = tuple(map(GatheredBatches, self.inputs))
+            self.inputs = self._gathered
 
     def before_barrier(self) -> Rows:
-        """The rows that the function has held back."""
+        """The rows that the function has held back, of the batches that wait too."""
+        emitted = [rows for gathered in self._gathered if len(rows := gathered.release())]
         held_back: Rows | None = self._call("before_barrier")
-        return () if held_back is None else held_back
+        rows = () if held_back is None else held_back
+        return joined((*emitted, rows)) if emitted else rows
 
     def finish(self) -> Rows:
         """What the function has held back, and its last rows."""
