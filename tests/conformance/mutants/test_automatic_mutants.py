@@ -43,6 +43,7 @@ Step(g, n) ==
     THEN [g EXCEPT !.current = n, !.pending = TRUE]
     ELSE Late(g) \\o Resumes(g)
 RULE_01 == [](Step(1, 2) = 3)
+Frame == [](Step(1, 2) = 4)
 ====
 """
 
@@ -82,6 +83,17 @@ def test_tla_is_edited_once_everywhere():
         ("drop-change", "!.current = n, ", ""),
         ("drop-effect", " \\o Resumes(g)", ""),
     }
+
+
+def test_the_states_in_which_a_job_may_stay_are_a_rule():
+    """TLC reports each other state without a next one as a deadlock."""
+    text = "HasEnded ==\n    /\\ up /\\ pending = {}\nStep == up = TRUE\n"
+
+    def defined(module):
+        return {edit.id.split(":")[1] for edit in tla_edits_of(module, text)}
+
+    assert defined("spec.dataflow.AnyDataflow") == {"Step"}
+    assert defined("spec.gate.PolledGate") == {"HasEnded", "Step"}
 
 
 def test_every_edit_is_another_text_that_compiles():
