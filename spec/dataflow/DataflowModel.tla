@@ -66,11 +66,11 @@ ALIGN_17 == [][attempt' = attempt => \A c \in Sources :
     /\ c \in gate.blocked => IsPrefixOf(channel[c], channel'[c])
     /\ counted'[c] # counted[c] => channel'[c] = Tail(channel[c])]_vars
 
-ONCE_01 == \A n \in CompletedIds :
-    /\ DOMAIN snapshots[n] = Tasks
-    /\ \A s \in Sources :
-        /\ snapshots[n][Operator][s] = snapshots[n][s]
-        /\ snapshots[n][SinkTask].received[s] = snapshots[n][s]
+IsConsistent(states) ==
+    /\ DOMAIN states = Tasks
+    /\ \A s \in Sources : states[Operator][s] = states[s] /\ states[SinkTask].received[s] = states[s]
+
+ONCE_01 == \A n \in CompletedIds : IsConsistent(snapshots[n])
 
 ONCE_02 == \A s \in Sources : counted[s] = NextDue(s)
 
@@ -193,11 +193,18 @@ OfNothing ==
     \/ OnlyCoordinator /\ declined' \in {declined, declined + 1} /\ UNCHANGED snapshots
 
 (* What the coordinator starts, completes and ends becomes messages: triggers *)
-(* to the sources, and notifications to the tasks that listen.               *)
+(* to the sources, and notifications to the tasks that listen. Of a savepoint *)
+(* that completes no task is notified (SUB-05). It is no longer pending, and  *)
+(* not stored: it has completed if its one missing task acknowledges it.      *)
 PendingIds(k) == {k.pending[i].id : i \in DOMAIN k.pending}
 NewestIn(k) == IF k.store = <<>> THEN -1 ELSE LatestId(k.store)
 Done == IF NewestIn(coordinator') = NewestIn(coordinator) THEN {} ELSE {NewestIn(coordinator')}
-Given == PendingIds(coordinator) \ (PendingIds(coordinator') \cup Done)
+Acknowledges(t, n) ==
+    IF t \in Slow THEN <<attempt, "acknowledge", t, n>> \in net \ net'
+    ELSE t \in DOMAIN snapshots'[n] \ DOMAIN snapshots[n]
+DoneSavepoints == {p.id : p \in {p \in Range(coordinator.pending) :
+    p.type = "savepoint" /\ \E t \in Tasks : p.missing = {t} /\ Acknowledges(t, p.id)}}
+Given == PendingIds(coordinator) \ (PendingIds(coordinator') \cup Done \cup DoneSavepoints)
 Posted ==
     {<<attempt, "trigger_task", s, n>> : s \in Sources, n \in PendingIds(coordinator') \ PendingIds(coordinator)}
         \cup {<<attempt, "notify_complete", t, n>> : t \in Listening, n \in Done}
@@ -213,6 +220,7 @@ Frame == [][
          /\ \A n \in Ids \cup {0} : snapshots'[n] = IF n \in CompletedIds THEN snapshots[n] ELSE <<>>
     ELSE /\ \A c \in DOMAIN channel : IsPrefixOf(Rest(c), channel'[c])
          /\ Posted \subseteq net' /\ \A m \in net' \ net : m \in Posted \/ Answered(m)
+         /\ \A n \in DoneSavepoints : n \notin PendingIds(coordinator') /\ IsConsistent(snapshots'[n])
          /\ Cardinality(Taken) + Cardinality(net \ net') <= 1
          /\ IF Taken # {}
             THEN LET c == CHOOSE c \in Taken : TRUE

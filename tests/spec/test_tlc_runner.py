@@ -33,6 +33,14 @@ def test_a_violated_refinement_is_named_by_the_property_that_states_it():
     assert result.violated == "Refines"
 
 
+@pytest.mark.parametrize("name", ["notifies", "aborted_in_silence", "too_early"])
+def test_a_savepoint_that_ends_in_another_way_is_seen_by_what_a_step_changes(name):
+    """A frame is no rule, so these models are no mutants of the catalogue."""
+    result = check(MANIFEST[f"broken_dataflow_savepoint_{name}"])
+    assert result.violated == "Frame"
+    assert result.differences == ()
+
+
 def test_a_violated_temporal_property_is_the_one_that_is_listed():
     result = check(MANIFEST["broken_liveness_nothing_expires"])
     assert result.violated == "LIVE_01"

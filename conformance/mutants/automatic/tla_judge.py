@@ -10,7 +10,7 @@ from spec.modules import STANDARD, module_text
 from spec.tlc import TlcTimeoutError, job_of, run, specification
 from spec.tool_output import Location, TlcError, UnparsedError
 
-SMALL = 20_000
+SMALL = 26_000
 """A thorough model of at most this number of states checks the mutants that are left."""
 SECONDS = 300
 """Time limit of TLC for one model."""

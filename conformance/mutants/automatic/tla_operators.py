@@ -1,14 +1,17 @@
 """The mutation operators for TLA+: every edit of one token or conjunct of a protocol module.
 
 What is written in comments and strings stays, and so does what is no protocol: declarations, types, bounds of
-quantifiers. A rule stands in a module of its own (`...Model`), and those are not mutated.
+quantifiers, what a model checks, and the states in which a job may stay. Most rules stand in modules of their
+own (`...Model`), and those are not mutated.
 """
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 
 from conformance.mutants.automatic.operators import Edit
+from spec.manifest import load_manifest
 
 _HIDDEN = re.compile(r'\\\*[^\n]*|\(\*.*?\*\)|"[^"\n]*"', re.DOTALL)
 _DEFINED = re.compile(r"^(\w+)(?:\([^)]*\))? ==", re.MULTILINE)
@@ -47,6 +50,10 @@ _TOKENS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 _NO_STEP = re.compile(r"[A-Z]+_\d\d|Init|Spec|vars|\w*OK")
 """Definitions that are a rule, or the initial states."""
+_MAY_STAY = {f"spec.dataflow.AnyDataflow:{name}" for name in ("HasEnded", "HasStopped", "Ended")}
+"""The states in which a job may stay as it is. A step that leaves all variables unchanged is allowed in each
+state anyway, so that only a rule reads these: which states are a deadlock.
+"""
 _GUARD = re.compile(r"\bIF ([^\n]*?)\s+THEN\b")
 
 
@@ -59,7 +66,9 @@ def tla_edits_of(module: str, source: str) -> tuple[Edit, ...]:
     found: list[Edit] = []
     for operator, start, end, after in sorted(_all(shown)):
         names = [name for begins, name in defined if begins <= start]
-        if not names or _NO_STEP.fullmatch(names[-1]):
+        if not names or _NO_STEP.fullmatch(names[-1]) or names[-1] in _checked():
+            continue
+        if f"{module}:{names[-1]}" in _MAY_STAY:
             continue
         key = f"{module}:{names[-1]}:{operator}"
         number = next(numbers.setdefault(key, count(1)))
@@ -72,6 +81,12 @@ def tla_edits_of(module: str, source: str) -> tuple[Edit, ...]:
                  byte + len(before.encode()), before, after)
         )  # fmt: skip
     return tuple(sorted(found, key=lambda edit: (edit.start, edit.end, edit.id)))
+
+
+@cache
+def _checked() -> frozenset[str]:
+    """The names of what some model checks."""
+    return frozenset(name for model in load_manifest().values() for name in model.configuration.checked)
 
 
 def _all(shown: str) -> Iterator[tuple[str, int, int, str]]:

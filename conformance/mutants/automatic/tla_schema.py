@@ -2,8 +2,10 @@
 
 A definition with mutants becomes `IF mutant = 1 THEN ... ELSE IF mutant = 2 THEN ... ELSE` the original,
 where `mutant` is a variable that the initial state picks. The schema evaluates each rule at every state or
-step. A violation is printed and ends the behaviours of this mutant only. A model whose specification is not
-`Spec`, as those with temporal properties, cannot be checked so: TLC checks it again for each survivor alone.
+step. A violation is printed and ends the behaviours of this mutant only. A mutant whose states are many more,
+or much deeper, than the model's is not searched further in that model; it is too long unless another model
+kills it. A model whose specification is not `Spec`, as those with temporal properties, cannot be checked so:
+TLC checks it again for each survivor alone.
 """
 
 import re
@@ -25,16 +27,19 @@ from spec.tool_output import TlcError
 
 SECONDS = 3000
 """Time limit of TLC for one model with all its mutants."""
+MOST, MORE = 4, 2000
+"""A mutant may have MOST times the states of the model, and MORE; one without bounds soon has more."""
 _DEFINED = re.compile(r"^(\w+)(\(.*?\))? ==(?= |$)")
 _IN_FULL = re.compile(r"\[\]\[(?=(?:(?!\]_vars|\[\]\[).|\n)*\]_vars)")
 _ASSUMED = re.compile(r"^ASSUME\b[^\n]*(\n[ \t]+[^\n]*)*", re.MULTILINE)
 """An assumption, which may read no variable: with mutants a constant definition reads one."""
 _CHOSEN = re.compile(r"mutant = (\d+) THEN")
+_TOO_LONG = "too long"
 _SCHEMA = """---- MODULE Schema ----
 EXTENDS {module}, Mutation, TLC
 SchemaMutants == {{{mutants}}}
 ASSUME TLCSet(0, 0)
-ASSUME \\A schemaMutant \\in SchemaMutants : TLCSet(schemaMutant, "")
+ASSUME \\A schemaMutant \\in SchemaMutants : TLCSet(schemaMutant, "") /\\ TLCSet({counters} + schemaMutant, 0)
 SchemaCheck(schemaRule, schemaOk) ==
     schemaOk \\/ (TLCSet(mutant, schemaRule) /\\ PrintT(<<"KILLED", mutant, schemaRule>>) /\\ FALSE)
 SchemaNames == IF TLCGet(0) = mutant THEN TRUE ELSE TLCSet(0, mutant) /\\ PrintT(<<"AT", mutant>>)
@@ -42,8 +47,12 @@ SchemaInit == mutant \\in SchemaMutants /\\ Init
 SchemaNext == TLCGet(mutant) = "" /\\ SchemaNames /\\ Next /\\ mutant' = mutant
 SchemaSpec == SchemaInit /\\ [][SchemaNext]_<<vars, mutant>>
 SchemaOverSteps == TLCGet(mutant) = "" /\\ (UNCHANGED vars \\/ ({steps}))
-SchemaOverStates == (SchemaNames /\\ FALSE) \\/ TLCGet(mutant) # "" \\/ ({states}) \\/ TRUE
-SchemaBounded == TLCGet("level") < {deepest} \\/ SchemaCheck("too long", FALSE)
+SchemaCounted ==
+    TLCSet({counters} + mutant, TLCGet({counters} + mutant) + 1)
+    /\\ SchemaCheck("{too_long}", TLCGet({counters} + mutant) =< {most})
+SchemaOverStates ==
+    (SchemaNames /\\ FALSE) \\/ TLCGet(mutant) # "" \\/ (({states}) /\\ SchemaCounted) \\/ TRUE
+SchemaBounded == SchemaCheck("{too_long}", TLCGet("level") < {deepest})
 ====
 """
 
@@ -62,6 +71,7 @@ def judge_schema(edits: Sequence[Edit]) -> Iterator[Judged]:
         complaint = schema.found.get(number)
         if complaint is None:
             complaint = tlc(_module(edit), edit.apply(texts[edit.module]), alone)
+            complaint = complaint or schema.unbounded.get(number, "")
         yield Judged(edit, {"TLC": complaint})
 
 
@@ -71,24 +81,31 @@ class _Schema:
     def __init__(self, chosen: Mapping[int, Edit]) -> None:
         self.chosen = chosen
         self.found: dict[int, str] = {}
+        self.unbounded: dict[int, str] = {}
+        """Mutants with too many or too deep states in a model; another model may kill them."""
 
     def judge(self, model: Model) -> None:
-        """Runs TLC on a model until each mutant is killed, or has been searched to its end.
+        """Runs TLC on a model until each mutant is killed, or has been searched to its end or its bound.
 
         If TLC cannot parse or evaluate the expression of a mutant, it stops. The run then starts again
         without this mutant.
         """
         read = read_by(model.module)
+        ended: set[int] = set()
         while left := [
             number
             for number, edit in self.chosen.items()
-            if number not in self.found and _module(edit) in read
+            if number not in self.found and number not in ended and _module(edit) in read
         ]:
             with specification() as folder:
                 self._write(model, left, folder)
                 output, exit_code = _run(folder)
                 for number, rule in re.findall(r'<<"KILLED", (\d+), "([^"]+)">>', output):
-                    self.found[int(number)] = too_long(model.name) if rule == "too long" else rule
+                    if rule == _TOO_LONG:
+                        ended.add(int(number))
+                        self.unbounded.setdefault(int(number), too_long(model.name))
+                    else:
+                        self.found[int(number)] = rule
                 if exit_code == 0:
                     return
                 if exit_code == UNPARSED_CODE:
@@ -132,6 +149,9 @@ class _Schema:
             steps=" /\\ ".join(steps) or "TRUE",
             states=" /\\ ".join(states) or "TRUE",
             deepest=3 * model.depth + 5,
+            most=MOST * model.states + MORE,
+            counters=max(self.chosen),
+            too_long=_TOO_LONG,
         )
         (folder / "Schema.tla").write_text(text, "utf-8")
         changed = configuration._replace(

@@ -9,8 +9,8 @@ import pytest
 
 from conformance import cli
 from conformance.drive.oracle import Oracle
-from conformance.mutants.automatic import campaign, record
-from conformance.mutants.automatic.complaints import UNPARSED, UNTYPED, Judged, crash
+from conformance.mutants.automatic import campaign, record, tla_schema
+from conformance.mutants.automatic.complaints import UNPARSED, UNTYPED, Judged, crash, too_long
 from conformance.mutants.automatic.equivalent import same_paths
 from conformance.mutants.automatic.lockstep_scripts import other_configurations, with_illegal_events
 from conformance.mutants.automatic.modules import edits
@@ -43,6 +43,7 @@ Step(g, n) ==
     THEN [g EXCEPT !.current = n, !.pending = TRUE]
     ELSE Late(g) \\o Resumes(g)
 RULE_01 == [](Step(1, 2) = 3)
+Frame == [](Step(1, 2) = 4)
 ====
 """
 
@@ -82,6 +83,17 @@ def test_tla_is_edited_once_everywhere():
         ("drop-change", "!.current = n, ", ""),
         ("drop-effect", " \\o Resumes(g)", ""),
     }
+
+
+def test_the_states_in_which_a_job_may_stay_are_a_rule():
+    """TLC reports each other state without a next one as a deadlock."""
+    text = "HasEnded ==\n    /\\ up /\\ pending = {}\nStep == up = TRUE\n"
+
+    def defined(module):
+        return {edit.id.split(":")[1] for edit in tla_edits_of(module, text)}
+
+    assert defined("spec.dataflow.AnyDataflow") == {"Step"}
+    assert defined("spec.gate.PolledGate") == {"HasEnded", "Step"}
 
 
 def test_every_edit_is_another_text_that_compiles():
@@ -241,6 +253,22 @@ def test_mutants_in_one_run_of_tlc_are_judged_like_each_by_itself():
     assert broken == tlc("Offsets", edit.apply(text))
     assert broken
     assert same == ""
+
+
+def test_a_mutant_without_bounds_is_searched_up_to_a_number_of_states(monkeypatch):
+    """A source that reads for ever breaks no rule; neither does what is not changed, and that has an end."""
+    monkeypatch.setattr(tla_schema, "models_of", lambda _: [load_manifest()["any_parallel"]])
+    module, text = next(pair for pair in campaign.modules("spec") if pair[0].endswith(".AnyDataflow"))
+    before = "Len(task[t].history) < MaxRecords"
+    start = len(text[: text.index(before)].encode())
+    line = text[: text.index(before)].count("\n") + 1
+    reads_on = Edit(f"{module}:1", module, "by-hand", line, start, start + len(before), before, "TRUE")
+    same = reads_on._replace(id=f"{module}:2", after=before)
+    unbounded, ended = judge_schema([reads_on, same])
+
+    assert unbounded.complaints == {"TLC": too_long("any_parallel")}
+    assert unbounded.took_too_long
+    assert ended.survives
 
 
 def test_lock_step_plays_events_that_must_be_refused():
