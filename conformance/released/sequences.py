@@ -132,9 +132,13 @@ class Search(ABC):
         return True
 
     def play(self, cases: Iterator[Case]) -> bool:
-        """Play cases until there are no more, or too many diverge; False if the search is over."""
+        """Play cases until there are no more, or too many diverge; False if the search is over.
+
+        An event that the release does not offer ends the search: the sequences that have it were not compared.
+        """
         played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
-        self._done.stopped = self._done.stopped or played.stopped
+        missing = Unsupported(played.skipped[0]) if played.skipped else None
+        self._done.stopped = self._done.stopped or played.stopped or missing
         return self._done.stopped is None and len(self._done.new) < NEW_SHOWN
 
     def _different(self, cases: Iterator[Case]) -> Iterator[driver.Case]:
