@@ -19,15 +19,12 @@ import org.apache.flink.streaming.runtime.tasks.mailbox.MailboxProcessor;
 //# end
 //# before 1.10
 import java.util.Collections;
-import java.util.Optional;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
-import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
-import org.apache.flink.runtime.io.network.api.writer.RecordWriter;
-import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
-import org.apache.flink.runtime.io.network.buffer.BufferConsumer;
+import org.apache.flink.runtime.io.network.api.writer.EventWriter;
 import org.apache.flink.runtime.state.TaskStateManager;
 import org.apache.flink.runtime.taskmanager.CheckpointResponder;
 import org.apache.flink.runtime.taskmanager.Task;
@@ -157,7 +154,7 @@ final class TaskCalls {
         this.task = task;
         Reflect.set(task, "environment", environment);
         Reflect.set(task, "lock", new Object());
-        Reflect.set(task, "syncSavepointLatch", Bare.of(Reflect.type(task, "syncSavepointLatch")));
+        Reflect.set(task, "syncSavepointLatch", Reflect.make(Reflect.type(task, "syncSavepointLatch")));
         Reflect.set(task, "recordWriters", Collections.singletonList(writer(operators)));
         Reflect.set(
                 task, "checkpointExceptionHandler",
@@ -167,6 +164,7 @@ final class TaskCalls {
         Reflect.set(around, "taskNameWithSubtask", "task");
         Reflect.set(around, "executionState", ExecutionState.RUNNING);
         Reflect.set(around, "invokable", task);
+        Reflect.set(around, "invokableHasBeenCanceled", new AtomicBoolean(true));  // a failing task cancels nothing
         Reflect.set(around, "taskStateManager", Fakes.silent(TaskStateManager.class));
         Reflect.set(around, "asyncCallDispatcher", Fakes.of(ExecutorService.class, (proxy, method, arguments) -> {
             if (method.getName().equals("submit")) {
@@ -182,20 +180,9 @@ final class TaskCalls {
         }));
     }
 
-    /** A writer of one channel, that passes its events on. */
-    private static RecordWriter<?> writer(Operators operators) {
-        RecordWriter<?> writer = Bare.of(RecordWriter.class);
-        Reflect.set(writer, "broadcastChannels", new int[] {0});
-        Reflect.set(writer, "numberOfChannels", 1);
-        Reflect.set(writer, "bufferBuilders", new Optional<?>[] {Optional.empty()});
-        Reflect.set(writer, "targetPartition", Fakes.of(ResultPartitionWriter.class, (proxy, method, arguments) -> {
-            if (method.getName().equals("addBufferConsumer")) {
-                operators.broadcast(EventSerializer.fromBuffer(
-                        ((BufferConsumer) arguments[0]).build(), TaskCalls.class.getClassLoader()));
-                return true;
-            }
-            return Fakes.nothing(method.getReturnType());
-        }));
+    private static EventWriter writer(Operators operators) {
+        EventWriter writer = Bare.of(EventWriter.class);
+        writer.goTo(operators::broadcast);
         return writer;
     }
 
@@ -208,8 +195,12 @@ final class TaskCalls {
         around.notifyCheckpointComplete(checkpoint);
     }
 
-    /** Nothing waits. */
-    void settle() {}
+    /** Nothing waits; what Flink throws in a call fails the task. */
+    void settle() {
+        if (around.getExecutionState() != ExecutionState.RUNNING) {
+            throw new IllegalStateException("the call has failed the task: see docs/verify/released-flinks.md");
+        }
+    }
 //# end
 
     /** The gate aborts the checkpoint. */
