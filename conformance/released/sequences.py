@@ -134,7 +134,7 @@ class Search(ABC):
     def play(self, cases: Iterator[Case]) -> bool:
         """Play cases until there are no more, or too many diverge; False if the search is over.
 
-        An event that the release does not offer ends the search: the sequences that have it were not compared.
+        An event that the release does not offer ends the search: its sequences were not compared.
         """
         played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
         missing = Unsupported(played.skipped[0]) if played.skipped else None

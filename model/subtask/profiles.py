@@ -23,7 +23,7 @@ class TaskProfile:
     declines_with_cause: bool = True
     """A decline names the reason of the failed asynchronous part; else always the same reason."""
     names_async_failure: bool = True
-    """That reason is ASYNC_EXCEPTION; else the decline has none, and the coordinator records JOB_FAILURE."""
+    """A decline after a failed asynchronous part names a reason; else the coordinator records JOB_FAILURE."""
     stopped_ignores_failures: bool = True
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = True
