@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from random import Random
 
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire, canonical
+from conformance.adapters.protocol import FAILURES, Applied, Errored, Unsupported, Wire, canonical
 from conformance.cases.directed import Directed
 from conformance.cases.guided import CANDIDATES, WALKS, Marks, Reached, footprint
 from conformance.cases.tours_around_divergences import Transition, ways_around
@@ -137,7 +137,7 @@ class Search(ABC):
         An event that the release does not offer ends the search: its sequences were not compared.
         """
         played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
-        missing = Unsupported(played.skipped[0]) if played.skipped else None
+        missing = Errored(f"it does not offer {played.skipped[0]}") if played.skipped else None
         self._done.stopped = self._done.stopped or played.stopped or missing
         return self._done.stopped is None and len(self._done.new) < NEW_SHOWN
 
