@@ -30,7 +30,7 @@ SUBTASK = Record(
 
 _FAILURE: Word = ("fail", "snapshot")
 """The failure of a task in the module, which has no texts."""
-_TASK_SWITCHES = ("1.9", "1.11", "1.14", "1.15", "1.17")
+_TASK_SWITCHES = ("1.9", "1.10", "1.11", "1.14", "1.15", "1.17")
 """The first release of each generation: each has a set of switches in SubtaskGenerations.tla."""
 
 
@@ -109,7 +109,7 @@ def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 
 # ---------------------------------------------------------------- random events
 
-_PROFILES = ("2.3", "1.9", "2.3", "1.11", "1.14", "2.3", "1.15", "1.17")
+_PROFILES = ("2.3", "1.9", "2.3", "1.10", "1.11", "1.14", "2.3", "1.15", "1.17")
 CONFIGS: list[Wire] = [
     *every(max_concurrent=(1, 2, 3), profile=_PROFILES),
     *every(max_concurrent=2, profile=("2.3", "1.11", "2.3", "1.14"), restored=2),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from random import Random
 
 from conformance.adapters.process import ProcessAdapter
-from conformance.adapters.protocol import FAILURES, Applied, Unsupported, Wire, canonical
+from conformance.adapters.protocol import FAILURES, Applied, Errored, Unsupported, Wire, canonical
 from conformance.cases.directed import Directed
 from conformance.cases.guided import CANDIDATES, WALKS, Marks, Reached, footprint
 from conformance.cases.tours_around_divergences import Transition, ways_around
@@ -134,11 +134,11 @@ class Search(ABC):
     def play(self, cases: Iterator[Case]) -> bool:
         """Play cases until there are no more, or too many diverge; False if the search is over.
 
-        An event that the release cannot receive ends the search: what follows it was not compared.
+        An event that the release does not offer ends the search: its sequences were not compared.
         """
         played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
-        declined = Unsupported(played.skipped[0]) if played.skipped else None
-        self._done.stopped = self._done.stopped or played.stopped or declined
+        missing = Errored(f"it does not offer {played.skipped[0]}") if played.skipped else None
+        self._done.stopped = self._done.stopped or played.stopped or missing
         return self._done.stopped is None and len(self._done.new) < NEW_SHOWN
 
     def _different(self, cases: Iterator[Case]) -> Iterator[driver.Case]:

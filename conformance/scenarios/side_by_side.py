@@ -201,8 +201,8 @@ def _task_switches() -> str:
     lines = [
         "## The switches of a subtask",
         "",
-        "A release covers those up to the next one, too. The facts of profiles with which no release "
-        f"is driven were read in the bytecode of the released jars. {_BOTH_SIDES}",
+        "A release covers those up to the next one, too. Each listed release is driven "
+        f"(`barrierspec flink conform --component subtask`). {_BOTH_SIDES}",
         "",
         *_table(labels, NEWEST_TASK, driven),
     ]

@@ -49,7 +49,10 @@ class CompletesInAnyOrder(NotNotifiedOfSubsumed):
 
 
 class TakesEveryTrigger(CompletesInAnyOrder):
-    """1.9 and 1.10: the task takes every trigger and learns of no abort (TASK-11, TASK-12)."""
+    """1.10: the task takes every trigger and learns of no abort (TASK-11, TASK-12)."""
+
+    reason_of_async_failure = ASYNC_EXCEPTION
+    """The reason of a decline after a failed asynchronous part, as the coordinator records it."""
 
     def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
         """A running task takes the snapshot, whatever its id."""
@@ -79,14 +82,21 @@ class TakesEveryTrigger(CompletesInAnyOrder):
             return Step(subtask, (), ("TASK-08",))
         subtask = subtask._replace(running=without(subtask.running, checkpoint))
         rule = "TASK-08" if reason == ASYNC_EXCEPTION else "TASK-15"
-        return Step(subtask, (Decline(checkpoint, ASYNC_EXCEPTION),), (rule,))
+        return Step(subtask, (Decline(checkpoint, self.reason_of_async_failure),), (rule,))
+
+
+class DeclinesWithoutReason(TakesEveryTrigger):
+    """1.9: the decline after a failed asynchronous part names no reason (TASK-15)."""
+
+    reason_of_async_failure = JOB_FAILURE
 
 
 _NEWEST = SubtaskSteps()
 _IN_ANY_ORDER = CompletesInAnyOrder()
 _STEPS: Mapping[TaskProfile, SubtaskSteps] = {
     **dict.fromkeys(TASK_PROFILES.values(), _NEWEST),
-    TASK_PROFILES["1.9"]: TakesEveryTrigger(),
+    TASK_PROFILES["1.9"]: DeclinesWithoutReason(),
+    TASK_PROFILES["1.10"]: TakesEveryTrigger(),
     TASK_PROFILES["1.11"]: _IN_ANY_ORDER,
     TASK_PROFILES["1.12"]: _IN_ANY_ORDER,
     TASK_PROFILES["1.13"]: _IN_ANY_ORDER,

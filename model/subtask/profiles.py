@@ -22,6 +22,8 @@ class TaskProfile:
     """A synchronous part that throws fails the task; else the task declines the checkpoint."""
     declines_with_cause: bool = True
     """A decline names the reason of the failed asynchronous part; else always the same reason."""
+    names_async_failure: bool = True
+    """A decline after a failed asynchronous part names a reason; else the coordinator records JOB_FAILURE."""
     stopped_ignores_failures: bool = True
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = True
@@ -41,13 +43,14 @@ class TaskProfile:
         return _profile_of, (self.name,)
 
 
-def _up_to_1_10(name: str) -> TaskProfile:
+def _up_to_1_10(name: str, *, names_async_failure: bool) -> TaskProfile:
     return TaskProfile(
         name,
         orders_triggers=False,
         notified_of_aborts=False,
         broken_snapshot_fails=False,
         declines_with_cause=False,
+        names_async_failure=names_async_failure,
         stopped_ignores_failures=False,
         completes_in_order=False,
         notified_of_subsumed=False,
@@ -68,7 +71,8 @@ def _profile_of(name: str) -> TaskProfile:
 TASK_PROFILES: Mapping[str, TaskProfile] = {
     profile.name: profile
     for profile in (
-        _up_to_1_10("1.9"),
+        _up_to_1_10("1.9", names_async_failure=False),
+        _up_to_1_10("1.10", names_async_failure=True),
         _up_to_1_13("1.11"),
         _up_to_1_13("1.12"),
         _up_to_1_13("1.13"),
@@ -82,5 +86,5 @@ TASK_PROFILES: Mapping[str, TaskProfile] = {
 NEWEST_TASK = TASK_PROFILES["2.3"]
 """TASK-01 to TASK-10 in the newest generation."""
 
-DISTINCT = tuple(TASK_PROFILES[name] for name in ("1.9", "1.11", "1.14", "1.15", "2.3"))
+DISTINCT = tuple(TASK_PROFILES[name] for name in ("1.9", "1.10", "1.11", "1.14", "1.15", "2.3"))
 """One profile for each distinct behaviour."""

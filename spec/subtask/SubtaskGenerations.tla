@@ -13,6 +13,9 @@
 (*                        TASK-12)                                         *)
 (* broken_snapshot_fails  a synchronous part that throws fails the task    *)
 (*                        (TASK-13); else it is declined (TASK-14)         *)
+(* names_async_failure    the decline of an asynchronous part that has     *)
+(*                        failed names a reason; else the coordinator      *)
+(*                        records JOB_FAILURE (TASK-15)                    *)
 (* declines_with_cause    a decline names the cause (TASK-15)              *)
 (* stopped_ignores_failures  a failure after the task has stopped has no   *)
 (*                        effect (TASK-16)                                 *)
@@ -32,9 +35,10 @@
 EXTENDS Subtask
 
 Task_1_9 == {}
+Task_1_10 == {"names_async_failure"}
 Task_1_11 ==
-    {"orders_triggers", "notified_of_aborts", "broken_snapshot_fails", "declines_with_cause",
-     "stopped_ignores_failures"}
+    Task_1_10 \cup {"orders_triggers", "notified_of_aborts", "broken_snapshot_fails", "declines_with_cause",
+                    "stopped_ignores_failures"}
 Task_1_14 == Task_1_11 \cup {"completes_in_order"}
 Task_1_15 == Task_1_14 \cup {"notified_of_subsumed"}
 Task_1_17 == Task_1_15 \cup {"infers_aborts"}
@@ -73,5 +77,8 @@ DeclinesBroken(t, n, throws) ==                                         \* TakeS
 
 IgnoresAborts(t, n, completed) == Answer(t, <<>>)                       \* OnAbortNotification, TASK-12
 AlwaysAsync(cause) == "ASYNC_EXCEPTION"                                  \* Cause, TASK-15
+(* Up to 1.9, TASK-15: the coordinator records what has no reason as this.    *)
+AlwaysJobFailure(cause) == "JOB_FAILURE"                                 \* Cause
+
 AlwaysHeeded(t) == TRUE                                                 \* IsHeeded, TASK-16
 =============================================================================

@@ -235,13 +235,16 @@ TASK_14 == [][(Taken /\ Throws /\ ~TaskHas("broken_snapshot_fails")) =>
     /\ Effects = <<<<"broadcast_barrier", EventId>>, <<"decline", EventId, "JOB_FAILURE">>>>
     /\ task' = task]_vars
 
+(* The reason of a failed asynchronous part that names none.                *)
+Unnamed == IF TaskHas("names_async_failure") THEN "ASYNC_EXCEPTION" ELSE "JOB_FAILURE"
+
 TASK_15 == [][(EventIs("async_failed") /\ task.runs /\ EventId \in task.running) =>
     Effects = <<<<"decline", EventId,
-               IF TaskHas("declines_with_cause") THEN out'[1][3] ELSE "ASYNC_EXCEPTION">>>>]_vars
+               IF TaskHas("declines_with_cause") THEN out'[1][3] ELSE Unnamed>>>>]_vars
 
 TASK_16 == [][(EventIs("async_failed") /\ ~task.runs) =>
     Effects = IF EventId \in task.running /\ ~TaskHas("stopped_ignores_failures")
-           THEN <<<<"decline", EventId, "ASYNC_EXCEPTION">>>> ELSE <<>>]_vars
+           THEN <<<<"decline", EventId, Unnamed>>>> ELSE <<>>]_vars
 
 TASK_17 == [][~TaskHas("completes_in_order") =>
     /\ EffectsOf("notify_complete") =

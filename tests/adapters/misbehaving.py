@@ -2,7 +2,8 @@
 
 crash, hang, wrong-seq, swapped, malformed, oversized, short, chatty: what the answer to `apply` is like.
 deaf: nothing is ever answered. slow: right, after a long computation. unsupported: skips every instance.
-noisy: fills stderr before it crashes. All speak for a component `store` that is empty for ever.
+lacking: skips every event. noisy: fills stderr before it crashes. All speak for a component `store` that is
+empty for ever.
 """
 
 import json
@@ -52,6 +53,8 @@ def misbehave(request):
     elif HOW == "chatty":
         sys.stdout.write("INFO starting up\n")
         send(right)
+    elif HOW == "lacking":
+        send({"seq": seq, "unsupported": "this event"})
     elif HOW == "slow":
         sum(range(3_000_000))
         send(right)

@@ -20,7 +20,9 @@ class TaskProfile:
     broken_snapshot_fails: bool = False
     """A synchronous part that throws fails the task; else the task declines the checkpoint."""
     declines_with_cause: bool = False
-    """A decline names the reason of the failed asynchronous part; else always ASYNC_EXCEPTION."""
+    """A decline names the reason of the failed asynchronous part; else the same reason always."""
+    names_async_failure: bool = False
+    """A decline after a failed asynchronous part has a reason; else the coordinator records JOB_FAILURE."""
     stopped_ignores_failures: bool = False
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = False
@@ -34,8 +36,9 @@ class TaskProfile:
 
 
 _1_9: Final = TaskProfile()
+_1_10: Final = replace(_1_9, names_async_failure=True)
 _1_11: Final = replace(
-    _1_9,
+    _1_10,
     orders_triggers=True,
     notified_of_aborts=True,
     broken_snapshot_fails=True,
@@ -49,6 +52,7 @@ _1_17: Final = replace(_1_15, remembers=None, infers_aborts=True)
 NEWEST_TASK: Final = "2.3"
 TASK_PROFILES: Final[Mapping[str, TaskProfile]] = {
     "1.9": _1_9,
+    "1.10": _1_10,
     "1.11": _1_11,
     "1.12": _1_11,
     "1.13": _1_11,

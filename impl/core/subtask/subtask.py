@@ -149,9 +149,7 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
             return ()
         if self._profile.stopped_ignores_failures and not self._task_runs:
             return ()  # TASK-16
-        return (
-            events.SendDecline(checkpoint, reason if self._profile.declines_with_cause else ASYNC_EXCEPTION),
-        )
+        return (events.SendDecline(checkpoint, self._recorded(reason)),)
 
     def close(self) -> events.SubtaskEffects:
         """The task has finished or was cancelled: its asynchronous parts are stopped (TASK-20)."""
@@ -212,6 +210,12 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
             return ()
         self._completed = checkpoint
         return (events.NotifyOperatorsComplete(checkpoint),) if self._task_runs else ()
+
+    def _recorded(self, reason: str) -> str:
+        """The reason of a failed asynchronous part that the coordinator records (TASK-15)."""
+        if self._profile.declines_with_cause:
+            return reason
+        return ASYNC_EXCEPTION if self._profile.names_async_failure else JOB_FAILURE
 
     def _async_ended(self, checkpoint: int) -> bool:
         """Whether the asynchronous part was running; it is not any more."""

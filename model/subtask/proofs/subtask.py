@@ -76,5 +76,5 @@ def all_subtask_cases() -> Iterator[Case]:
             yield from subtask_cases(aborted, running, 2, TASK_PROFILES[name])
 
 
-_OLDER = (("1.9", 0), ("1.11", 2), ("1.14", 2), ("1.15", 2))
+_OLDER = (("1.9", 0), ("1.10", 0), ("1.11", 2), ("1.14", 2), ("1.15", 2))
 """Each earlier generation, and the number of aborts that it remembers."""

@@ -1,7 +1,6 @@
 """TASK-11 to TASK-20: the differences between the generations of subtasks, and the end of a subtask."""
 
 from model.events import (
-    ASYNC_EXCEPTION,
     JOB_FAILURE,
     NONE,
     Close,
@@ -24,7 +23,7 @@ from model.subtask.events import (
     Snapshot,
     SubsumedNotification,
 )
-from model.subtask.properties.subtask import is_taken
+from model.subtask.properties.subtask import is_taken, unnamed
 from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 SUBTASK_GENERATIONS = Registry("subtask")
@@ -83,7 +82,7 @@ def task_15(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     """A decline after a failed asynchronous part names the failure's reason, if the generation passes it."""
     if type(event) is not AsyncFailed or not before.task_runs:
         return True
-    reason = event.reason if before.profile.declines_with_cause else ASYNC_EXCEPTION
+    reason = event.reason if before.profile.declines_with_cause else unnamed(before.profile)
     ran = any(known == event.checkpoint for known in before.running)
     return effects == ((Decline(event.checkpoint, reason),) if ran else ())
 
@@ -96,7 +95,7 @@ def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     ran = any(known == event.checkpoint for known in before.running)
     if before.profile.stopped_ignores_failures or not ran:
         return not effects
-    return effects == (Decline(event.checkpoint, ASYNC_EXCEPTION),)
+    return effects == (Decline(event.checkpoint, unnamed(before.profile)),)
 
 
 @SUBTASK_GENERATIONS.step("TASK-17")

@@ -4,6 +4,7 @@ from itertools import combinations
 
 from model.events import (
     ASYNC_EXCEPTION,
+    JOB_FAILURE,
     NONE,
     TASK_NOT_READY,
     Close,
@@ -30,6 +31,7 @@ from model.subtask.events import (
     Snapshot,
     SubsumedNotification,
 )
+from model.subtask.profiles import TaskProfile
 from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 SUBTASK = Registry("subtask")
@@ -261,7 +263,12 @@ def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     gone = not any(known == event.checkpoint for known in after.running)
     if not before.task_runs or event.reason != ASYNC_EXCEPTION:  # TASK-16, TASK-15
         return gone and len(effects) <= 1
-    return effects == (Decline(event.checkpoint, ASYNC_EXCEPTION),) and gone
+    return effects == (Decline(event.checkpoint, unnamed(before.profile)),) and gone
+
+
+def unnamed(profile: TaskProfile) -> str:
+    """The reason of a failed asynchronous part that names none (TASK-15)."""
+    return ASYNC_EXCEPTION if profile.names_async_failure else JOB_FAILURE
 
 
 @SUBTASK.state("TASK-09")

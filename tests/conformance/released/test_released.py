@@ -137,6 +137,14 @@ def test_a_known_divergence_that_is_gone_fails_the_run(impl, entries):
     assert "gone: 'forgets' no longer diverges" in told.details(done)
 
 
+def test_an_event_that_is_not_offered_is_no_pass(start, entries):
+    search = GateSearch(start("misbehaving", "lacking"), TARGET, done := Conformed(TARGET))
+    case = search._case(search._oracle(TARGET.configs()[0]), OVERTAKEN, (len(OVERTAKEN),))
+    assert not search.play(iter([case]))
+    assert "it does not offer" in done.stopped.describe()
+    assert (done.verdict, done.skipped) == (Verdict.UNDETERMINED, False)
+
+
 def test_what_cannot_be_driven_is_no_pass(start, entries):
     skipped = conform(start("misbehaving", "unsupported"), TARGET, 5)
     assert isinstance(skipped.stopped, Unsupported)

@@ -78,7 +78,7 @@ class Gated(Instance):
 
 
 @pytest.mark.rule("TASK-10")
-@pytest.mark.parametrize("profile", ["1.9", "1.11", "1.14", "1.15", "2.3"])
+@pytest.mark.parametrize("profile", ["1.9", "1.10", "1.11", "1.14", "1.15", "2.3"])
 @pytest.mark.parametrize("declines", [False, True])
 def test_barriers_of_a_gate_are_compared_at_each_state(profile, declines):
     def answered(effects):

@@ -195,6 +195,16 @@ checkpoint checkpoint=6
   broadcast_barrier checkpoint=6
   snapshot checkpoint=6
 async_failed checkpoint=6 reason=IO_EXCEPTION
+  decline checkpoint=6 reason=JOB_FAILURE
+""",
+    )
+    check(
+        subtask("1.10"),
+        """
+checkpoint checkpoint=6
+  broadcast_barrier checkpoint=6
+  snapshot checkpoint=6
+async_failed checkpoint=6 reason=IO_EXCEPTION
   decline checkpoint=6 reason=ASYNC_EXCEPTION
 """,
     )
@@ -212,7 +222,12 @@ async_failed checkpoint=6 reason=IO_EXCEPTION
 
 @pytest.mark.rule("TASK-16")
 @pytest.mark.parametrize(
-    ("profile", "told"), [("1.9", "\n  decline checkpoint=6 reason=ASYNC_EXCEPTION"), ("1.11", "")]
+    ("profile", "told"),
+    [
+        ("1.9", "\n  decline checkpoint=6 reason=JOB_FAILURE"),
+        ("1.10", "\n  decline checkpoint=6 reason=ASYNC_EXCEPTION"),
+        ("1.11", ""),
+    ],
 )
 def test_who_fails_after_the_task_has_stopped_is_declined_up_to_1_10_only(check, profile, told):
     check(

@@ -168,7 +168,7 @@ complete_notification checkpoint=6
 
 
 @pytest.mark.rule("TASK-17")
-@pytest.mark.parametrize("profile", ["1.9", "1.11", "1.13"])
+@pytest.mark.parametrize("profile", ["1.9", "1.10", "1.11", "1.13"])
 def test_up_to_1_13_a_restored_task_passes_on_every_completion(check, profile):
     it = subtask(restored=5, profile=profile)
     assert it.observe() == state()

@@ -1,68 +1,53 @@
 package barrierspec.flink;
 
+//# from 1.14
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.flink.runtime.checkpoint.CheckpointMetaData;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.channel.ChannelStateWriter;
-import org.apache.flink.runtime.event.AbstractEvent;
-import org.apache.flink.runtime.io.network.api.CancelCheckpointMarker;
-import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
-import org.apache.flink.runtime.io.network.api.writer.RecordWriterDelegate;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.streaming.api.operators.OperatorSnapshotFutures;
+import org.apache.flink.streaming.runtime.tasks.RegularOperatorChain;
+//# end
+//# before 1.14
+import org.apache.flink.streaming.runtime.tasks.OperatorChain;
+//# end
+//# from 1.11
+import org.apache.flink.runtime.event.AbstractEvent;
+//# end
+//# before 1.11
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.io.network.api.CancelCheckpointMarker;
+import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
+//# end
 import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.runtime.io.RecordWriterOutput;
-import org.apache.flink.streaming.runtime.tasks.RegularOperatorChain;
 import org.apache.flink.streaming.runtime.tasks.StreamTask;
+//# from 1.11 before 1.14
+import org.apache.flink.streaming.runtime.tasks.StreamOperatorWrapper;
+//# end
 
-/** The operators and outputs of the task: what they receive is an effect. No constructor of it ever runs. */
+/**
+ * A chain of operators. No constructor of it ever runs.
+ *
+ * <p>From 1.14 on the chain takes the snapshots and passes on the notifications, and this one has no operators.
+ * Before that the coordinator of the subtask goes through the operators of the chain: this one has one.
+ */
+//# from 1.14
 final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {
-    private Effects effects;
-    /** Whether the next synchronous part throws. */
-    private boolean breaks;
-    /** The asynchronous part of the last snapshot. */
-    private FakeStateSnapshot written;
+    private Operators operators;
 
-    private Chain(StreamTask<Object, StreamOperator<Object>> task, RecordWriterDelegate<?> never) {
+    private Chain(StreamTask<Object, StreamOperator<Object>> task, Void never) {
         super(task, null);
     }
 
-    static Chain of(Effects effects) {
+    static Object of(Operators operators) {
         Chain chain = Bare.of(Chain.class);
-        chain.effects = effects;
+        chain.operators = operators;
         Reflect.set(chain, "streamOutputs", new RecordWriterOutput<?>[0]);
         return chain;
-    }
-
-    /** An event for every output, as the wire calls it. */
-    static void broadcast(Effects effects, AbstractEvent event) {
-        if (event instanceof CheckpointBarrier) {
-            effects.add("broadcast_barrier", "checkpoint", ((CheckpointBarrier) event).getId());
-        } else {
-            effects.add("broadcast_cancel", "checkpoint", ((CancelCheckpointMarker) event).getCheckpointId());
-        }
-    }
-
-    void breaksNext(boolean fails) {
-        breaks = fails;
-    }
-
-    FakeStateSnapshot taken() {
-        FakeStateSnapshot last = written;
-        written = null;
-        return last;
-    }
-
-    @Override
-    public void broadcastEvent(AbstractEvent event) {
-        broadcast(effects, event);
-    }
-
-    @Override
-    public void broadcastEvent(AbstractEvent event, boolean first) {
-        broadcast(effects, event);
     }
 
     @Override
@@ -77,30 +62,85 @@ final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {
             ChannelStateWriter.ChannelStateWriteResult channels,
             CheckpointStreamFactory streams)
             throws Exception {
-        if (breaks) {
-            throw new Exception(Subtasking.BROKEN);
-        }
-        effects.add("snapshot", "checkpoint", data.getCheckpointId());
-        written = new FakeStateSnapshot(data.getCheckpointId(), effects);
-        OperatorSnapshotFutures parts = new OperatorSnapshotFutures();
-        parts.setKeyedStateManagedFuture(written);
-        futures.put(new OperatorID(), parts);
+        futures.put(new OperatorID(), operators.snapshot(data.getCheckpointId()));
     }
 
     @Override
     public void notifyCheckpointComplete(long checkpoint) {
-        effects.add("notify_complete", "checkpoint", checkpoint);
+        operators.notified("notify_complete", checkpoint);
     }
 
     @Override
     public void notifyCheckpointAborted(long checkpoint) {
-        effects.add("notify_abort", "checkpoint", checkpoint);
+        operators.notified("notify_abort", checkpoint);
     }
+//# end
 //# from 1.15
 
     @Override
     public void notifyCheckpointSubsumed(long checkpoint) {
-        effects.add("notify_subsumed", "checkpoint", checkpoint);
+        operators.notified("notify_subsumed", checkpoint);
+    }
+//# end
+//# from 1.11 before 1.14
+final class Chain extends OperatorChain<Object, StreamOperator<Object>> {
+    private Operators operators;
+
+    private Chain(StreamTask<Object, StreamOperator<Object>> task, Void never) {
+        super(task, null);
+    }
+
+    static Object of(Operators operators) {
+        Chain chain = Bare.of(Chain.class);
+        chain.operators = operators;
+        Reflect.set(chain, "streamOutputs", new RecordWriterOutput<?>[0]);
+        Reflect.set(chain, "numOperators", 1);
+        Object wrapper = Bare.of(StreamOperatorWrapper.class);
+        Reflect.set(wrapper, "wrapped", operators.operator());
+        for (String place : new String[] {"headOperatorWrapper", "mainOperatorWrapper", "firstOperatorWrapper", "tailOperatorWrapper"}) {
+            if (Fields.has(chain, place)) {
+                Reflect.set(chain, place, wrapper);
+            }
+        }
+        return chain;
+    }
+//# end
+//# from 1.11
+
+    @Override
+    public void broadcastEvent(AbstractEvent event) {
+        operators.broadcast(event);
+    }
+
+    @Override
+    public void broadcastEvent(AbstractEvent event, boolean first) {
+        operators.broadcast(event);
+    }
+//# end
+//# before 1.11
+final class Chain extends OperatorChain<Object, StreamOperator<Object>> {
+    private Operators operators;
+
+    private Chain(StreamTask<Object, StreamOperator<Object>> task, Void never) {
+        super(task, null);
+    }
+
+    static Object of(Operators operators) {
+        Chain chain = Bare.of(Chain.class);
+        chain.operators = operators;
+        Reflect.set(chain, "streamOutputs", new RecordWriterOutput<?>[0]);
+        Reflect.set(chain, "allOperators", new StreamOperator<?>[] {operators.operator()});
+        return chain;
+    }
+
+    @Override
+    public void broadcastCheckpointBarrier(long checkpoint, long timestamp, CheckpointOptions options) {
+        operators.broadcast(new CheckpointBarrier(checkpoint, timestamp, options));
+    }
+
+    @Override
+    public void broadcastCheckpointCancelMarker(long checkpoint) {
+        operators.broadcast(new CancelCheckpointMarker(checkpoint));
     }
 //# end
 }

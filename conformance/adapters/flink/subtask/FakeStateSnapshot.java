@@ -1,5 +1,6 @@
 package barrierspec.flink;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.TimeUnit;
@@ -11,24 +12,59 @@ final class FakeStateSnapshot implements RunnableFuture<SnapshotResult<KeyedStat
     private final long checkpoint;
     private final Effects effects;
     private Exception failure;
+    /** The harness has ended the asynchronous part: what cancels the snapshot after that is no effect. */
     private boolean runs;
     private boolean done;
+    /** Open once the asynchronous part waits here; null if it does not wait. */
+    private CountDownLatch waiting;
+    private CountDownLatch ended;
 
     FakeStateSnapshot(long checkpoint, Effects effects) {
         this.checkpoint = checkpoint;
         this.effects = effects;
     }
 
-    /** Runs Flink's asynchronous part. `toThrow`: the exception that `get` throws; null if the state is stored. */
-    void run(Runnable part, Exception toThrow) {
+    long checkpoint() {
+        return checkpoint;
+    }
+
+    /** The asynchronous part has a thread, which is to wait here for `ends`. */
+    void waits() {
+        waiting = new CountDownLatch(1);
+        ended = new CountDownLatch(1);
+    }
+
+    /** Returns when the thread waits here. */
+    void awaitWaiting(long milliseconds) throws InterruptedException {
+        if (!waiting.await(milliseconds, TimeUnit.MILLISECONDS)) {
+            throw new IllegalStateException("the asynchronous part has not started: see docs/verify/released-flinks.md");
+        }
+    }
+
+    /** The asynchronous part ends. `toThrow`: the exception that `get` throws; null if the state is stored. */
+    void ends(Exception toThrow) {
         failure = toThrow;
         runs = true;
-        part.run();
+        if (ended != null) {
+            ended.countDown();
+        }
     }
 
     @Override
     public void run() {
+        if (waiting != null) {
+            waiting.countDown();
+            awaitEnd();
+        }
         done = true;
+    }
+
+    private void awaitEnd() {
+        try {
+            ended.await();
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override

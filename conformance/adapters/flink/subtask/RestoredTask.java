@@ -13,6 +13,7 @@ final class RestoredTask extends OneInputStreamTask<Object, Object> {
         super(never);
     }
 
+//# from 1.14
     /** The start of the task, up to its inputs. The chain of operators that it makes is empty. */
     void restoreUntilItRuns() {
         try {
@@ -27,6 +28,12 @@ final class RestoredTask extends OneInputStreamTask<Object, Object> {
         }
     }
 
+//# end
+//# before 1.14
+    /** No task knows what it is restored from. */
+    void restoreUntilItRuns() {}
+
+//# end
     @Override
     public void init() {
         throw new Started();
