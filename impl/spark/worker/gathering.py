@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from impl.batches import Rows, joined, with_dictionaries, without_dictionaries
 
-_ROWS: Final = 65_536
-"""Number of waiting rows from which on the function gets them."""
+_ROWS: Final = 16_384
+"""Number of waiting rows from which on the function gets them; a barrier waits until they are processed."""
 _BYTES: Final = 16 * 1024 * 1024
 """Size of the waiting rows from which on the function gets them, however few they are."""
 _BITS: Final = 32
