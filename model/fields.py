@@ -131,10 +131,7 @@ _BY_TYPE: Mapping[str, Callable[[Mapping[str, Any]], Read]] = {
 
 
 def reader(schema: Mapping[str, Any]) -> Read:
-    """The reader for a JSON Schema of spec/vocabulary/types.toml.
-
-    Lists become tuples, and null becomes -1.
-    """
+    """The reader for a JSON Schema of spec/vocabulary/types.toml. Lists become tuples, null becomes -1."""
     if "enum" in schema:
         released = tuple(schema["enum"])
         allowed = (*released, *schema.get("proposed", ()))

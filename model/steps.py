@@ -129,10 +129,7 @@ def passage_step(passage: polled_unaligned_gate.Passage, event: Any) -> Step[Any
 
 
 def exchange_step(state: exchange.Exchange, event: Event) -> Step[Any]:
-    """The step of a channel between two tasks.
-
-    The tasks take some events, and the channel takes the others.
-    """
+    """The step of a channel between two tasks. The tasks take some events, the channel the others."""
     if type(event) is exchange.Recover:
         return exchange.on_recover(state, event.checkpoint)
     if type(event) is BeginPersisting:

@@ -90,10 +90,7 @@ class AnyDataflow(Structure):
         return job.tasks[task - 1].ended
 
     def _arrival(self, job: Job, channel: Place) -> tuple[int, frozenset[Place]]:
-        """The reader, and the channels whose barriers it then has.
-
-        None of these if it ignores the barrier.
-        """
+        """The reader, and the channels whose barriers it then has: none if it ignores the barrier."""
         reader, checkpoint = self.channels[channel][1], job.channels[channel][0].checkpoint
         state = job.tasks[reader - 1]
         if checkpoint <= state.passed or checkpoint < state.aligning:
@@ -102,10 +99,7 @@ class AnyDataflow(Structure):
         return reader, frozenset(self.bundle(job, channel)).union(*(job.tasks[u - 1].arrived for u in before))
 
     def read_barrier(self, job: Job, channel: Place) -> Job:
-        """The reader takes the oldest item of a channel, which is a barrier.
-
-        The newest checkpoint decides.
-        """
+        """The reader takes the oldest item of a channel, a barrier. The newest checkpoint decides."""
         checkpoint = job.channels[channel][0].checkpoint
         reader, arrived = self._arrival(job, channel)
         after = job
@@ -125,19 +119,13 @@ class AnyDataflow(Structure):
         return first.checkpoint if isinstance(first, Barrier) and is_unaligned and job.up else 0
 
     def may_overtake(self, job: Job, channel: Place) -> bool:
-        """A barrier may overtake records.
-
-        If it is the first one, the reader has credit for its own barriers.
-        """
+        """A barrier may overtake records. If it is the first, the reader has credit for its own barriers."""
         checkpoint, reader = self.overtaking(job, channel), self.channels[channel][1]
         is_first = checkpoint > job.tasks[reader - 1].passed
         return checkpoint != 0 and (not is_first or self.can_send(job, reader))
 
     def overtake(self, job: Job, channel: Place) -> Job:
-        """A barrier overtakes records, which are kept.
-
-        The first barrier of a checkpoint starts the snapshot.
-        """
+        """A barrier overtakes records, which are kept. A checkpoint's first barrier starts the snapshot."""
         checkpoint, items = self.overtaking(job, channel), job.channels[channel]
         place, reader = items.index(Barrier(checkpoint)), self.channels[channel][1]
         state, is_pending = job.tasks[reader - 1], checkpoint in job.pending

@@ -25,10 +25,7 @@ class Bounds(NamedTuple):
     stops: frozenset[int] = frozenset()
     """Savepoints with which the job stops. They are aligned."""
     parallelism: Parallelism = unscaled
-    """The parallelism of each attempt.
-
-    Values other than `unscaled` need aligned checkpoints and endless inputs.
-    """
+    """The parallelism of each attempt. Unless `unscaled`, checkpoints are aligned and inputs do not end."""
 
 
 class Do(NamedTuple):

@@ -52,10 +52,7 @@ def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:
 
 
 def closed_regional(dataflow: RegionalDataflow, bounds: Bounds) -> ClosedModel:
-    """All runs of a job within the bounds.
-
-    A fallback counts as an abort, and a restart counts as a failure.
-    """
+    """All runs of a job within the bounds. A fallback counts as an abort, a restart as a failure."""
     plain = closed_any_dataflow(dataflow, bounds)
 
     def offers(job: Job) -> Offered:

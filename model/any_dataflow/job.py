@@ -70,10 +70,7 @@ class Checkpoint(NamedTuple):
     kept: tuple[tuple[History, ...], ...]
     """By place of a channel: the records that a barrier has overtaken."""
     references: tuple[int, ...] = ()
-    """By task: the checkpoint to which the snapshot belongs.
-
-    Empty: all snapshots belong to this checkpoint.
-    """
+    """By task: the checkpoint to which the snapshot belongs. Empty: all belong to this checkpoint."""
 
 
 class Job(NamedTuple):

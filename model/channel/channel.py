@@ -148,10 +148,7 @@ def on_emit(channel: Channel, value: int) -> Step[Channel]:
 
 
 def on_time_out(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The time-out of a barrier passes.
-
-    If the barrier waits at the sender, it overtakes the items before it.
-    """
+    """The time-out of a barrier passes. If it waits at the sender, it overtakes the items before it."""
     place = place_of(channel.output, checkpoint)
     if channel.promised != checkpoint or place is None:
         return Step(channel, (), ())
@@ -257,10 +254,7 @@ class ChannelSteps:
     """The steps of a channel of which older generations have their own."""
 
     def on_send_barrier(self, channel: Channel, checkpoint: int, alignment: int) -> Step[Channel]:
-        """The sender has taken its snapshot.
-
-        The barrier joins the end of the queue, or overtakes its items.
-        """
+        """The sender has taken its snapshot. The barrier joins the end of the queue, or overtakes items."""
         barrier = Mark(checkpoint, alignment)
         if alignment == UNALIGNED:
             overtaken = records_in(channel.output)
@@ -283,10 +277,7 @@ class ChannelSteps:
         return not channel.blocked or is_urgent(channel.output[0])
 
     def on_transfer(self, channel: Channel) -> Step[Channel]:
-        """The sender's first item arrives at the receiver.
-
-        No item arrives while restored records are unread.
-        """
+        """The sender's first item arrives at the receiver. None arrives while restored records are unread."""
         if channel.restored > 0:
             return Step(channel, (), ("UNAL-36",))
         if not self.may_leave(channel):

@@ -72,10 +72,7 @@ class CoordinatorSteps(RecoverySteps):
         return self.follow(coordinator, effects, ("COORD-09", *rules, "COORD-11"))
 
     def on_job_status(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
-        """The job changes its status.
-
-        If it leaves RUNNING, requests and pending checkpoints end (COORD-12).
-        """
+        """The job changes its status. If it leaves RUNNING, requests and checkpoints end (COORD-12)."""
         coordinator = coordinator._replace(status=status)
         if coordinator.plan.interval:
             return self.follow_job(coordinator)

@@ -31,10 +31,7 @@ class CoordinatorProfile:
 
     # -------- requests
     queues_requests: bool = True
-    """A request that may not start yet waits.
-
-    Else it is rejected, and the scheduler repeats it later.
-    """
+    """A request that may not start yet waits. Else it is rejected, and the scheduler repeats it later."""
     turns_after_end: int = 2
     """Number of turns of waiting requests after the end of a checkpoint.
 
@@ -51,10 +48,7 @@ class CoordinatorProfile:
     Else only every source must run, and the checkpoint awaits all tasks.
     """
     finished_tasks_prevent_start: bool = True
-    """If only sources must run: any finished task prevents a start.
-
-    Else only a finished source prevents it.
-    """
+    """If only sources must run: any finished task prevents a start. Else only a finished source does."""
     after_finish_configurable: bool = True
     """Checkpoints after tasks finish can be configured."""
     after_finish_by_default: bool = True

@@ -97,10 +97,7 @@ class SharedStateSteps:
     """The steps of the registry, and the operators of which older generations have their own."""
 
     def registers_at_acknowledgement(self, pending: Pending | None) -> bool:
-        """An acknowledgement registers its files at once.
-
-        `pending`: its checkpoint, or None if it has ended.
-        """
+        """An acknowledgement registers its files at once. `pending`: its checkpoint, None if it has ended."""
         return pending is None or pending.type == CHECKPOINT
 
     def is_known(self, shared: SharedState, handle: int) -> bool:
@@ -143,10 +140,7 @@ class SharedStateSteps:
     def discard_unstored(
         self, shared: SharedState, checkpoint: int, *, is_durable: bool
     ) -> tuple[SharedState, Effects]:
-        """Deletes a checkpoint that the store has not added.
-
-        Its files stay until no checkpoint may use them.
-        """
+        """Deletes a checkpoint that the store has not added. Its files stay until none may use them."""
         return shared, ()
 
     def restore(
@@ -156,10 +150,7 @@ class SharedStateSteps:
         return shared
 
     def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
-        """The registry of a new coordinator: the files of the checkpoints that it finds.
-
-        It deletes none of them.
-        """
+        """The registry of a new coordinator: the files of the checkpoints that it finds. It deletes none."""
         uses = (*shared.completed, *shared.unseen)
         completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
         found = new_shared_state()._replace(completed=completed, unclaimed=retained[-1] if retained else NONE)

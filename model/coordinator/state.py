@@ -61,10 +61,7 @@ class Scheduler(NamedTuple):
     delay: int
     """Delay in ms of the first request after the next start of the scheduler."""
     follows: bool
-    """The listener has started the scheduler.
-
-    A stop-with-savepoint stops the scheduler without the listener.
-    """
+    """The listener has started the scheduler. A stop-with-savepoint stops it without the listener."""
     put_off: bool
     """Up to 1.10: a request was rejected, and the scheduler repeats it at the next end of a checkpoint."""
     awaited: tuple[bool, ...]

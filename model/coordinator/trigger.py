@@ -197,10 +197,7 @@ class TriggerSteps(CompletionSteps):
         type: int,  # noqa: A002 - the protocol's word
         forced: bool,
     ) -> bool:
-        """The request may start however many are pending.
-
-        A savepoint may wait if checkpoints are unaligned.
-        """
+        """The request may start however many are pending. With unaligned checkpoints a savepoint may wait."""
         return forced or (type != CHECKPOINT and not coordinator.plan.unaligned)
 
 

@@ -55,10 +55,7 @@ class Wires(NamedTuple):
     slow: tuple[bool, ...]
     """The task's answers are messages in flight. The answers of other tasks arrive at once."""
     notified_complete: tuple[bool, ...]
-    """The coordinator notifies the task of completed checkpoints.
-
-    A task that commits nothing may do without.
-    """
+    """The coordinator notifies the task of completed checkpoints. Only a task that commits needs this."""
     notified_abort: tuple[bool, ...]
     """The coordinator notifies the task of aborted checkpoints."""
 
@@ -82,10 +79,7 @@ class Tasks(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The state that tasks have stored for one checkpoint.
-
-    For a task that has stored none, the initial state.
-    """
+    """The state that tasks have stored for one checkpoint. For other tasks, the initial state."""
 
     checkpoint: int
     stored: tuple[bool, ...]

@@ -70,10 +70,7 @@ CLOSED, OPEN = -1, -2
 
 
 class Fencing(NamedTuple):
-    """The storage, and the knowledge of each driver.
-
-    Drivers, attempts and checkpoints are numbered from 1.
-    """
+    """The storage, and the knowledge of each driver. Drivers, attempts and checkpoints count from 1."""
 
     phases: tuple[int, ...]
     """By driver: its phase."""

@@ -63,10 +63,7 @@ class AlignedSteps:
         return Step(gate, (Resume(channel),), ("ALIGN-04",))
 
     def repeated(self, gate: Gate, channel: int) -> Step[Gate]:
-        """The channel delivers the barrier of the pending checkpoint again.
-
-        The barrier does not count again.
-        """
+        """The channel repeats the barrier of the pending checkpoint. The barrier does not count again."""
         return self.arrive(gate, channel, (), ("ALIGN-16",))
 
     def arrive(self, gate: Gate, channel: int, effects: Effects, rules: Rules) -> Step[Gate]:
@@ -101,10 +98,7 @@ class AlignedSteps:
         return self.complete(gate, (), ("ALIGN-15",))
 
     def on_inject(self, gate: Gate, checkpoint: int) -> Step[Gate]:
-        """The coordinator triggers `checkpoint` on the task.
-
-        Each open channel counts. The gate blocks no channel.
-        """
+        """The coordinator triggers `checkpoint` on the task. Each open channel counts. None is blocked."""
         if all(gate.closed):
             return Step(gate, (), ("ALIGN-24",))
         if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):

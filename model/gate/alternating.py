@@ -49,10 +49,7 @@ class UnalignedSteps(OvertakingSteps):
     def on_inject(
         self, gate: UnalignedGate, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
     ) -> Step[UnalignedGate]:
-        """The coordinator triggers the task.
-
-        The barrier counts on each open channel, and blocks no channel.
-        """
+        """The coordinator triggers the task. The barrier counts on each open channel, and blocks none."""
         options = Options(alignment, savepoint, timestamp)
         effects: Effects = ()
         rules: Rules = ("UNAL-22",)
@@ -152,10 +149,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(step.state, (*begun.effects, *step.effects), (*step.rules, *begun.rules))
 
     def begin_if_newer(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-        """The first barrier or announcement begins its checkpoint.
-
-        A timed checkpoint gets a timer (UNAL-15).
-        """
+        """The first barrier or announcement begins its checkpoint. A timed one gets a timer (UNAL-15)."""
         if checkpoint == gate.current:
             return Step(gate, (), ())
         gate, effects, rules = self.begin(gate, checkpoint, options)
@@ -197,10 +191,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(step.state, (*effects, *step.effects), (*fired, *step.rules))
 
     def give_up_alignment(self, gate: UnalignedGate, options: Options, rules: Rules) -> Step[UnalignedGate]:
-        """The gate prioritises announced barriers.
-
-        If it has read a barrier, it also triggers the snapshot.
-        """
+        """The gate prioritises announced barriers. If it has read a barrier, it triggers the snapshot."""
         effects = prioritise_all(gate)
         gate = gate._replace(announced=(False,) * len(gate.closed), overtaking=True)
         if not gate.begun:

@@ -79,10 +79,7 @@ class CancelsTwice(SendersContinue):
 
 
 class CountsBarriers(TrackingSteps):
-    """1.9 to 1.13: the tracker counts barriers, also of ended channels.
-
-    The tracker keeps no set of channels.
-    """
+    """1.9 to 1.13: the tracker counts barriers, also of ended channels. It keeps no set of channels."""
 
     def awaited_by_a_new_one(self, tracker: Tracker) -> int:
         """Number of counts that a checkpoint needs if it begins now: one for each channel (TRACK-15)."""

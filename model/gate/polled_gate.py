@@ -113,10 +113,7 @@ def on_watched_inject(watched: Watched, checkpoint: int) -> Step[Watched]:
 
 
 def on_watched_item(watched: Watched, item: Item) -> Step[Watched]:
-    """The gate reads the item, which becomes the last item of its channel.
-
-    A blocked channel delivers nothing.
-    """
+    """The gate reads the item, which becomes the channel's last one. A blocked channel delivers nothing."""
     if watched.gate.blocked[item.channel]:
         return Step(watched, (), ())  # the network holds the item back (ALIGN-17)
     gate, effects, rules = at_gate(watched.gate, item)

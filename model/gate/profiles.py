@@ -32,17 +32,11 @@ class Profile:
     stores_blocked: bool = False
     """The gate stores the items of a blocked channel. Else the network holds these items back."""
     resumes_late: bool = True
-    """A late barrier resumes its channel, because its sender has stopped after it.
-
-    Else senders do not stop.
-    """
+    """A late barrier resumes its channel, because its sender has stopped. Else senders do not stop."""
     triggers_first: bool = True
     """At completion the gate triggers the snapshot before it resumes the channels. Else it resumes first."""
     releases_first: bool = True
-    """Before a newer barrier or an end aborts an alignment, its channels resume.
-
-    Else they resume after the abort.
-    """
+    """If a newer barrier or an end aborts an alignment, its channels resume first. Else they resume last."""
     repeats_count: bool = False
     """A repeated barrier of the pending checkpoint counts again, which makes the cut inconsistent."""
     repeats_fail: bool = False
@@ -57,10 +51,7 @@ class Profile:
     tracker_counts_ends: bool = True
     """An ended channel counts for the tracked checkpoints, or aborts them. Else the tracker ignores ends."""
     tracker_awaits_ended: bool = False
-    """A new checkpoint needs a barrier of every channel, also of an ended one.
-
-    Else it needs one of each open channel.
-    """
+    """A new checkpoint needs a barrier of every channel. Else it needs a barrier of each open channel."""
     tracker_counts_repeats: bool = False
     """The tracker counts barriers, so a repeated barrier counts again. Else it keeps the set of channels."""
 
@@ -72,10 +63,7 @@ class Profile:
     """A channel may announce a barrier that it still holds. Else there are no announcements."""
 
     times_from_first: bool = False
-    """The time-out runs from the first barrier or announcement.
-
-    Else it runs from the checkpoint's timestamp.
-    """
+    """The time-out runs from the first barrier or announcement. Else it runs from the timestamp."""
     first_decides: bool = False
     """The first barrier decides whether its checkpoint aligns. Else any mix of barriers is legal.
 
@@ -84,10 +72,7 @@ class Profile:
     next first barrier.
     """
     savepoints_overtake: bool = False
-    """The gate may end the alignment of a savepoint before it is complete, as for a checkpoint.
-
-    Else it refuses.
-    """
+    """The gate may end the alignment of a savepoint early, as for a checkpoint. Else it refuses to."""
     type_decides: bool = False
     """With `first_decides`: a savepoint aligns, and any other checkpoint overtakes.
 
@@ -108,10 +93,7 @@ class Profile:
     A report may start the checkpoint; the network thread leaves the other effects for the task thread.
     """
     overtaking_counts_repeats: bool = False
-    """The gate counts overtaking barriers, so a repeated barrier counts again.
-
-    Else each channel counts once.
-    """
+    """The gate counts overtaking barriers, so a repeated one counts again. Else a channel counts once."""
 
     def __repr__(self) -> str:
         return self.name

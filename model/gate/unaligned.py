@@ -40,10 +40,7 @@ class UnalignedGate(NamedTuple):
     begun: bool
     """The gate has read a barrier of the pending checkpoint; false while it is only announced."""
     overtaking: bool
-    """Barriers overtake, because the gate does not align or no longer aligns.
-
-    An idle gate has a phase too.
-    """
+    """Barriers overtake: the gate does not align, or no longer aligns. An idle gate has a phase too."""
     arrived: tuple[bool, ...]
     """The channel has delivered the pending barrier, or has ended since the checkpoint began and counts."""
     blocked: tuple[bool, ...]
@@ -165,10 +162,7 @@ class OvertakingSteps:
     def on_overtaking_barrier(
         self, gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
     ) -> Step[UnalignedGate]:
-        """The gate reads a barrier of the pending checkpoint.
-
-        `blocks`: the sender stops after this barrier.
-        """
+        """The gate reads a barrier of the pending checkpoint. `blocks`: the sender stops after it."""
         effects: Effects = ()
         rules: Rules = ("UNAL-02",) if gate.begun else ("UNAL-01",)
         if blocks and options.alignment != UNALIGNED:

@@ -11,10 +11,7 @@ from model.steps import step_of
 
 
 def closed_offsets(bound: int, ids: int, positions: int) -> ClosedModel:
-    """Snapshots have growing ids and any offsets.
-
-    Completions and aborts name any id. The reader may crash.
-    """
+    """Snapshots have growing ids and any offsets. Completions and aborts name any id. Crashes occur."""
 
     def offers(reader: Reader) -> Iterator[tuple[str, Event]]:
         if not reader.running:

@@ -118,10 +118,7 @@ class Surrounded(NamedTuple):
 
 
 def closed_surrounded(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
-    """The closed model of SinkModel.tla.
-
-    A checkpoint may complete at any time. A restore takes the newest.
-    """
+    """The closed model of SinkModel.tla. Checkpoints complete at any time. A restore takes the newest."""
     counted = (
         (Crash, Close, FailingCompletion)
         if profile.waits_at_the_end

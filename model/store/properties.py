@@ -92,10 +92,7 @@ def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.step("SUB-09")
 def sub_09_at_the_end(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """The end of the job empties and closes the store.
-
-    It deletes the checkpoints if the event requires it.
-    """
+    """The end of the job empties and closes the store. It deletes the checkpoints if requested."""
     if type(event) is not Shutdown:
         return True
     stored = tuple(

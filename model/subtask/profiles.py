@@ -17,10 +17,7 @@ class TaskProfile:
     orders_triggers: bool = True
     """The task ignores a trigger that is not above the last one. Else it takes every trigger."""
     notified_of_aborts: bool = True
-    """The coordinator notifies tasks of aborts.
-
-    Else a task continues the snapshot of an aborted checkpoint.
-    """
+    """The coordinator notifies tasks of aborts. Else a task continues its snapshot after an abort."""
     broken_snapshot_fails: bool = True
     """A synchronous part that throws fails the task. Else the task declines the checkpoint."""
     declines_with_cause: bool = True
@@ -34,10 +31,7 @@ class TaskProfile:
     remembers: int = 0
     """Number of aborts that the task remembers. 0: as many as checkpoints may be pending at once."""
     infers_aborts: bool = True
-    """An id so far below the highest abort that the task may have dropped it counts as aborted.
-
-    Else as new.
-    """
+    """An id so far below the highest abort that the task may have dropped it counts as aborted."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"

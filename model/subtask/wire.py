@@ -16,10 +16,7 @@ _STEP = step_of("subtask")
 
 
 def new_subtask(config: Wire) -> Subtask:
-    """A subtask of the configured `profile`, `max_concurrent` and `restored`.
-
-    Raises WireError if these are not valid.
-    """
+    """A subtask with the options of the configuration. Raises WireError if it is not valid."""
     given = WORDS.config(config)
     return subtask.new_subtask(given["max_concurrent"], TASK_PROFILES[given["profile"]], given["restored"])
 

@@ -168,10 +168,7 @@ def unal_37(state: Exchange) -> bool:
 
 @EXCHANGE.state("UNAL-37")
 def unal_37_complete(state: Exchange) -> bool:
-    """A checkpoint is complete with both snapshots and all in-flight records.
-
-    The sender takes each id once.
-    """
+    """A checkpoint is complete with both snapshots and all in-flight records. An id is sent once."""
     unsent = [number for number, entry in enumerate(state.checkpoints, 1) if entry.sent == NONE]
     return next_barrier(state) == (*unsent, len(state.checkpoints) + 1)[0] and all(
         is_complete(entry) == _has_all(entry) for entry in state.checkpoints

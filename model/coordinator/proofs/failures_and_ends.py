@@ -79,10 +79,7 @@ def acknowledged(task: int = 0) -> AcknowledgeMessage:
 
 
 def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iterator[Case]:
-    """A checkpoint fails, expires or completes, after `counted` failures.
-
-    `tolerable` failures are tolerated.
-    """
+    """A checkpoint fails, expires or completes after `counted` failures. `tolerable` ones are tolerated."""
     state = of_release(symbolic_coordinator(1, pending, 0, 0, 2), name, tolerable_failures=tolerable)
     ids = tuple(symbolic_like(0, f"counted.{place}") for place in range(counted))
     state = state._replace(failures=Failures(ids, symbolic_like(0, "highest_success")))

@@ -93,10 +93,7 @@ def coord_07_account(before: Coordinator, event: Event, effects: Effects, after:
     "COORD-13", TriggerRequest, AcknowledgeMessage, DeclineMessage, TriggerFails, MasterAnswer
 )
 def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Requests leave the queue at its head, each with a start or a rejection.
-
-    A new request joins in order.
-    """
+    """Requests leave the queue at its head, each with a start or a rejection. New ones join in order."""
     if not before.plan.profile.queues_requests:
         return not after.queue
     waiting = before.queue
@@ -129,10 +126,7 @@ def arrivals(
 def all_leave(
     before: Coordinator, effects: Effects, waiting: tuple[Request, ...], after: Coordinator
 ) -> bool:
-    """Each effect answers the head of the queue `waiting`, in order.
-
-    Unanswered requests stay in the queue.
-    """
+    """Each effect answers the head of the queue `waiting`, in order. Other requests stay in the queue."""
     for effect in answers(effects, before.next_id - 1):
         reason = effect.reason if type(effect) is Rejected else None
         while waiting and not waiting[0].awaits_answer and answer_to(waiting[0], after) is not None:

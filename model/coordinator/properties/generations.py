@@ -50,10 +50,7 @@ def coord_13(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_GENERATIONS.state("COORD-13")
 def coord_13_own(coordinator: Coordinator) -> bool:
-    """A scheduler's request is periodic, not forced, for a checkpoint.
-
-    Every other request awaits an answer.
-    """
+    """A scheduler's request is periodic, not forced, for a checkpoint. All others await an answer."""
     return all(
         one.awaits_answer
         or (coordinator.plan.interval > 0 and one.periodic and not one.forced and one.type == CHECKPOINT)

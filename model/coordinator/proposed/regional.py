@@ -67,10 +67,7 @@ class FallsBack(CoordinatorSteps):
     def on_acknowledge(
         self, coordinator: Coordinator, task: int, checkpoint: int, handle: int, shared: tuple[int, ...] = ()
     ) -> Step[Coordinator]:
-        """A task acknowledges.
-
-        The checkpoint falls back if this is the last answer and a task has declined.
-        """
+        """A task acknowledges. The checkpoint falls back if all have answered and a task has declined."""
         return self.answered(
             super().on_acknowledge(coordinator, task, checkpoint, handle, shared), checkpoint
         )
@@ -152,10 +149,7 @@ class FallsBack(CoordinatorSteps):
         return (*retained, *used_by(coordinator, retained))
 
     def add_to_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-        """The store adds the checkpoint.
-
-        A dropped checkpoint is deleted when no retained one refers to it.
-        """
+        """The store adds the checkpoint. A dropped one is deleted when no retained one refers to it."""
         state, effects, rules = super().add_to_store(coordinator, done)
         regional = state.regional
         retained = tuple(entry.checkpoint for entry in state.store.entries)

@@ -19,10 +19,7 @@ def closed_tracker(
     profile: Profile = NEWEST,
     records: bool = False,
 ) -> ClosedModel:
-    """A tracker whose channels deliver barriers and cancellations.
-
-    On a channel the ids, to `ids`, never fall.
-    """
+    """A tracker whose channels deliver barriers and cancellations. Ids, up to `ids`, never fall."""
 
     def offers(tracker: Tracker) -> Iterator[tuple[str, Event]]:
         for channel in range(channels):

@@ -152,10 +152,7 @@ def _name(what: str, bounds: Bounds) -> str:
 
 
 def closed_overtaking_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores and mutates.
-
-    Every rule fires in one. It tours the small ones.
-    """
+    """The closed models that the suite explores and mutates. Every rule fires. It tours small ones."""
     everything = (*PLAIN, *RARE)
     older = PROFILES["flink-1.13"]
     typed = (*PLAIN[:2], Options(ALIGNED, True, 0))

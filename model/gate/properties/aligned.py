@@ -106,10 +106,7 @@ def align_05(before: Gate, event: Item | Injection, effects: Effects, after: Gat
 
 @GATE.step("ALIGN-06")
 def align_06(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
-    """A trigger comes directly before the resumes of all blocked channels.
-
-    Up to 1.12 it comes directly after.
-    """
+    """A trigger comes directly before the resumes of all blocked channels. Up to 1.12 it comes after."""
     if not _triggers(effects) or _alone(before) or type(event) is Injection:
         return True  # ALIGN-07, ALIGN-24
     position = next(place for place, effect in enumerate(effects) if type(effect) is Trigger)
@@ -251,10 +248,7 @@ def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-24")
 def align_24(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
-    """A checkpoint that is triggered on the task itself completes at once.
-
-    Each open channel counts in turn.
-    """
+    """A checkpoint triggered on the task itself completes at once. Each open channel counts in turn."""
     if type(event) is not Injection:
         return True
     if all(before.closed):
@@ -276,10 +270,7 @@ def align_24(before: Gate, event: Item | Injection, effects: Effects, after: Gat
 
 @GATE.step("ALIGN-18")
 def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """An id that ends in a step was not spent before the step and is spent after it.
-
-    Ids end in ascending order.
-    """
+    """An id that ends in a step was not spent before and is spent after it. Ids end in ascending order."""
     highest = before.current - 1 if before.pending else before.current
     ends = tuple(effect for effect in effects if type(effect) is Trigger or type(effect) is Abort)
     for end in ends:
@@ -303,10 +294,7 @@ def align_19(gate: Gate) -> bool:
 
 @GATE.state("ALIGN-23")
 def switches_agree(gate: Gate) -> bool:
-    """A gate stores items exactly if senders do not stop.
-
-    Switches that changed in one release have equal values.
-    """
+    """A gate stores items exactly if no sender stops. Switches of one release have equal values."""
     profile = gate.profile
     stores = profile.stores_blocked == (not profile.resumes_late) == (not profile.has_unaligned)
     in_1_11 = profile.type_decides == profile.network_starts == (not profile.has_announcements)

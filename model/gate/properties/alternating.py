@@ -72,10 +72,7 @@ def unal_16(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-17")
 def unal_17(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A timer that fires in an alignment triggers an unaligned snapshot at once.
-
-    Before it is due it does nothing.
-    """
+    """A timer that fires in an alignment triggers at once, unaligned. Before it is due it does nothing."""
     if type(event) is not Advance or after.failed:
         return True
     if after.now != before.now + event.ms:
@@ -195,10 +192,7 @@ def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-25")
 def kept_while_pending(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A pending checkpoint keeps the options and the time of its beginning.
-
-    An event counts for its own channel.
-    """
+    """A pending checkpoint keeps its first options and its time. An event counts for its own channel."""
     if not after.pending or after.failed:
         return True
     if type(event) is Announce and before.profile.first_decides:
@@ -347,10 +341,7 @@ def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> b
 
 @PASSAGE.step("UNAL-24")
 def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, after: Passage) -> bool:
-    """The items of a held channel wait.
-
-    When a channel is released, the gate reads its items in order of arrival.
-    """
+    """The items of a held channel wait. After its release the gate reads them in order of arrival."""
     if not isinstance(event, Inject | Advance) and before.held[event.channel]:
         return not effects and after == before._replace(waiting=(*before.waiting, event))
 

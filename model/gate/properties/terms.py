@@ -188,10 +188,7 @@ def fits_unaligned(gate: UnalignedGate, options: Options) -> bool:
 
 
 def lasts_too_long(gate: UnalignedGate, options: Options, since: int) -> bool:
-    """A timed alignment has lasted longer than the time-out.
-
-    `since`: the time of its beginning at this gate.
-    """
+    """A timed alignment has lasted longer than the time-out. `since`: its beginning at this gate."""
     if gate.profile.times_from_first:
         return options.alignment == TIMED and gate.timeout > 0 and gate.now - since > gate.timeout
     return options.alignment == TIMED and gate.timeout > 0 and gate.now - options.timestamp > gate.timeout

@@ -58,10 +58,7 @@ def track_03(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-04")
 def track_04(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """The last awaited barrier triggers its checkpoint.
-
-    The tracker drops this checkpoint and the older ones.
-    """
+    """The last awaited barrier triggers its checkpoint. The tracker drops it and the older ones."""
     if type(event) is not Barrier or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -119,10 +116,7 @@ def track_08(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-09")
 def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation of a tracked id aborts it once and counts for its channel.
-
-    The last count drops the id.
-    """
+    """A cancellation of a tracked id aborts it once and counts. The last count drops the id."""
     if type(event) is not Cancel or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -140,10 +134,7 @@ def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-10")
 def track_10(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation of a newer id aborts it once.
-
-    The tracker tracks the id as aborted, with this channel.
-    """
+    """A cancellation of a newer id aborts it once. It is tracked as aborted, with this channel."""
     if type(event) is not Cancel or not _begins(before, event):
         return True
     if not effects or effects[-1] != Abort(event.checkpoint, ON_CANCELLATION_BARRIER):

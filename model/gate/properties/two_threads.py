@@ -69,10 +69,7 @@ def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> 
 
 @THREADS.step("UNAL-30")
 def one_gate(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """Each thread changes the shared gate like a gate alone.
-
-    The network thread leaves its effects in the mailbox.
-    """
+    """Each thread changes the shared gate like a gate alone. The network thread leaves its effects."""
     if type(event) is RunMail:
         return after == before._replace(mail=())
     read = event

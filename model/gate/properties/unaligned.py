@@ -86,10 +86,7 @@ def unal_01(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-02")
 def unal_02(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A further overtaking barrier triggers nothing.
-
-    Unless it is the last one, its only effect is its block.
-    """
+    """A further overtaking barrier triggers nothing. Unless it is the last, it only blocks."""
     view = _of_barrier(before, event, effects)
     if view is None or not view.overtaking or not view.begun or after.failed:
         return True
@@ -242,10 +239,7 @@ def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-13")
 def unal_13(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An announcement begins its checkpoint and is recorded.
-
-    It blocks no channel and counts for no channel.
-    """
+    """An announcement begins its checkpoint and is recorded. It blocks and counts for no channel."""
     if type(event) is not Announce or is_spent(before, event.checkpoint) or before.profile.first_decides:
         return True
     view = view_of(before, event, effects)
